@@ -129,10 +129,22 @@ def connections(asked, number, connection, _):
     raise ConnectionError
 
 
+def endpoint(asked, number, connection, kept):
+    """The largest request to an endpoint; a poll of the courier would wait, so it is hung up at once."""
+    if "request" not in kept:
+        with open(asked["largest"], encoding="utf-8") as file:
+            kept["target"], content, headers = json.load(file)
+        kept["request"] = request(kept["target"], content.encode(), headers)
+    if kept["target"].startswith("/courier/"):
+        connection.sendall(kept["request"])
+        raise ConnectionError
+    exchange(connection, kept["request"])
+
+
 ABUSES = {
     "queries": heavy_query, "gzip": gzip_body, "strangers": stranger, "batches": large_batch,
     "chains": links, "shares": shares, "pages": pages, "uploads": uploads,
-    "connections": connections,
+    "connections": connections, "endpoint": endpoint,
 }
 
 

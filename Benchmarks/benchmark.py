@@ -39,6 +39,7 @@ class Sizes:
     shares: int = 1_000
     seconds_quiet: float = 20
     fairness_seconds: float = 60
+    endpoint_seconds: float = 20
     fairness_rounds: int = 3
     containers: int = 10_000
     waiters: int = 1_000
@@ -77,6 +78,8 @@ def arguments():
         help="one part alone"
     )
     parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
+    parser.add_argument("--rows", type=lambda text: text.split(","),
+                        help="of that part: abuses, endpoints, or names, commas between")
     parser.add_argument("--growth-records", type=int, help="the one size of the part growth")
     parser.add_argument("--moving-records", type=int, help="how many the part moving has")
     parser.add_argument("--kills", type=int, help="how often the part moving kills the server")
@@ -94,7 +97,7 @@ def arguments():
     return parser.parse_args()
 
 
-def one_run(sizes, programs, binary, parent, seed, only, before):
+def one_run(sizes, programs, binary, parent, seed, only, before, rows):
     folder = Path(tempfile.mkdtemp(prefix="benchmark-", dir=parent))
     began, own = time.monotonic(), machine.own_seconds()
     busy, stolen = machine.busy_seconds()
@@ -106,7 +109,7 @@ def one_run(sizes, programs, binary, parent, seed, only, before):
             figures |= QueryMeasures(sizes, programs, binary, folder / "queries", seed).run()
         # By itself alone: its many rounds take longer than all the rest together.
         if only == "fairness":
-            figures |= FairnessMeasures(sizes, binary, folder / "fairness", before).run()
+            figures |= FairnessMeasures(sizes, binary, folder / "fairness", before, rows).run()
         if sizes.large_store and only in (None, "large"):
             figures |= LargeMeasures(sizes, programs, binary, folder / "large", seed).run()
         if only == "moving":
@@ -181,7 +184,8 @@ def main():
     runs = []
     for number in range(asked.runs):
         runs.append(one_run(
-            sizes, programs, asked.binary.resolve(), parent, seed, asked.only, asked.before))
+            sizes, programs, asked.binary.resolve(), parent, seed, asked.only, asked.before,
+            asked.rows))
         print(f"run {number + 1} of {asked.runs}: {runs[-1]['machine.seconds']:.0f} s", flush=True)
     print("\n" + goals.table(runs))
     if asked.page:

@@ -1,10 +1,12 @@
 """What one abuser does to another user: lookups, queries and saves beside each abuse, and quiet."""
 
+import http.client
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import endpoints
 from lenticular import CONTAINER, Lenticular
 from measures import READER_CACHE_KIB
 
@@ -38,10 +40,20 @@ def least(abuse, place, kind):
     return LARGE_SAVES_MS if large else BESIDE_MS
 
 
+def worst(name):
+    """Of the kinds, how far the one farthest from what is allowed is."""
+    return lambda figures: max(beside(name, kind, BESIDE_MS)(figures) for kind in KINDS)
+
+
+ENDPOINTS = {name: f"endpoint.{name.replace('/', '-')}" for name in endpoints.NAMES}
+
 GOALS = [
     (f"{kind} beside {what}, {where}, p99 / allowed", f"fairness.{abuse}.{place}.{kind}.p99ms",
      beside(f"fairness.{abuse}.{place}", kind, least(abuse, place, kind)), "<=", 1)
     for abuse, what in ABUSES.items() for place, where in PLACES.items() for kind in KINDS
+] + [
+    (f"all three beside `{name}`, worst p99 / allowed", f"fairness.{row}.lookup.p99ms",
+     worst(f"fairness.{row}"), "<=", 1) for name, row in ENDPOINTS.items()
 ]
 
 BESIDE = [
@@ -53,6 +65,8 @@ BESIDE = [
     *((f"before, {kind} beside {what}, {where}, p99 ms",
        f"before.{abuse}.{place}.{kind}.p99ms")
       for abuse, what in ABUSES.items() for place, where in PLACES.items() for kind in KINDS),
+    *((f"before, {kind} beside `{name}`, p99 ms", f"before.{row}.{kind}.p99ms")
+      for name, row in ENDPOINTS.items() for kind in KINDS),
 ]
 
 
@@ -64,38 +78,73 @@ def percentile(values, part):
 class FairnessMeasures:
     """Each abuse meets a server of its own, so that nothing of the one before is left."""
 
-    def __init__(self, sizes, binary, folder, before=None):
+    def __init__(self, sizes, binary, folder, before=None, rows=None):
+        """Rows: names of abuses and endpoints, or "abuses" or "endpoints" for all of these."""
         self.sizes = sizes
         self.binary = binary
         self.before = before
         self.folder = folder
+        self.rows = rows or ["abuses", "endpoints"]
 
     def run(self):
-        figures = self.measure("fairness", self.binary)
-        if self.before:
-            figures |= self.measure("before", self.before)
-        return figures
-
-    def measure(self, prefix, binary):
+        servers = {"fairness": self.binary} | ({"before": self.before} if self.before else {})
         figures = {}
-        took = {kind: [] for kind in KINDS}
+        took = {prefix: {kind: [] for kind in KINDS} for prefix in servers}
+        # The two by turns in each row, for the machine may be busier in the next.
         for abuse in ABUSES:
             for place in PLACES:
-                folder = self.folder / prefix / f"{abuse}-{place}"
-                folder.mkdir(parents=True)
-                server = Lenticular(binary, folder, 100_000)
-                server.environment["LENTICULAR_STORAGE_READER_CACHE_KIB"] = str(READER_CACHE_KIB)
-                server.start()
-                try:
-                    asked = self.prepare(server, place)
-                    for kind, values in self.victim(asked, self.sizes.seconds_quiet).items():
-                        took[kind] += values["took"]
-                    figures |= self.beside(f"{prefix}.{abuse}.{place}", asked, abuse)
-                finally:
-                    server.stop()
-        for kind, values in took.items():
-            figures |= self.figures(f"{prefix}.quiet.{kind}", values)
+                for prefix in servers if self.has(abuse, "abuses") else ():
+                    figures |= self.row(
+                        prefix, servers[prefix], f"{abuse}.{place}", place, took[prefix])
+        for name, row in ENDPOINTS.items():
+            for prefix in servers if self.has(name, "endpoints") else ():
+                figures |= self.row(prefix, servers[prefix], row, "same", took[prefix], name)
+        for prefix in servers:
+            for kind, values in took[prefix].items():
+                figures |= self.figures(f"{prefix}.quiet.{kind}", values)
         return figures
+
+    def has(self, name, group):
+        return name in self.rows or group in self.rows
+
+    def row(self, prefix, binary, row, place, took, endpoint=None):
+        """One abuse beside one server; what is quiet there goes into `took`."""
+        folder = self.folder / prefix / row
+        folder.mkdir(parents=True)
+        server = Lenticular(binary, folder, 100_000)
+        server.environment["LENTICULAR_STORAGE_READER_CACHE_KIB"] = str(READER_CACHE_KIB)
+        server.start()
+        try:
+            asked = self.prepare(server, place)
+            quiet = self.sizes.seconds_quiet
+            if endpoint:
+                quiet = quiet / 4
+                asked["abuser"]["largest"] = self.largest(server, asked, folder, endpoint)
+            for kind, values in self.victim(asked, quiet).items():
+                took[kind] += values["took"]
+            return self.beside(
+                f"{prefix}.{row}", asked, "endpoint" if endpoint else row.partition(".")[0])
+        finally:
+            server.stop()
+
+    @staticmethod
+    def largest(server, asked, folder, name):
+        """The file with the largest request to an endpoint, which has been answered once."""
+        made = endpoints.prepare(server, asked["user"], asked["query"], folder)
+        target, content, headers = endpoints.largest(name, made)
+        if name != endpoints.COURIER:
+            connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=60)
+            connection.request(
+                "POST", target, content, dict(line.split(": ", 1) for line in headers))
+            answer = connection.getresponse()
+            text = answer.read()
+            connection.close()
+            # Some endpoints are limited by the day.
+            if answer.status not in (200, 429):
+                raise RuntimeError(f"{name}: {answer.status} {text[:300]!r}")
+        path = folder / "largest.json"
+        path.write_text(json.dumps([target, content, headers]))
+        return str(path)
 
     @staticmethod
     def figures(name, took):
@@ -105,12 +154,15 @@ class FairnessMeasures:
     def beside(self, name, asked, abuse):
         took = {kind: [] for kind in KINDS}
         failures = 0
+        seconds = self.sizes.fairness_seconds
+        if abuse == "endpoint":
+            seconds = min(seconds, self.sizes.endpoint_seconds)
         for _ in range(self.sizes.fairness_rounds):
             abuser = subprocess.Popen(
                 [sys.executable, str(HERE / "abuser.py"), json.dumps(
-                    asked["abuser"] | {"abuse": abuse, "seconds": self.sizes.fairness_seconds + 1})])
+                    asked["abuser"] | {"abuse": abuse, "seconds": seconds + 1})])
             try:
-                for kind, values in self.victim(asked, self.sizes.fairness_seconds).items():
+                for kind, values in self.victim(asked, seconds).items():
                     took[kind] += values["took"]
                     failures += values["failures"]
             finally:
@@ -120,7 +172,8 @@ class FairnessMeasures:
         for kind, values in took.items():
             figures |= self.figures(f"{name}.{kind}", values)
         print(f"  {name}: " + ", ".join(
-            f"{kind} p99 {figures[f'{name}.{kind}.p99ms']:.1f} ms" for kind in KINDS)
+            f"{kind} p50 {figures[f'{name}.{kind}.p50ms']:.1f} p99"
+            f" {figures[f'{name}.{kind}.p99ms']:.1f} ms" for kind in KINDS)
             + f", {failures} failed", flush=True)
         return figures
 
@@ -135,7 +188,7 @@ class FairnessMeasures:
     def prepare(self, server, place):
         """A victim with a zone of 100 records; an abuser with a zone and 10,000 public records."""
         server.provision()
-        _, abuser = server.make_user("abuser@example.com")
+        user, abuser = server.make_user("abuser@example.com")
         container, token, victim = CONTAINER, server.api_token, server.query
         if place == "other":
             container = OTHER
@@ -149,6 +202,7 @@ class FairnessMeasures:
         uploads = self.fill_abuser(server, abuser)
         own = f"/database/1/{CONTAINER}/development"
         return {
+            "user": user, "query": abuser,
             "victim": {"port": server.port, "target": target},
             "abuser": {
                 "port": server.port, "private": f"{own}/private/%s{abuser}", "uploads": uploads,

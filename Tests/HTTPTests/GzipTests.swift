@@ -109,7 +109,7 @@ struct GzipTests {
 
     @Test(
         "An answer is compressed in one piece or in many",
-        arguments: [1024, 60_000, 65_536, 65_537, 1_000_000])
+        arguments: [1024, 30_000, 32_768, 32_769, 1_000_000])
     func compressesAnswers(size: Int) throws {
         try TestServer.run({ $0.gzip = .on }) { test in
             let client = try test.client()
@@ -117,7 +117,7 @@ struct GzipTests {
                 let answer = try get(client, "/size/\(size)", "Accept-Encoding: gzip\r\n")
                 #expect(answer["content-encoding"] == "gzip")
                 #expect(answer["vary"] == "Accept-Encoding")
-                #expect((answer["transfer-encoding"] == "chunked") == (size > 65_536))
+                #expect((answer["transfer-encoding"] == "chunked") == (size > 32_768))
                 #expect(answer.body.count < size)
                 #expect(Gzip.expand(answer.body, size + 10) == TestResponder.bytes(size))
             }

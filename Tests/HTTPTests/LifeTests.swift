@@ -42,6 +42,20 @@ struct LifeTests {
         }
     }
 
+    @Test("One turn of a loop sends only so much of a long answer, and all of it comes")
+    func longAnswers() throws {
+        try TestServer.run { test in
+            let (server, sent) = (test.server, Awaited<UInt64>())
+            test.responder.afterBurst.withLock {
+                $0 = { sent.tell(server.counts().bytesOut) }
+            }
+            let client = try test.client()
+            try client.send("GET /burst HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try sent.value() <= 262_144)
+            #expect(try client.answer().body == TestResponder.bytes(4_000_000))
+        }
+    }
+
     #if os(Linux)
         @Test(
             "Nobody is let in after a drain, also where a process in the making has a copy of the socket"

@@ -19,7 +19,7 @@ final class ManualClock: Sendable {
 
 /// Answers by what the path says.
 ///
-/// `/echo` gives the body back, `/size/N` so many bytes, `/later` answers from another thread,
+/// `/echo` gives the body back, `/size/N` so many bytes, `/burst` 4 MB, `/later` answers from another thread,
 /// `/open` begins an answer that `tell` goes on with, `/held` keeps the reply until `release` or `/release`, `/twice` answers twice, and anything else tells what was asked.
 final class TestResponder: Responder {
     private let held = Mutex<[HTTPReply]>([])
@@ -33,6 +33,9 @@ final class TestResponder: Responder {
         case "/seen":
             let seen = (request.bodyWitness as? SeenBody)?.text ?? "whole \(request.body.count)"
             reply.send(HTTPResponse(status: 200, body: Array(seen.utf8)))
+        case "/burst":
+            reply.send(HTTPResponse(status: 200, body: Self.bytes(4_000_000)))
+            afterBurst.withLock { $0 }?()
         case "/echo": reply.send(HTTPResponse(status: 200, body: request.body))
         case "/later": queue.async { reply.send(HTTPResponse(status: 200, body: request.body)) }
         case "/release":
@@ -119,6 +122,8 @@ final class TestResponder: Responder {
         return Array(bytes[..<count])
     }
 
+    /// Called on the loop's thread, right after `/burst` was answered.
+    let afterBurst = Mutex<(@Sendable () -> Void)?>(nil)
     private let opened = Mutex<[OpenBody]>([])
     /// How many answers have begun and go on.
     var openCount: Int { opened.withLock { $0.count } }

@@ -120,6 +120,30 @@ struct EventLoopTests {
             #expect(witness.seen.withLock { $0.contains { 0 < $0 && $0 < 1_000 } })
         }
 
+        @Test("Descriptors are looked at once posted work has taken two milliseconds")
+        func longWork() throws {
+            let (witness, isDone) = (Witness(), Awaited<Bool>())
+            // Each piece takes a millisecond.
+            let clock = MonotonicClock { UInt64(witness.doneCount.load(ordering: .relaxed)) }
+            let loop = try EventLoop(index: 0, clock: clock)
+            try loop.start()
+            let ends = Self.pair()
+            defer { for end in ends { close(end) } }
+            _ = write(ends[1], "x", 1)
+            loop.post {
+                #expect(throws: Never.self) {
+                    try loop.register(ends[0], witness, interest: .readable)
+                }
+                for _ in 0..<10 {
+                    loop.post { witness.doneCount.add(1, ordering: .relaxed) }
+                }
+                loop.post { isDone.tell(true) }
+            }
+            _ = try isDone.value()
+            loop.stopAndJoin()
+            #expect(witness.seen.withLock { Array($0.prefix(3)) } == [0, 2, 4])
+        }
+
         @Test("A closed descriptor says nothing more, also where a child has a copy of it")
         func copied() throws {
             let loop = try EventLoop(index: 0)

@@ -68,6 +68,15 @@ struct DocumentationTests {
         }
     }
 
+    @Test("The part fairness of the benchmark has a row for every endpoint")
+    func benchmarkRows() {
+        let rows = Repository.lines("Benchmarks/endpoints.py")
+            .drop { !$0.hasPrefix("REQUESTS = {") }.prefix { $0 != "}" }
+            .filter { $0.hasPrefix("    \"") && $0.contains("\": (") }
+            .compactMap { $0.split(separator: "\"").dropFirst().first.map(String.init) }
+        #expect(rows.sorted() == RouteTable.operations)
+    }
+
     @Test("The table of faults' details is that of the code")
     func details() {
         let rows = Repository.lines("docs/protocol/faults.md").drop { $0 != "## Details" }

@@ -60,6 +60,8 @@ package final class ProtocolResponder: Responder {
     let rates: RateBudgets
     let people: KnownPeople
     private let workers: Workers
+    /// Of each event loop, by its number.
+    private let turns: [LoopTurns<Principal>]
     private let habits = DecisionHabits()
     /// Requests that wait until there is something to tell.
     private let held: HeldAnswers
@@ -74,6 +76,7 @@ package final class ProtocolResponder: Responder {
         rates = RateBudgets(dependencies.rates, now: dependencies.uptime)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = Workers(name: "web", dependencies.workers)
+        turns = (0..<dependencies.loopCount).map { _ in LoopTurns(now: dependencies.uptime) }
         let limits = dependencies.limits
         held = HeldAnswers(
             countMax: limits.heldPollsMax, perCallerMax: limits.heldPollsPerUserMax)
@@ -131,14 +134,24 @@ package final class ProtocolResponder: Responder {
             return courier.respond(Exchange(request, reply, observer: dependencies.observer))
         }
         let exchange = Exchange(request, reply, observer: dependencies.observer)
-        let isLong = request.body.count > RequestContext.loopBodyBytesMax
-        // Until a signed body has been hashed as a whole, nobody knows whom it is from.
-        if isLong, request.headers["x-apple-cloudkit-request-keyid"] != nil {
-            exchange.stopWhenAbandoned()
-            goOn(exchange, on: .short)
-        } else {
-            answer(exchange, at: .loop(request.loop))
+        guard request.headers["x-apple-cloudkit-request-keyid"] != nil else {
+            return answer(exchange, at: .loop(request.loop))
         }
+        // Until a signed body has been hashed as a whole, nobody knows whom it is from.
+        guard request.body.count <= RequestContext.loopBodyBytesMax else {
+            exchange.stopWhenAbandoned()
+            return goOn(exchange, on: .short)
+        }
+        inTurn(exchange, on: request.loop) { self.answer(exchange, at: .loop(request.loop)) }
+    }
+
+    /// Does work for a request on its event loop, when its caller's turn has come.
+    private func inTurn(
+        _ exchange: Exchange, on loop: Int, _ work: @escaping @Sendable () -> Void
+    ) {
+        guard turns.indices.contains(loop) else { return work() }
+        turns[loop].serve(
+            exchange.principal, stop: exchange.stop, later: { exchange.wake($0) }, work)
     }
 
     /// Answers on a worker, in the turn of whoever asks.
@@ -176,8 +189,25 @@ package final class ProtocolResponder: Responder {
             }
             try admit(identified, to: route, exchange, at: address)
             try renewWebToken(of: identified, exchange, at: place)
-            guard place.loop == nil || request.body.count <= RequestContext.loopBodyBytesMax
+            guard let loop = place.loop else {
+                return run(route, exchange, address, identified, at: place)
+            }
+            guard route.isShort, request.body.count <= RequestContext.loopBodyBytesMax
             else { throw NeedsWorker() }
+            inTurn(exchange, on: loop) {
+                self.run(route, exchange, address, identified, at: place)
+            }
+        } catch {
+            settle(exchange, error, at: place)
+        }
+    }
+
+    /// Runs the endpoint of a request whose caller is known.
+    private func run(
+        _ route: Route, _ exchange: Exchange, _ address: RequestAddress,
+        _ identified: Identified, at place: Place
+    ) {
+        do {
             guard let store = stores.known(address.container, address.environment) else {
                 return open(address, for: exchange, at: place)
             }
@@ -256,7 +286,7 @@ package final class ProtocolResponder: Responder {
             switch route.work {
             case .read(let answer): exchange.succeed(try answer(context))
             case .follow(let answer): try follow(context, since: mark, answer)
-            case .write(let run): try run(context) { self.conclude(exchange, $0) }
+            case .write(let run): try run(context) { self.conclude(exchange, of: route, $0) }
             }
         } catch let early as HeldAnswer {
             if context.loop != nil { exchange.stopWhenAbandoned() }
@@ -294,10 +324,14 @@ package final class ProtocolResponder: Responder {
     ///
     /// The writer calls this, and all others wait for the writer. So it only wakes those who make the answer
     /// and the line in the log.
-    private func conclude(_ exchange: Exchange, _ result: Result<WrittenAnswer, any Error>) {
+    private func conclude(
+        _ exchange: Exchange, of route: Route, _ result: Result<WrittenAnswer, any Error>
+    ) {
         exchange.wake {
             do {
-                exchange.succeed(try result.get()(exchange.request.loop))
+                let answer = try result.get()
+                guard route.isShort else { throw NeedsWorker() }
+                exchange.succeed(try answer(exchange.request.loop))
             } catch is NeedsWorker {
                 // NB: what was admitted before is not refused.
                 try? self.workers.submit(.short, for: exchange.principal, isAdmitted: true) {

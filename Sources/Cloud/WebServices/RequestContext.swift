@@ -119,13 +119,17 @@ struct RequestContext: Sendable {
     }
 
     /// A longer answer is made by a worker.
-    static let loopBytesMax = 524_288
+    static let loopBytesMax = 262_144
     /// A longer request is read by a worker.
-    static let loopBodyBytesMax = 65_536
-    /// More records are read by a worker.
+    static let loopBodyBytesMax = 16_384
+    /// More records, zones or operations are dealt with by a worker.
+    static let loopItemsMax = 8
+    /// More zones of a database's feed are read by a worker.
+    static let loopZonesMax = 32
+    /// More records of a feed are read by a worker.
     static let loopRecordsMax = 400
     /// More rows of a feed, shown or not, are looked at by a worker.
-    static let loopRowsMax = 2_000
+    static let loopRowsMax = 1_000
 
     /// The `deviceID` of what this request saves.
     var device: String { namedDevice ?? "iCloud" }

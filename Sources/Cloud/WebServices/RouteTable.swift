@@ -3,7 +3,7 @@ import JSON
 
 /// What an endpoint does with a request.
 enum EndpointWork: Sendable {
-    /// Reads: makes the whole body at once, on the loop when it is short.
+    /// Reads: makes the whole body at once.
     case read(@Sendable (RequestContext) throws -> [UInt8])
     /// Reads a page of a feed, as `read` does; only a `Question` and the store say what it answers.
     case follow(@Sendable (RequestContext) throws -> FeedAnswer)
@@ -41,6 +41,10 @@ struct Route: Sendable {
     let audience: Audience
     /// Whether it has something to answer to a request without a body (rulings.md 1).
     var needsNoBody = false
+    /// Whether it is answered on an event loop where little is asked; otherwise by workers alone.
+    ///
+    /// On a loop it must do no more than takes 0.2 ms, and throw `NeedsWorker` where it would.
+    var isShort = false
     let work: EndpointWork
 
     /// The methods that it accepts; all others are refused before anything else is looked at.
@@ -52,10 +56,10 @@ package enum RouteTable {
     static let routes: [String: Route] = {
         let all = [
             Route(
-                operation: "records/modify", audience: .users,
+                operation: "records/modify", audience: .users, isShort: true,
                 work: .write(ModifyRecordsEndpoint.run)),
             Route(
-                operation: "records/lookup", audience: .world,
+                operation: "records/lookup", audience: .world, isShort: true,
                 work: .read(LookupRecordsEndpoint.answer)),
             Route(
                 operation: "records/query", audience: .world,
@@ -90,10 +94,10 @@ package enum RouteTable {
                 operation: "zones/changes", audience: .users, needsNoBody: true,
                 work: .read(ZonesChangesEndpoint.answer)),
             Route(
-                operation: "changes/database", audience: .users, needsNoBody: true,
+                operation: "changes/database", audience: .users, needsNoBody: true, isShort: true,
                 work: .read(DatabaseChangesEndpoint.answer)),
             Route(
-                operation: "changes/zone", audience: .users,
+                operation: "changes/zone", audience: .users, isShort: true,
                 work: .follow(ZoneChangesEndpoint.answer)),
             Route(
                 operation: "subscriptions/list", audience: .users, needsNoBody: true,

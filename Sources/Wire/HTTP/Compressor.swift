@@ -10,7 +10,7 @@ final class Compressor {
     }
 
     /// Larger bodies are compressed in pieces, so that no turn of the loop takes long.
-    static let wholeBytesMax = 64 * 1024
+    static let wholeBytesMax = 32 * 1024
     /// Streams at a time, each holding its own window; more answers go out plain.
     static let streamCountMax = 64
 

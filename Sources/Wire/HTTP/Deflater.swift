@@ -46,7 +46,7 @@ final class Deflater {
 /// A large body that is compressed piece by piece, as the client takes it.
 final class GzipBody {
     /// The input of one piece: what one turn of the loop compresses.
-    static let pieceBytes = 64 * 1024
+    static let pieceBytes = 32 * 1024
     /// The length of a chunk is written in so many digits.
     private static let sizeDigits = 5
 

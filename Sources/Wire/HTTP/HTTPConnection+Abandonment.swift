@@ -4,6 +4,8 @@ import Network
 extension HTTPConnection {
     /// On the loop's thread.
     func watchForAbandonment(of request: UInt32, _ abandon: @escaping @Sendable () -> Void) {
+        // The client may have gone while the request waited for its turn.
+        guard phase != .closed else { return abandon() }
         guard phase == .responding, request == requestNumber else { return }
         self.abandon = abandon
     }

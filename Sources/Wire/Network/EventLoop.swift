@@ -22,8 +22,10 @@ package final class EventLoop: @unchecked Sendable {
     package private(set) var now: UInt64
 
     static let sweepMilliseconds: UInt64 = 1000
-    /// How much of what was posted is done before sockets are looked at again.
+    /// How much of what was posted is done before sockets are looked at again, at most.
     private static let workPerTurnMax = 64
+    /// How long it is done for, in the clock's milliseconds; then sockets are looked at.
+    private static let workMillisecondsMax: UInt64 = 2
 
     private struct Inbox {
         var work: [@Sendable () -> Void] = []
@@ -186,11 +188,13 @@ extension EventLoop {
                 return work
             }
         }
-        let turn = doneCount..<min(doneCount + Self.workPerTurnMax, backlog.count)
-        for index in turn {
+        guard doneCount < backlog.count else { return }
+        let end = min(doneCount + Self.workPerTurnMax, backlog.count)
+        let began = clock.milliseconds()
+        repeat {
             doneCount += 1
-            backlog[index]()
-        }
+            backlog[doneCount - 1]()
+        } while doneCount < end && clock.milliseconds() &- began < Self.workMillisecondsMax
         if doneCount == backlog.count { (backlog, doneCount) = ([], 0) }
     }
 

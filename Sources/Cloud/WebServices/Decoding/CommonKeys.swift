@@ -19,15 +19,31 @@ extension RequestObject {
 
     /// The array of the items that the request asks for; the request must have it.
     ///
-    /// - Throws: BAD_REQUEST also for more than `ServiceLimits.operationsPerRequestMax` elements.
+    /// - Throws: BAD_REQUEST also for more than `ServiceLimits.operationsPerRequestMax` elements; `NeedsWorker`
+    ///   on a loop for more than `RequestContext.loopItemsMax`.
+    func items(_ key: StaticString, _ context: RequestContext) throws -> JSONElements {
+        let (elements, count) = try limitedItems(key, context.limits)
+        guard context.loop == nil || count <= RequestContext.loopItemsMax else {
+            throw NeedsWorker()
+        }
+        return elements
+    }
+
+    /// The same for endpoints that workers alone answer.
     func items(_ key: StaticString, _ limits: ServiceLimits) throws(Fault) -> JSONElements {
+        try limitedItems(key, limits).elements
+    }
+
+    private func limitedItems(
+        _ key: StaticString, _ limits: ServiceLimits
+    ) throws(Fault) -> (elements: JSONElements, count: Int) {
         let (elements, count) = try counted(key)
         guard count <= limits.operationsPerRequestMax else {
             throw .limitExceeded(
                 "\(key): \(count) given; the limit is \(limits.operationsPerRequestMax) "
                     + "(limits.operationsPerRequestMax)")
         }
-        return elements
+        return (elements, count)
     }
 
     /// The array of the assets that the request asks about; the request must have it.

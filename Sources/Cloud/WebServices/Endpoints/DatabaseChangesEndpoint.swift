@@ -30,6 +30,10 @@ private enum DatabaseFeedAnswer {
         form: FetchDatabaseChanges.Form, tokenKey: StaticString, waitSeconds: Int? = nil
     ) throws -> [UInt8] {
         let database = try context.database()
+        // Whoever takes part in many shares has many places that something may change in.
+        if context.loop != nil, database.scope == .shared { throw NeedsWorker() }
+        let limit = limit ?? context.limits.recordsPerResponseMax
+        let most = context.loop == nil ? limit : min(limit, RequestContext.loopZonesMax)
         return try context.store.storage.read(by: context.reader) { snapshot in
             let feed = try FetchDatabaseChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot)
@@ -37,8 +41,8 @@ private enum DatabaseFeedAnswer {
             writer.raw("{\"zones\":[")
             let start = writer.bytes.count
             let page = try feed.append(
-                after: token, limit: limit ?? context.limits.recordsPerResponseMax, form: form,
-                to: &writer)
+                after: token, limit: most, form: form, to: &writer)
+            if most < limit, page.moreComing { throw NeedsWorker() }
             let hasNews = writer.bytes.count > start || page.moreComing || token?.isEmpty ?? true
             writer.raw("],\"")
             writer.raw(tokenKey)

@@ -97,9 +97,6 @@ enum LookupUsersEndpoint {
 
 /// The people whom a request's caller may look up.
 private struct Directory {
-    /// A worker looks up more people than this.
-    private static let loopPeopleMax = 4
-
     private let context: RequestContext
 
     /// - Throws: BAD_REQUEST for another database than the public one.
@@ -112,16 +109,10 @@ private struct Directory {
     }
 
     /// What is asked for; nil for a request without a body.
-    ///
-    /// - Throws: `NeedsWorker` on a loop when there is much.
     func items(_ key: StaticString) throws -> JSONElements? {
         let body = try context.body()
         guard body[key] != nil else { return nil }
-        let items = try body.items(key, context.limits)
-        if context.loop != nil, (body[key]?.count ?? 0) > Self.loopPeopleMax {
-            throw NeedsWorker()
-        }
-        return items
+        return try body.items(key, context.limits)
     }
 
     func person(_ info: RequestObject) throws -> DiscoveredPerson? {

@@ -9,7 +9,7 @@ enum LookupRecordsEndpoint {
         let zone = try context.zones.zone(of: body)
         let database = try context.database()
         try database.check(zone)
-        let items = try items(body, context.limits)
+        let items = try items(body, context)
         try context.makeUserRecords(named: items.lazy.map(\.name), in: zone)
         return try context.store.storage.read(by: context.reader) { snapshot in
             let lookup = try LookupRecords(in: zone, of: database, snapshot: snapshot)
@@ -42,9 +42,9 @@ enum LookupRecordsEndpoint {
         seconds: 0)
 
     private static func items(
-        _ body: RequestObject, _ limits: ServiceLimits
-    ) throws(Fault) -> [LookupRecords.Item] {
-        let elements = try body.items("records", limits)
+        _ body: RequestObject, _ context: RequestContext
+    ) throws -> [LookupRecords.Item] {
+        let elements = try body.items("records", context)
         let rendering = try body.rendering()
         var items: [LookupRecords.Item] = []
         for element in elements {

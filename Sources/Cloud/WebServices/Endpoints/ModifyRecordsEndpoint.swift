@@ -11,7 +11,7 @@ enum ModifyRecordsEndpoint {
     ) throws {
         let database = try context.database()
         let body = try context.body()
-        let elements = try body.items("operations", context.limits)
+        let elements = try body.items("operations", context)
         let zone = try context.zones.zone(of: body)
         let rendering = try body.rendering()
         let decoder = OperationDecoder(

@@ -9,9 +9,6 @@ enum RecordChangesEndpoint {
         let body = try context.body()
         let keys = try ZoneChangesKeys(body, context.limits)
         let request = keys.request(for: try context.zones.zone(of: body))
-        if context.loop != nil, request.isLong(for: RequestContext.loopRecordsMax) {
-            throw NeedsWorker()
-        }
         return try context.store.storage.read(by: context.reader) { snapshot in
             let feed = try FetchZoneChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot)
@@ -19,7 +16,6 @@ enum RecordChangesEndpoint {
             var budget = context.budget
             writer.raw("{\"records\":[")
             let page = try feed.append(request, to: &writer, budget: &budget)
-            if context.loop != nil, budget.isExhausted { throw NeedsWorker() }
             writer.raw("],\"syncToken\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")

@@ -9,7 +9,6 @@ enum RereferenceAssetsEndpoint {
         _ context: RequestContext,
         completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
     ) throws {
-        if context.loop != nil { throw NeedsWorker() }
         let body = try context.body()
         let database = try context.database()
         let elements = try body.assetItems("assets", context.limits).elements
@@ -33,11 +32,7 @@ enum RereferenceAssetsEndpoint {
         try RereferenceAssets(sources, in: zone, of: database).run { result in
             completion(
                 result.map { receipts in
-                    { loop in
-                        // Each has codes made for it.
-                        guard loop == nil else { throw NeedsWorker() }
-                        return encode(receipts, tokens, database.assetLinks(in: zone))
-                    }
+                    { _ in encode(receipts, tokens, database.assetLinks(in: zone)) }
                 })
         }
     }

@@ -7,7 +7,6 @@ import JSON
 enum ResolveSharesEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let links = try ShareLinks.decode(context)
-        if context.loop != nil, links.count > ShareLinks.loopLinksMax { throw NeedsWorker() }
         let invitations = try ShareLinks.invitations(links, context)
         return try context.store.storage.read(by: context.reader) { snapshot in
             ShareLinks.answer(try invitations.resolve(snapshot))
@@ -26,10 +25,9 @@ enum AcceptSharesEndpoint {
         invitations.accept { result in
             completion(
                 result.map {
-                    { loop in
-                        guard loop == nil else { throw NeedsWorker() }
+                    { _ in
                         // What is acknowledged is there to be read.
-                        return try storage.read {
+                        try storage.read {
                             ShareLinks.answer(try invitations.resolve($0))
                         }
                     }
@@ -65,9 +63,6 @@ enum RequestAccessEndpoint {
 
 /// What the endpoints take and give.
 private enum ShareLinks {
-    /// A worker follows more links than this.
-    static let loopLinksMax = 4
-
     static func decode(_ context: RequestContext) throws(Fault) -> [ShareInvitations.Link] {
         var links: [ShareInvitations.Link] = []
         for element in try context.body().items("shortGUIDs", context.limits) {

@@ -9,7 +9,7 @@ enum ZoneChangesEndpoint {
     static func answer(_ context: RequestContext) throws -> FeedAnswer {
         let database = try context.database()
         let body = try context.body()
-        let asked = try body.items("zones", context.limits)
+        let asked = try body.items("zones", context)
         let defaults = try ZoneChangesKeys(body, context.limits)
         let servesPublic = try database.scope == .public && context.servesPublicChanges()
         return try context.store.storage.read(by: context.reader) { snapshot in

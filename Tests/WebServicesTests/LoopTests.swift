@@ -1,0 +1,119 @@
+import CloudModel
+import Fairness
+import Foundation
+import HTTP
+import Storage
+import Synchronization
+import Testing
+import WebServices
+
+/// An event loop serves many callers: it does what is short, and takes callers in turn.
+@Suite("What an event loop does itself")
+struct LoopTests {
+    /// A server whose workers refuse whatever is handed to them.
+    private static func withoutWorkers() throws -> WireServer {
+        var work = WorkOptions()
+        work.waitingPerPrincipalMax = 0
+        return try WireServer(work: work)
+    }
+
+    /// Bodies that ask every endpoint for so many things.
+    private static func body(_ count: Int) -> String {
+        let lists = [
+            ("operations", #"{"operationType":"forceDelete","record":{"recordName":"r%"}}"#),
+            ("records", #"{"recordName":"r%"}"#), ("zones", #"{"zoneID":{"zoneName":"z%"}}"#),
+            ("subscriptions", #"{"subscriptionID":"s%"}"#), ("tokens", #"{"fieldName":"f%"}"#),
+            ("assets", #"{"recordName":"r%","fieldName":"f"}"#),
+            ("shortGUIDs", #"{"value":"v%"}"#), ("users", #"{"userRecordName":"_%"}"#),
+            ("lookupInfos", #"{"emailAddress":"p%@example.org"}"#),
+        ].map { key, item in
+            let items = (0..<count).map { item.replacing("%", with: "\($0)") }
+            return #""\#(key)":[\#(items.joined(separator: ","))]"#
+        }
+        return #"{"query":{"recordType":"Tin"},\#(lists.joined(separator: ","))}"#
+    }
+
+    private static func send(
+        _ operation: String, _ body: String, to server: WireServer
+    ) throws -> Answer {
+        let parts = operation.split(separator: "/", maxSplits: 1).map(String.init)
+        guard parts[0] != "accounts" else {
+            return try server.key(scope: .container).send(parts[1], body, module: "accounts")
+        }
+        return try caller(server).send("private/\(operation)", body)
+    }
+
+    /// A user of a store that is open: whatever comes first has it opened.
+    private static func caller(_ server: WireServer) throws -> WireClient {
+        let ida = try server.user()
+        _ = try ida.send("private/records/lookup", #"{"records":[]}"#)
+        return ida
+    }
+
+    @Test(
+        "Whatever the endpoint, workers answer a request for many things",
+        arguments: RouteTable.operations)
+    func much(_ operation: String) throws {
+        guard operation != "changes/database" else { return }
+        for count in [9, 200] {
+            let answer = try Self.send(operation, Self.body(count), to: Self.withoutWorkers())
+            #expect(answer.code == "THROTTLED", "\(count): \(answer.status)")
+        }
+    }
+
+    @Test("A loop itself answers who looks up, follows or saves little")
+    func little() throws {
+        let ida = try Self.caller(Self.withoutWorkers())
+        for operation in ["records/lookup", "changes/zone", "changes/database", "records/modify"] {
+            let answer = try ida.send("private/\(operation)", Self.body(8))
+            #expect(answer.status == 200, "\(operation): \(answer.code ?? "")")
+        }
+    }
+
+    @Test("A body above 16 KiB is read by workers, whatever it asks")
+    func longBodies() throws {
+        let server = try Self.withoutWorkers()
+        let body = #"{"records":[{"recordName":"a"}],"x":"\#(String(repeating: "x", count: 16_384))"}"#
+        #expect(try Self.send("records/lookup", body, to: server).code == "THROTTLED")
+    }
+
+    /// A store that notes who reads for a request.
+    private final class Watched: ForwardingStorage {
+        let store: any Store
+        private let readers = Mutex<[StoreReader]>([])
+
+        init(_ store: any Store) { self.store = store }
+
+        func read<Value>(
+            by reader: StoreReader, until stop: StopSignal?,
+            _ body: (any StoreSnapshot) throws -> Value
+        ) throws -> Value {
+            // What is done in the background is told to end by nobody.
+            if reader != .anybody || stop != nil { readers.withLock { $0.append(reader) } }
+            return try store.read(by: reader, until: stop, body)
+        }
+
+        /// Who has read since this was last asked.
+        func takeReaders() -> [StoreReader] {
+            readers.withLock { readers in
+                defer { readers = [] }
+                return readers
+            }
+        }
+    }
+
+    @Test("A list of many zones is read by a worker, and is whole")
+    func manyZones() throws {
+        let watched = Watched(try WireServer().store())
+        let server = try WireServer(storage: watched)
+        let ida = try server.user()
+        for number in 0..<20 { try ida.make("Shelf\(number)") }
+        _ = watched.takeReaders()
+        #expect(try ida.send("private/changes/database", "{}").zones.count >= 20)
+        #expect(watched.takeReaders() == [.loop(0)])
+        for number in 20..<40 { try ida.make("Shelf\(number)") }
+        _ = watched.takeReaders()
+        #expect(try ida.send("private/changes/database", "{}").zones.count >= 40)
+        #expect(watched.takeReaders() == [.loop(0), .anybody])
+    }
+}
