@@ -8,12 +8,13 @@ import shutil
 import sys
 import tempfile
 import time
+import traceback
 from dataclasses import dataclass
 from pathlib import Path
 
 import goals
 import machine
-import nginx
+import requirements
 from client import ClientMeasures
 from fairness import FairnessMeasures
 from growth import SIZES as GROWTH_SIZES
@@ -97,48 +98,67 @@ def arguments():
     return parser.parse_args()
 
 
-def one_run(sizes, programs, binary, parent, seed, only, before, rows):
+def parts(asked, sizes, programs, folder, seed):
+    """What is asked for, in order: names, and what measures each."""
+    binary, before = asked.binary.resolve(), asked.before
+    if asked.only in ("assets", "sharing"):
+        return {asked.only: lambda: Measures(
+            sizes, programs, binary, folder, seed).run(asked.only)}
+    every = {
+        "measures": lambda: Measures(sizes, programs, binary, folder, seed).run(),
+        "queries": lambda: QueryMeasures(
+            sizes, programs, binary, folder / "queries", seed).run(),
+        "fairness": lambda: FairnessMeasures(
+            sizes, binary, folder / "fairness", before, asked.rows).run(),
+        "large": lambda: LargeMeasures(sizes, programs, binary, folder / "large", seed).run(),
+        "moving": lambda: MovingMeasures(
+            sizes, programs, binary, folder / "moving", seed, before).run(),
+        "growth": lambda: GrowthMeasures(
+            sizes, programs, binary, folder / "growth", seed, before).run(),
+        "peers": lambda: PeerMeasures(sizes, programs, binary, folder / "peers", seed).run(),
+        "notices": lambda: NoticeMeasures(sizes, programs, binary, folder / "notices").run(),
+        "stores": lambda: StoreMeasures(sizes, binary, folder / "stores").run(),
+        "client": lambda: ClientMeasures(sizes, binary, folder / "client").run(),
+    }
+    if asked.only:
+        return {asked.only: every[asked.only]}
+    # Fairness by itself alone: its many rounds take longer than all the rest together.
+    left = {"fairness", "moving"} | (set() if sizes.large_store else {"large"})
+    return {name: measure for name, measure in every.items() if name not in left}
+
+
+def one_run(asked, sizes, programs, parent, seed, keep):
+    """Measures part after part; one that fails ends alone, and `keep` gets what there is after each.
+
+    Returns the names of those that failed.
+    """
     folder = Path(tempfile.mkdtemp(prefix="benchmark-", dir=parent))
     began, own = time.monotonic(), machine.own_seconds()
     busy, stolen = machine.busy_seconds()
+    figures, failed = {}, []
     try:
-        figures = {}
-        if only in (None, "assets", "sharing"):
-            figures |= Measures(sizes, programs, binary, folder, seed).run(only)
-        if only in (None, "queries"):
-            figures |= QueryMeasures(sizes, programs, binary, folder / "queries", seed).run()
-        # By itself alone: its many rounds take longer than all the rest together.
-        if only == "fairness":
-            figures |= FairnessMeasures(sizes, binary, folder / "fairness", before, rows).run()
-        if sizes.large_store and only in (None, "large"):
-            figures |= LargeMeasures(sizes, programs, binary, folder / "large", seed).run()
-        if only == "moving":
-            figures |= MovingMeasures(
-                sizes, programs, binary, folder / "moving", seed, before).run()
-        if only in (None, "growth"):
-            figures |= GrowthMeasures(
-                sizes, programs, binary, folder / "growth", seed, before).run()
-        if only in (None, "peers"):
-            figures |= PeerMeasures(sizes, programs, binary, folder / "peers", seed).run()
-        if only in (None, "notices"):
-            figures |= NoticeMeasures(sizes, programs, binary, folder / "notices").run()
-        if only in (None, "stores"):
-            figures |= StoreMeasures(sizes, binary, folder / "stores").run()
-        if only in (None, "client"):
-            figures |= ClientMeasures(sizes, binary, folder / "client").run()
-    except BaseException:
-        for log in sorted(folder.rglob("server.log")):
-            shutil.copy(log, parent / f"benchmark-{log.parent.name}.log")
-        raise
+        for name, measure in parts(asked, sizes, programs, folder, seed).items():
+            if requirements.missing(name):
+                continue
+            try:
+                figures |= measure()
+            except Exception:
+                traceback.print_exc()
+                failed.append(name)
+                for log in sorted(folder.rglob("server.log")):
+                    shutil.copy(log, parent / f"benchmark-{log.parent.name}.log")
+            seconds = time.monotonic() - began
+            busy_after, stolen_after = machine.busy_seconds()
+            others = (busy_after - busy) - (machine.own_seconds() - own)
+            figures["machine.seconds"] = seconds
+            figures["machine.otherProcessors"] = max(0.0, others / seconds)
+            figures["machine.stolenProcessors"] = (stolen_after - stolen) / seconds
+            print(f"{name}: {'failed' if name in failed else 'measured'}, "
+                  f"{seconds:.0f} s so far", flush=True)
+            keep(figures)
     finally:
         shutil.rmtree(folder)
-    seconds = time.monotonic() - began
-    busy_after, stolen_after = machine.busy_seconds()
-    others = (busy_after - busy) - (machine.own_seconds() - own)
-    figures["machine.seconds"] = seconds
-    figures["machine.otherProcessors"] = max(0.0, others / seconds)
-    figures["machine.stolenProcessors"] = (stolen_after - stolen) / seconds
-    return figures
+    return failed
 
 
 def write_page(page, text):
@@ -149,11 +169,7 @@ def write_page(page, text):
     page.write_text(f"{kept}{marker}\n\n{text}\n")
 
 
-def main():
-    asked = arguments()
-    if nginx.program() is None or shutil.which("cc") is None:
-        sys.exit("benchmark: needs nginx, a C compiler and SQLite's headers"
-                 " (apt-get install nginx gcc libsqlite3-dev)")
+def chosen_sizes(asked):
     sizes = QUICK if asked.quick else Sizes()
     if asked.fairness_seconds:
         sizes.fairness_seconds = asked.fairness_seconds
@@ -165,14 +181,52 @@ def main():
         sizes.moving = asked.moving_records
     if asked.kills:
         sizes.kills = asked.kills
-    if asked.only == "moving" and asked.before is None:
-        sys.exit("benchmark: the part moving needs --before, a server of schema 13 or before")
     if asked.growth_records:
         sizes.growth = (asked.growth_records,)
-    if machine.raise_open_files() < sizes.idle + 100:
-        sys.exit(f"benchmark: needs {sizes.idle + 100} open files, see ulimit -n")
+    return sizes
+
+
+def look_around(asked, sizes):
+    """Ends where nothing can be measured, and says what is left out, before anything begins."""
+    if asked.only == "moving" and asked.before is None:
+        sys.exit("benchmark: the part moving needs --before, a server of schema 13 or before")
     if not asked.binary.exists():
         sys.exit(f"benchmark: {asked.binary} is missing, see make release")
+    if not requirements.has_compiler():
+        sys.exit("benchmark: needs a C compiler and SQLite's headers"
+                 " (apt-get install gcc libsqlite3-dev)")
+    lacking = {name: requirements.missing(name) for name in parts(asked, sizes, None, Path(), 0)}
+    for name, words in lacking.items():
+        if words:
+            print(f"{name}: left out, for it needs {words}", flush=True)
+    if all(lacking.values()):
+        sys.exit("benchmark: nothing is left to be measured")
+    sizes.idle = requirements.idle_connections(sizes.idle)
+
+
+def write_figures(written, asked, seed, runs):
+    written.write_text(json.dumps({
+        "seed": seed, "quick": asked.quick, "machine": machine.described(),
+        "goals": goals.results(runs), "runs": runs}, indent=1) + "\n")
+
+
+def write_tables(asked, seed, runs):
+    print("\n" + goals.table(runs))
+    if not asked.page:
+        return
+    there = machine.described()
+    others = max(figures["machine.otherProcessors"] for figures in runs)
+    warning = f"**Other programs used {others:.1f} processors meanwhile.** " * (others > 0.2)
+    write_page(asked.page, warning + (
+        f"{asked.runs} run(s), seed {seed}, {there['processors']} processors"
+        f" ({there['model']}), {there['memoryMB']} MB, Linux {there['kernel']};"
+        f" median (min – max).\n\n{goals.table(runs)}"))
+
+
+def main():
+    asked = arguments()
+    sizes = chosen_sizes(asked)
+    look_around(asked, sizes)
     parent = (asked.folder or REPOSITORY / ".build").resolve()
     parent.mkdir(parents=True, exist_ok=True)
     tools = parent / "benchmark-programs"
@@ -181,26 +235,20 @@ def main():
     programs.compile()
     seed = asked.seed or int.from_bytes(os.urandom(4), "big")
     print(f"seed {seed}, {machine.described()}", flush=True)
-    runs = []
-    for number in range(asked.runs):
-        runs.append(one_run(
-            sizes, programs, asked.binary.resolve(), parent, seed, asked.only, asked.before,
-            asked.rows))
-        print(f"run {number + 1} of {asked.runs}: {runs[-1]['machine.seconds']:.0f} s", flush=True)
-    print("\n" + goals.table(runs))
-    if asked.page:
-        there = machine.described()
-        others = max(figures["machine.otherProcessors"] for figures in runs)
-        warning = f"**Other programs used {others:.1f} processors meanwhile.** " * (others > 0.2)
-        write_page(asked.page, warning + (
-            f"{asked.runs} run(s), seed {seed}, {there['processors']} processors"
-            f" ({there['model']}), {there['memoryMB']} MB, Linux {there['kernel']};"
-            f" median (min – max).\n\n{goals.table(runs)}"))
     written = asked.json or parent / "benchmark.json"
-    written.write_text(json.dumps({
-        "seed": seed, "quick": asked.quick, "machine": machine.described(),
-        "goals": goals.results(runs), "runs": runs}, indent=1) + "\n")
+    runs, failed = [], set()
+    for number in range(asked.runs):
+        kept = list(runs)
+
+        def keep(figures, kept=kept):
+            runs[:] = [*kept, figures]
+            write_figures(written, asked, seed, runs)
+        failed |= set(one_run(asked, sizes, programs, parent, seed, keep))
+        print(f"run {number + 1} of {asked.runs}: {runs[-1]['machine.seconds']:.0f} s", flush=True)
+    write_tables(asked, seed, runs)
     print(f"\nAll figures: {written}")
+    if failed:
+        sys.exit(f"benchmark: failed: {', '.join(sorted(failed))}")
 
 
 if __name__ == "__main__":

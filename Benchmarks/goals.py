@@ -139,7 +139,7 @@ def results(runs):
     """Each goal with the spread over the runs; those of parts that were left out are not there."""
     rows = []
     for work, beside, value, direction, goal in GOALS:
-        if beside not in runs[0]:
+        if any(beside not in figures for figures in runs):
             continue
         values = [value(figures) for figures in runs]
         median = spread(values)["median"]
@@ -161,14 +161,14 @@ def table(runs):
             f" {'yes' if row['met'] else 'no'} |")
     lines += ["", "| beside it | median (min – max) |", "|---|---|"]
     for name, key in LIMITS:
-        if key not in runs[0]:
+        if any(key not in figures for figures in runs):
             continue
         lines.append(f"| {name} | {spread_cell([figures[key] for figures in runs])} |")
     lines += [
         "", "| workload (medians) | requests/s | p50 µs | p99 µs | max µs | processors of the server"
         " | of the generator |", "|---|---|---|---|---|---|---|"]
     for name in WORKLOADS:
-        if f"{name}.p50us" not in runs[0]:
+        if any(f"{name}.p50us" not in figures for figures in runs):
             continue
         cells = [
             shown(spread([figures[f"{name}.{key}"] for figures in runs])["median"])
