@@ -195,11 +195,12 @@ def look_around(asked, sizes):
     if not requirements.has_compiler():
         sys.exit("benchmark: needs a C compiler and SQLite's headers"
                  " (apt-get install gcc libsqlite3-dev)")
-    lacking = {name: requirements.missing(name) for name in parts(asked, sizes, None, Path(), 0)}
-    for name, words in lacking.items():
-        if words:
+    names = list(parts(asked, sizes, None, Path(), 0))
+    # The first part has files beside the rest.
+    for name in names + ["assets"] * ("measures" in names):
+        if words := requirements.missing(name):
             print(f"{name}: left out, for it needs {words}", flush=True)
-    if all(lacking.values()):
+    if all(requirements.missing(name) for name in names):
         sys.exit("benchmark: nothing is left to be measured")
     sizes.idle = requirements.idle_connections(sizes.idle)
 

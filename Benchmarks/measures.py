@@ -5,6 +5,7 @@ import os
 import time
 
 import machine
+import requirements
 from assets import Assets
 from lenticular import Lenticular
 from nginx import Nginx
@@ -40,7 +41,8 @@ class Measures:
                 self.deltas()
                 self.reads_while_ingesting()
                 Sharing(self).run()
-                Assets(self).run(self.nginx)
+                if not requirements.missing("assets"):
+                    Assets(self).run(self.nginx)
                 self.end()
             finally:
                 self.server.stop()

@@ -10,7 +10,7 @@ import nginx
 
 # By part: programs, with Debian's packages that have them.
 PROGRAMS = {
-    "measures": {"nginx": "nginx", "wrk": "wrk", "dd": "coreutils"},
+    "measures": {"nginx": "nginx"},
     "assets": {"nginx": "nginx", "wrk": "wrk", "dd": "coreutils"},
     "fairness": {"openssl": "openssl"},
     "peers": {"redis-server": "redis-server"},

@@ -51,7 +51,7 @@ struct LifeTests {
             }
             let client = try test.client()
             try client.send("GET /burst HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(try sent.value() <= 262_144)
+            #expect(try sent.value() <= 1_048_576)
             #expect(try client.answer().body == TestResponder.bytes(4_000_000))
         }
     }

@@ -73,14 +73,72 @@ struct LoopTests {
     @Test("A body above 16 KiB is read by workers, whatever it asks")
     func longBodies() throws {
         let server = try Self.withoutWorkers()
-        let body = #"{"records":[{"recordName":"a"}],"x":"\#(String(repeating: "x", count: 16_384))"}"#
+        let body =
+            #"{"records":[{"recordName":"a"}],"x":"\#(String(repeating: "x", count: 16_384))"}"#
         #expect(try Self.send("records/lookup", body, to: server).code == "THROTTLED")
+    }
+
+    @Test("Who has had much of a loop's time waits, and another caller does not")
+    func turns() throws {
+        let first = try WireServer()
+        let watched = Watched(try first.store())
+        let server = try WireServer(storage: watched, rates: RateLimits())
+        let (ida, bob) = (try server.user("ida"), try server.user("bob"))
+        for client in [ida, bob] { _ = try client.send("private/zones/list", "{}") }
+        watched.whenLoopReads.withLock { $0 = { server.clock.advance(1) } }
+        defer { watched.whenLoopReads.withLock { $0 = {} } }
+        let loop = WokenLoop()
+        for number in 0..<4 { loop.send("ida \(number)", by: ida) }
+        loop.send("bob", by: bob)
+        #expect(loop.takeAnswers() == ["ida 0", "bob"])
+        loop.goOn()
+        #expect(loop.takeAnswers() == ["ida 1", "ida 2"])
+        loop.goOn()
+        #expect(loop.takeAnswers() == ["ida 3"])
+    }
+
+    /// A loop that goes on with what it was woken for when the test says so.
+    private final class WokenLoop: Sendable {
+        private let posted = Mutex<[@Sendable () -> Void]>([])
+        private let answers = Mutex<[String]>([])
+
+        func send(_ word: String, by client: WireClient) {
+            guard case .tokens(let api, let web) = client.credential else { return }
+            let target =
+                "/database/1/\(client.container)/\(client.environment.rawValue)/private/records/lookup"
+                + "?ckWebAuthToken=\(web ?? "")&ckAPIToken=\(api)"
+            let request = HTTPRequest(
+                id: UUID().uuidString, method: .post, target: Array(target.utf8),
+                headers: HTTPHeaders([]), body: Array(#"{"records":[{"recordName":"a"}]}"#.utf8),
+                peer: client.peer, client: client.peer.block, loop: 0)
+            client.server.web.respond(
+                to: request,
+                reply: HTTPReply(wake: { work in self.posted.withLock { $0.append(work) } }) { _ in
+                    self.answers.withLock { $0.append(word) }
+                })
+        }
+
+        func goOn() {
+            let work = posted.withLock { posted in
+                defer { posted = [] }
+                return posted
+            }
+            for piece in work { piece() }
+        }
+
+        func takeAnswers() -> [String] {
+            answers.withLock { answers in
+                defer { answers = [] }
+                return answers
+            }
+        }
     }
 
     /// A store that notes who reads for a request.
     private final class Watched: ForwardingStorage {
         let store: any Store
         private let readers = Mutex<[StoreReader]>([])
+        let whenLoopReads = Mutex<@Sendable () -> Void>({})
 
         init(_ store: any Store) { self.store = store }
 
@@ -90,6 +148,7 @@ struct LoopTests {
         ) throws -> Value {
             // What is done in the background is told to end by nobody.
             if reader != .anybody || stop != nil { readers.withLock { $0.append(reader) } }
+            if reader != .anybody { whenLoopReads.withLock { $0 }() }
             return try store.read(by: reader, until: stop, body)
         }
 
@@ -104,7 +163,8 @@ struct LoopTests {
 
     @Test("A list of many zones is read by a worker, and is whole")
     func manyZones() throws {
-        let watched = Watched(try WireServer().store())
+        let first = try WireServer()
+        let watched = Watched(try first.store())
         let server = try WireServer(storage: watched)
         let ida = try server.user()
         for number in 0..<20 { try ida.make("Shelf\(number)") }
