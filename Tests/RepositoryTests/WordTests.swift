@@ -11,6 +11,7 @@ struct WordTests {
         "Sources/Cloud/Cryptography/P256PrivateKey.swift": 1,
         "Sources/Cloud/Cryptography/P256PublicKey.swift": 1,
         "Sources/Wire/HTTP/ConnectionLoop.swift": 1,
+        "Sources/Cloud/Fairness/LoopTurns.swift": 1,
         "Sources/Cloud/Fairness/WorkLane.swift": 1,
         "Sources/Wire/HTTP/HTTPConnection.swift": 1,
         "Sources/Wire/HTTP/HeldBody.swift": 1,
