@@ -80,6 +80,9 @@ static const unsigned char store_0016[] = {
 static const unsigned char store_0017[] = {
 #embed "store/0017-waiting-names.sql"
 };
+static const unsigned char store_0018[] = {
+#embed "store/0018-late-entries.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -110,6 +113,7 @@ static const struct lenticular_migration store[] = {
     {"0015-new-index-values", (const char *)store_0015, sizeof store_0015},
     {"0016-gone-index-values", (const char *)store_0016, sizeof store_0016},
     {"0017-waiting-names", (const char *)store_0017, sizeof store_0017},
+    {"0018-late-entries", (const char *)store_0018, sizeof store_0018},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

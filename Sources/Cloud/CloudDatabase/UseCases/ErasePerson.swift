@@ -80,7 +80,10 @@ package struct ErasePerson {
             report.zones += 1
         }
         try giveRowsBack()
-        if fate != .keep { try workOnPublicRecords(&files, &report) }
+        if fate != .keep {
+            try workOnPublicRecords(&files, &report)
+            try emptyIndexes()
+        }
         report.assets = try removeFiles(files)
         return report
     }
@@ -202,6 +205,13 @@ package struct ErasePerson {
                 try $0.collect(olderThan: 0, rowsMax: Self.stepRowsMax)
             }
         }
+        try emptyIndexes()
+    }
+
+    /// Takes long texts out of indexes now; queued work would do it some time later.
+    private func emptyIndexes() throws {
+        while try storage.writeLateEntries(while: goesOn) { try requireTime() }
+        try requireTime()
     }
 
     // MARK: - Public records
