@@ -60,7 +60,7 @@ extension SQLiteStore {
             var found: [LateEntries] = []
             var count = 0
             for row in rows where count < IndexBounds.stepEntriesMax {
-                guard let late = try snapshot.lateEntries(of: row) else { continue }
+                let late = try snapshot.lateEntries(of: row)
                 found.append(late)
                 count += max(1, late.count)
             }
@@ -70,16 +70,16 @@ extension SQLiteStore {
 }
 
 extension SQLiteSnapshot {
-    /// The entries that a row says are still to go and to come.
-    ///
-    /// - Returns: nil where its index is not there.
-    func lateEntries(of row: LateRow) throws -> LateEntries? {
+    /// The entries that a row says are still to go and to come; none where its index is not there.
+    func lateEntries(of row: LateRow) throws -> LateEntries {
+        let position = try place(of: row.record)?.position
         guard let index = try indexes.indexes().first(where: { $0.number == row.index }) else {
-            return nil
+            return LateEntries(
+                row, position: position, isWanted: false, former: [], present: [], entriesMax: 1)
         }
         let isWanted = index.isKept(row.record)
         return LateEntries(
-            row, position: try place(of: row.record)?.position, isWanted: isWanted,
+            row, position: position, isWanted: isWanted,
             former: try indexes.formerEntries(of: row, in: index),
             present: isWanted ? try indexes.presentEntries(of: row, in: index) : [],
             entriesMax: IndexBounds.stepEntriesMax)

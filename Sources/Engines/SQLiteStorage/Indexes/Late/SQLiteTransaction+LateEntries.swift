@@ -85,9 +85,15 @@ extension SQLiteTransaction {
     func write(_ late: LateEntries, entriesMax: inout Int) throws -> LateEntries? {
         let writer = try group.preparedIndexWriter(snapshot.connection)
         let row = late.row
-        guard try writer.late.row(of: row.record, in: row.zone, row.index) == row,
-            let index = indexes.all.first(where: { $0.number == row.index }),
-            late.isWanted == index.isKept(row.record),
+        guard try writer.late.row(of: row.record, in: row.zone, row.index) == row else {
+            return nil
+        }
+        guard let index = indexes.all.first(where: { $0.number == row.index }) else {
+            // Nobody can ask an index that has gone.
+            try writer.late.remove(row)
+            return nil
+        }
+        guard late.isWanted == index.isKept(row.record),
             try late.position == place(of: row.record)?.position
         else { return nil }
         let step = late.step(entriesMax: entriesMax)
