@@ -35,6 +35,8 @@ struct FailureTests {
         func prepareIndexes(
             _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
         ) throws -> IndexProgress? { throw failure }
+
+        func writeLateEntries(while goesOn: () -> Bool) throws -> Bool { throw failure }
     }
 
     private func answers(_ failure: any Error) throws -> (WireServer, [Answer]) {

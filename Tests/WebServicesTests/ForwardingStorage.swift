@@ -29,4 +29,8 @@ extension ForwardingStorage {
     ) throws -> IndexProgress? {
         try store.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
     }
+
+    func writeLateEntries(while goesOn: () -> Bool) throws -> Bool {
+        try store.writeLateEntries(while: goesOn)
+    }
 }

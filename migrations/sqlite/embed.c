@@ -92,6 +92,9 @@ static const unsigned char store_0017[] = {
 static const unsigned char store_0018[] = {
 #embed "store/0018-erased-space.sql"
 };
+static const unsigned char store_0019[] = {
+#embed "store/0019-late-entries.sql"
+};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -126,6 +129,7 @@ static const struct lenticular_migration store[] = {
     {"0016-gone-index-values", (const char *)store_0016, sizeof store_0016},
     {"0017-waiting-names", (const char *)store_0017, sizeof store_0017},
     {"0018-erased-space", (const char *)store_0018, sizeof store_0018},
+    {"0019-late-entries", (const char *)store_0019, sizeof store_0019},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

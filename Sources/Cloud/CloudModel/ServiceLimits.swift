@@ -44,6 +44,8 @@ package struct ServiceLimits: Sendable {
     package var sourcesReadMax = 100_000
     /// Members of the lists of one record: an index has to hold each of them.
     package var indexedValuesPerRecordMax = 10_000
+    /// Bytes of the searchable texts and the lists of one public record, and of what one write of them brings.
+    package var publicIndexedBytesMax = 32_768
     /// References of one kind to one public record whose creators' rights are looked at; what comes after
     /// so many acts on it no more.
     package var holdersJudgedMax = 1_000

@@ -160,7 +160,8 @@ package struct WordSearch: Sendable {
 
 /// What a read sees of the indexes that queries use.
 ///
-/// A whole index says of each living record exactly what the record's body says at the snapshot's moment.
+/// A whole index says of each living record exactly what the record's body says at the snapshot's moment, but in zones
+/// in which it is late.
 /// Values sort alike on every machine, whatever its language: numbers by value and before all text, texts by
 /// code points, as their UTF-8 does. The limit of a call bounds what the call reads.
 package protocol IndexReader: AnyObject {
@@ -195,6 +196,10 @@ package protocol IndexReader: AnyObject {
         limit: Int
     ) throws -> [RecordNumber]
 
+    /// Whether the index lacks entries of a zone's living records that were left for later, or has some of a former
+    /// version: then it finds too few records, or wrong ones.
+    func isLate(_ index: Int64, in zone: ZoneNumber) throws -> Bool
+
     /// The different words of a text, as an index of words takes them.
     ///
     /// Words are runs of letters and digits, regardless of case and diacritics. Each is cut at 64 bytes of
@@ -218,7 +223,8 @@ package protocol IndexReader: AnyObject {
 
 /// What a write does with indexes.
 ///
-/// The engine itself updates them for the records that the write saves.
+/// The engine itself updates them for the records that the write saves. What takes long it may leave for later
+/// (`Store.writeLateEntries`).
 package protocol IndexWriting: AnyObject {
     /// Makes the indexes of a record type that do not exist yet; queued work fills them.
     func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws

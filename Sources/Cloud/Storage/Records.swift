@@ -175,6 +175,8 @@ package struct NewVersion {
     ///
     /// An engine that takes bodies apart need not look for it. It does not rely on it either.
     package var fieldsEnd: Int?
+    /// Whether the writer has seen to it that indexes have few entries of the record, so that none are left for later.
+    package var hasFewEntries = false
 
     package init(
         zone: StoredZone, name: RecordName, position: Position, former: StoredHead?,

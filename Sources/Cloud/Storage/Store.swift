@@ -92,6 +92,15 @@ package protocol Store: AnyObject, Sendable {
     func prepareIndexes(
         _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
     ) throws -> IndexProgress?
+
+    /// Writes entries of indexes that writes have left for later, in steps that hold nobody up for long.
+    ///
+    /// It takes the zones in turn, once. Blocks: never call it on an event loop.
+    ///
+    /// - Parameter goesOn: asked before each step; false ends the work early.
+    /// - Returns: whether there may be more.
+    /// - Throws: `StorageFailure`.
+    func writeLateEntries(while goesOn: () -> Bool) throws -> Bool
 }
 
 extension Store {

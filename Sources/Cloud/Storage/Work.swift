@@ -17,6 +17,7 @@ package enum WorkKind: Int64, Sendable, CaseIterable {
     case tellRequests = 6
     case names = 7
     case versions = 8
+    case lateEntries = 9
 }
 
 /// Something that a write leaves to be done in steps afterwards.
@@ -44,6 +45,8 @@ package enum WorkTask: Hashable, Sendable {
     case names
     /// Brings versions that a server of before has written into the engine's present form.
     case versions
+    /// Writes entries of indexes that writes have left for later (`Store.writeLateEntries`).
+    case lateEntries
 
     package var kind: WorkKind {
         switch self {
@@ -55,6 +58,7 @@ package enum WorkTask: Hashable, Sendable {
         case .tellRequests: .tellRequests
         case .names: .names
         case .versions: .versions
+        case .lateEntries: .lateEntries
         }
     }
 }

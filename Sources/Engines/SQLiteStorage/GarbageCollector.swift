@@ -11,6 +11,8 @@ struct GarbageCollector {
     struct Indexes {
         let catalog: IndexCatalog
         let writer: IndexWriter
+        /// Queues the work on what is left for later.
+        let enqueue: () throws -> Void
     }
 
     let connection: Connection
@@ -50,13 +52,18 @@ struct GarbageCollector {
             try purgeShares(of: zone)
             guard rowsLeft > 0 else { return }
             let victims = try records(of: zone, limit: rowsLeft)
+            var bytes = 0
             for (key, record) in victims {
-                try forget(RecordNumber(record), at: key, in: zone)
+                bytes += try forget(RecordNumber(record), at: key, in: zone)
                 try run("DELETE FROM links WHERE source = ?1", record)
                 try letAssetsGo(of: record)
                 try run("DELETE FROM short_guids WHERE record = ?1", record)
                 try forgetHead(record)
                 try removeVersion(at: key)
+                guard bytes <= Self.lateBytesMax else {
+                    rowsLeft = 0
+                    return
+                }
             }
             rowsLeft -= max(victims.count, 1)
             if victims.isEmpty {
@@ -102,28 +109,50 @@ struct GarbageCollector {
         rowsLeft -= ids.count
     }
 
+    /// Bytes of bodies that one step keeps for later, until indexes have let go of them.
+    private static let lateBytesMax = 1_048_576
+
     /// Takes a record out of the indexes that hold it.
-    private func forget(_ record: RecordNumber, at key: Int64, in zone: ZoneNumber) throws {
-        guard let indexes else { return }
-        do { try forgetReadable(record, at: key, in: zone, indexes) } catch is DamagedVersion {
+    ///
+    /// - Returns: how many bytes of it are kept until they have let go of it.
+    private func forget(
+        _ record: RecordNumber, at key: Int64, in zone: ZoneNumber
+    ) throws -> Int {
+        guard let indexes else { return 0 }
+        do { return try forgetReadable(record, at: key, in: zone, indexes) } catch is DamagedVersion
+        {
             for index in indexes.catalog.all {
                 try indexes.writer.forget(record, in: zone, index.number)
             }
+            try indexes.writer.late.forget(record, in: zone)
+            return 0
         }
     }
 
     private func forgetReadable(
         _ record: RecordNumber, at key: Int64, in zone: ZoneNumber, _ indexes: Indexes
-    ) throws {
-        _ = try versions.visit(at: key, of: record) { version in
-            guard !version.flags.contains(.tombstone) else { return }
+    ) throws -> Int {
+        try versions.visit(at: key, of: record) { version in
+            guard !version.flags.contains(.tombstone) else { return 0 }
             let holding = indexes.catalog.ofType(version.type).filter { $0.holds(record) }
-            guard !holding.isEmpty else { return }
+            guard !holding.isEmpty else { return 0 }
+            let late = indexes.writer.late
+            let isLate = try holding.contains {
+                try late.row(of: record, in: zone, $0.number) != nil
+            }
+            if isLate || version.body.count > IndexBounds.directBytesMax / 8 {
+                let isLeft = try late.leave(
+                    record, in: zone, to: holding, former: [UInt8](version.body),
+                    isAwaited: false)
+                if isLeft { try indexes.enqueue() }
+                return version.body.count
+            }
             let fields = try version.storedFields()
             for index in holding {
                 try indexes.writer.replace(fields, with: nil, of: record, in: zone, index)
             }
-        }
+            return 0
+        } ?? 0
     }
 
     /// The first versions of a zone: their keys, and whose they are.

@@ -257,7 +257,7 @@ final class GroupState: GroupHooks {
         snapshot?.versions.texts.forget()
         shared.waitingNames.undoJob()
         preparedForNames?.rolledBack()
-        indexWriter?.values.rolledBack()
+        indexWriter?.rolledBack()
     }
 
     func noteTrees(in zone: ZoneNumber) { treeless.remove(zone) }
@@ -338,7 +338,7 @@ final class GroupState: GroupHooks {
         snapshot?.versions.texts.forget()
         shared.waitingNames.undoGroup()
         preparedForNames?.rolledBack()
-        indexWriter?.values.rolledBack()
+        indexWriter?.rolledBack()
         following = committedFollowing
         moved = []
         sums = Sums()

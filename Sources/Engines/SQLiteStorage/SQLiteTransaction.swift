@@ -20,6 +20,8 @@ final class SQLiteTransaction: StoreTransaction {
     private(set) var isFollowingNew = false
     /// What it has moved into the present form.
     var formerMove: FormerMove?
+    /// Bytes of bodies whose entries in indexes it has brought up to date.
+    var indexedBytes = 0
     /// How many changes it has noted for followers.
     var notedChanges = 0
     private(set) var sums = GroupState.Sums()
@@ -236,7 +238,7 @@ final class SQLiteTransaction: StoreTransaction {
         let zone = version.zone.number
         try requireTaken(version.position)
         let concerned = indexes.ofType(version.type)
-        let former = concerned.isEmpty ? nil : try formerFields(version)
+        let change = concerned.isEmpty ? nil : try indexChange(version, concerned)
         let kept = following.isOn ? try wantedFormer(of: version) : nil
         let record = try place(version)
         if following.isOn { try note(version, of: record, former: kept) }
@@ -248,7 +250,7 @@ final class SQLiteTransaction: StoreTransaction {
             try versions().insert(head, $0, fieldsEnd: version.fieldsEnd)
         }
         if version.formerIsDamaged { try forgetInIndexes(record, in: zone) }
-        if !concerned.isEmpty { try keepUp(concerned, former, version, record) }
+        if let change { try keepUp(concerned, change, version, record) }
         if isTombstone {
             statements.insertTombstone.bind(now, at: 1)
             statements.insertTombstone.bind(key, at: 2)
@@ -375,7 +377,8 @@ final class SQLiteTransaction: StoreTransaction {
             indexes.isEmpty
             ? nil
             : GarbageCollector.Indexes(
-                catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection))
+                catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection),
+                enqueue: { try self.enqueue(.lateEntries) })
         let hasMore = try GarbageCollector(
             snapshot.connection, versions: snapshot.versions, rowsMax: rowsMax, now: now,
             indexes: indexes, names: names()

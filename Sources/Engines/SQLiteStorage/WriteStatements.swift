@@ -28,7 +28,7 @@ final class WriteStatements {
         dropZoneFromFeed = connection.statement(
             """
             UPDATE zones SET changed = -1
-            WHERE owner = ?1 AND name = ?2 AND deleted_at IS NOT NULL
+            WHERE owner = ?1 AND name = ?2 AND deleted_at IS NOT NULL AND changed >= 0
             """)
         markZoneDeleted = connection.statement(
             "UPDATE zones SET deleted_at = ?2, changed = ?3 WHERE id = ?1")

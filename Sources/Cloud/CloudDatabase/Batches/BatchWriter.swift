@@ -108,13 +108,14 @@ struct BatchWriter {
         if !save.assets.isEmpty { flags.insert(.hasAssets) }
         if save.share != nil { flags.insert(.share) }
         if sharing.share != nil { flags.insert(.root) }
-        waiting.versions.append(
-            NewVersion(
-                zone: context.zone, name: name, position: position, former: former.head,
-                formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
-                formerIsDamaged: former.isDamaged,
-                type: try typeNumber(save.type), flags: flags, body: body.bytes,
-                fieldsEnd: body.fieldsEnd))
+        var version = NewVersion(
+            zone: context.zone, name: name, position: position, former: former.head,
+            formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
+            formerIsDamaged: former.isDamaged,
+            type: try typeNumber(save.type), flags: flags, body: body.bytes,
+            fieldsEnd: body.fieldsEnd)
+        version.hasFewEntries = context.database.scope == .public
+        waiting.versions.append(version)
         waiting.saves.append(
             WaitingSaves.Save(
                 index: index, save: save, shortGUID: sharing.shortGUID, formerFlags: former.flags))

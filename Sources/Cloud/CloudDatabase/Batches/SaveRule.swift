@@ -30,6 +30,9 @@ struct SaveRule {
         let assets = AssetRule(context)
         let admitted = try assets.admit(known, over: isShown ? kept : nil)
         let (sent, roles) = try RightRule(context).rolesApart(admitted, of: type, operation.name)
+        if context.database.scope == .public {
+            try sent.checkIndexedBytes(in: context.schema.types[type], context.limits)
+        }
         let merge = try merged(sent, operation, over: former, kept)
         try checkSize(of: merge, operation, isShown: isShown)
         try checkListValues(of: merge, isShown: isShown)

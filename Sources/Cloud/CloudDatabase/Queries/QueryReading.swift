@@ -315,7 +315,9 @@ private final class OneAfterTheOther: Candidates {
     }
 }
 
-/// Indexes that a query needs and that are not whole yet.
+/// Indexes that a query needs and that are not whole yet, or not for the zones that it asks.
 package struct MissingIndexes: Error {
     let needs: [IndexNeed]
+    /// Whether they are whole, and only lack what was left for later.
+    var isLate = false
 }

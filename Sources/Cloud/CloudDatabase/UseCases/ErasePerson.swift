@@ -86,7 +86,10 @@ package struct ErasePerson {
             report.zones += 1
         }
         try giveRowsBack()
-        if fate != .keep { try workOnPublicRecords(&files, &report) }
+        if fate != .keep {
+            try workOnPublicRecords(&files, &report)
+            try emptyIndexes()
+        }
         try forgetChanges()
         try forgetZones()
         try files.formUnion(endReceipts())
@@ -205,6 +208,7 @@ package struct ErasePerson {
     private func giveRowsBack() throws {
         // This removes no other rows, because no tombstone is older than the first moment.
         try inSteps { try $0.collect(olderThan: 0, rowsMax: $1) }
+        try emptyIndexes()
     }
 
     // MARK: - What tells of changes
@@ -242,6 +246,12 @@ package struct ErasePerson {
             let rows = size.records
             hasMore = try timed(&size) { try step($0, rows) }
         }
+    }
+
+    /// Takes long texts out of indexes now; queued work would do it some time later.
+    private func emptyIndexes() throws {
+        while try storage.writeLateEntries(while: goesOn) { try requireTime() }
+        try requireTime()
     }
 
     /// Runs a transaction; while others write, they have the writer as long afterwards.

@@ -99,6 +99,55 @@ package struct ModifyRecords: Sendable {
         beside work: LongWork,
         completion: @escaping @Sendable (Result<[RecordOutcome], any Error>) -> Void
     ) {
+        do {
+            let parts = try parts()
+            guard parts.count > 1 else { return runWhole(beside: work, completion: completion) }
+            go(on: [], parts[...], work, completion)
+        } catch {
+            completion(.failure(error))
+        }
+    }
+
+    /// The parts in which the batch is carried out; in the public database none may hold up the writer long.
+    private func parts() throws -> [ModifyRecords] {
+        let parts = PublicParts(operations, database.limits)
+        guard database.scope == .public, parts.mayBeSeveral else { return [self] }
+        return try parts.parts(database.storage.schema).map { ModifyRecords(self, $0) }
+    }
+
+    private init(_ whole: ModifyRecords, _ part: Range<Int>) {
+        database = whole.database
+        zone = whole.zone
+        operations = Array(whole.operations[part])
+        (users, isAtomic, device) = (whole.users, whole.isAtomic, whole.device)
+        clientToken = whole.clientToken
+    }
+
+    /// Carries out one part after the other; what the store does not take after others is TRY_AGAIN_LATER.
+    private func go(
+        on done: [RecordOutcome], _ parts: ArraySlice<ModifyRecords>, _ work: LongWork,
+        _ completion: @escaping @Sendable (Result<[RecordOutcome], any Error>) -> Void
+    ) {
+        guard let part = parts.first else { return completion(.success(done)) }
+        part.runWhole(beside: work) { result in
+            switch result {
+            case .success(let outcomes):
+                go(on: done + outcomes, parts.dropFirst(), work, completion)
+            case .failure(let error as StorageFailure) where !done.isEmpty:
+                guard let fault = error.refusalOfRest else { return completion(.failure(error)) }
+                let left = operations[done.count...].map {
+                    RecordOutcome.failed(name: $0.recordName, fault)
+                }
+                completion(.success(done + left))
+            case .failure(let error): completion(.failure(error))
+            }
+        }
+    }
+
+    private func runWhole(
+        beside work: LongWork,
+        completion: @escaping @Sendable (Result<[RecordOutcome], any Error>) -> Void
+    ) {
         let frees = operations.allSatisfy {
             if case .operation(let operation) = $0 { operation.kind.deletes } else { true }
         }

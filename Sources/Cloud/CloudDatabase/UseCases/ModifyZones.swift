@@ -50,43 +50,78 @@ package struct ModifyZones: Sendable {
         self.key = key
     }
 
-    /// Runs the operations in the next group of the writer.
+    /// How many operations one write carries out: each makes or ends rows, and others wait meanwhile.
+    static let togetherMax = 16
+
+    /// Runs the operations, some at a time.
     ///
-    /// - Parameter completion: gets one outcome an operation, in order; success means on disk.
+    /// - Parameter completion: gets one outcome an operation, in order; success means on disk. What the store could
+    ///   not take after others were carried out is TRY_AGAIN_LATER.
     package func run(completion: @escaping @Sendable (Result<[Outcome], any Error>) -> Void) {
-        let frees = operations.allSatisfy { $0.kind == .delete }
+        go(on: [], completion)
+    }
+
+    private func go(
+        on done: [Outcome],
+        _ completion: @escaping @Sendable (Result<[Outcome], any Error>) -> Void
+    ) {
+        let part = Array(operations.dropFirst(done.count).prefix(Self.togetherMax))
+        let frees = part.allSatisfy { $0.kind == .delete }
         let apply = self
         database.storage.write(
-            WriteLoad(
-                cost: operations.count, frees: frees, caller: WriteCaller(database.caller)),
+            WriteLoad(cost: part.count, frees: frees, caller: WriteCaller(database.caller)),
             { transaction in
-                var count: Int?
+                var counts: Counts?
                 if let author = apply.database.author { transaction.act(as: author) }
-                return try apply.operations.map { operation in
+                return try part.map { operation in
                     do {
-                        return .success(try apply.apply(operation, transaction, &count))
+                        return .success(try apply.apply(operation, transaction, &counts))
                     } catch let fault as Fault {
                         return .failure(fault)
                     }
                 }
-            }, completion: completion)
+            },
+            completion: { (result: Result<[Outcome], any Error>) in
+                switch result {
+                case .success(let outcomes):
+                    let all = done + outcomes
+                    guard all.count < apply.operations.count else {
+                        return completion(.success(all))
+                    }
+                    apply.go(on: all, completion)
+                case .failure(let error as StorageFailure) where !done.isEmpty:
+                    guard let fault = error.refusalOfRest else {
+                        return completion(.failure(error))
+                    }
+                    let left = apply.operations.count - done.count
+                    completion(.success(done + repeatElement(.failure(fault), count: left)))
+                case .failure(let error): completion(.failure(error))
+                }
+            })
+    }
+
+    /// How many zones the owner has, once they were counted.
+    private struct Counts {
+        var living: Int
+        /// With deleted ones that are still kept.
+        var kept: Int
     }
 
     private func apply(
-        _ operation: Operation, _ transaction: any StoreTransaction, _ count: inout Int?
+        _ operation: Operation, _ transaction: any StoreTransaction, _ counts: inout Counts?
     ) throws -> Change {
         try database.check(operation.zone)
         guard !operation.zone.name.isDefault else {
             throw Fault.badRequest("zoneID: the default zone can be neither made nor deleted")
         }
         switch operation.kind {
-        case .create: return try create(operation.zone.name, transaction, &count)
+        case .create: return try create(operation.zone.name, transaction, &counts)
         case .delete:
             guard let zone = try database.zone(operation.zone, transaction) else {
                 throw Fault.zoneNotFound
             }
             try transaction.deleteZone(zone)
-            count = count.map { $0 - 1 }
+            counts?.living -= 1
             return .deleted(zone.name)
         }
     }
@@ -108,39 +143,45 @@ package struct ModifyZones: Sendable {
         }
     }
 
-    /// - Parameter count: how many zones the owner has, once they were counted.
     private func create(
-        _ name: ZoneName, _ transaction: any StoreTransaction, _ count: inout Int?
+        _ name: ZoneName, _ transaction: any StoreTransaction, _ counts: inout Counts?
     ) throws -> Change {
         let owner =
             try database.owner(transaction)
             ?? transaction.makeOwner(database.ownerRecordName, account: database.caller.account)
         let zone =
             try transaction.zone(named: name, of: owner.number)
-            ?? make(name, owner, transaction, &count)
+            ?? make(name, owner, transaction, &counts)
         return .made(
             zone, isShared: try transaction.isShared(zone), identity: try transaction.identity)
     }
 
     private func make(
         _ name: ZoneName, _ owner: StoredOwner, _ transaction: any StoreTransaction,
-        _ count: inout Int?
+        _ counts: inout Counts?
     ) throws -> StoredZone {
         let most = database.limits.zonesPerUserMax
-        let known = try count ?? transaction.zones(of: owner.number).count
-        count = known
-        guard known < most else {
+        let keptMax = database.limits.zonesPerOwnerMax
+        var known =
+            try counts
+            ?? Counts(
+                living: transaction.zones(of: owner.number).count,
+                kept: transaction.zoneCount(of: owner.number, limit: keptMax))
+        guard known.living < most else {
+            counts = known
             throw Fault.limitExceeded(
                 "zoneID: a database has at most \(most) zones (limits.zonesPerUserMax)")
         }
-        let keptMax = database.limits.zonesPerOwnerMax
-        guard try transaction.zoneCount(of: owner.number, limit: keptMax) < keptMax else {
+        guard known.kept < keptMax else {
+            counts = known
             throw Fault.limitExceeded(
                 "zoneID: a database has at most \(keptMax) zones (limits.zonesPerOwnerMax), with deleted "
                     + "ones that are still kept (retention.tombstoneDays); use zones that are there"
             )
         }
-        count = known + 1
+        known.living += 1
+        known.kept += 1
+        counts = known
         return try transaction.makeZone(named: name, of: owner.number)
     }
 }

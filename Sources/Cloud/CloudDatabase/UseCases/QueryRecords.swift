@@ -83,7 +83,8 @@ package struct QueryRecords {
             .map { try markers.read($0) }
         guard !zones.isEmpty else { return nil }
         let reading = QueryReading(
-            plan: QueryPlan(query), zones: zones, indexes: try indexes(of: query, snapshot, type),
+            plan: QueryPlan(query), zones: zones,
+            indexes: try indexes(of: query, in: zones, snapshot, type),
             reader: snapshot.indexReader,
             words: SearchWords(snapshot.indexReader, limits: database.limits),
             snapshot: snapshot, type: type, budget: budget,
@@ -159,7 +160,7 @@ package struct QueryRecords {
 
     /// The indexes of the query as the snapshot has them.
     private func indexes(
-        of query: RecordQuery, _ snapshot: any StoreSnapshot, _ type: Int64
+        of query: RecordQuery, in zones: [StoredZone], _ snapshot: any StoreSnapshot, _ type: Int64
     ) throws -> [IndexNeed: StoredIndex] {
         let needs = QueryPlan(query).needs
         guard !needs.isEmpty else { return [:] }
@@ -169,6 +170,12 @@ package struct QueryRecords {
             found[index.need] = index
         }
         guard found.count == needs.count else { throw MissingIndexes(needs: needs) }
+        for index in found.values {
+            for zone in zones
+            where try snapshot.indexReader.isLate(index.number, in: zone.number) {
+                throw MissingIndexes(needs: [index.need], isLate: true)
+            }
+        }
         return found
     }
 
@@ -179,15 +186,20 @@ package struct QueryRecords {
     /// - Returns: nil when the page can be asked for again; else the fault for a client that no longer waits.
     package func prepare(_ missing: MissingIndexes) throws -> Fault? {
         let needs = missing.needs
+        let fields = Set(needs.map { SystemField(rawValue: $0.field)?.wireName ?? $0.field })
+            .sorted().joined(separator: ", ")
+        guard !missing.isLate else {
+            return Fault.tryAgainLater(
+                "the index on \(fields) takes in records that were saved just now", seconds: 2)
+        }
         guard let type = try database.storage.schema.types[query.type] else {
             throw Fault.unknownRecordType(query.type.text)
         }
         let progress = try database.storage.prepareIndexes(
             needs, ofType: type.number, waitMillisecondsMax: 0)
         guard let progress else { return nil }
-        let fields = needs.map { SystemField(rawValue: $0.field)?.wireName ?? $0.field }
         return Fault.tryAgainLater(
-            "the index on \(Set(fields).sorted().joined(separator: ", ")) is being built: "
+            "the index on \(fields) is being built: "
                 + "\(progress.percent) % of the records are in it", seconds: 5)
     }
 

@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import Synchronization
 
 /// Does the queued work of one store (`WorkQueue`), in steps between other writes.
 ///
@@ -23,6 +24,9 @@ package final class WorkRunner: StoreWorker {
 
     private let inWriter: WriterLane
     private let blocking: BlockingLane?
+    /// Somebody may wait for these, so that nothing else may keep them.
+    private let entries: BlockingLane
+    private let flag: StopFlag
 
     /// - Parameters:
     ///   - storage: must outlive the work; the runner does not keep it.
@@ -30,17 +34,39 @@ package final class WorkRunner: StoreWorker {
     package init(_ storage: any Store, _ options: Options, holder: WorkHolder = WorkHolder(1)) {
         inWriter = WriterLane(storage, options, holder)
         blocking = options.blocking.isEmpty ? nil : BlockingLane(storage, options, holder)
+        let flag = StopFlag()
+        self.flag = flag
+        var late = options
+        late.blocking = [
+            .lateEntries: { [weak storage] in
+                try storage?.writeLateEntries(while: { !flag.isSet }) ?? false
+            }
+        ]
+        entries = BlockingLane(storage, late, holder)
     }
 
     package func wake() {
         inWriter.wake()
         blocking?.wake()
+        entries.wake()
     }
 
-    package var isBusy: Bool { inWriter.isBusy || blocking?.isBusy ?? false }
+    package var isBusy: Bool {
+        inWriter.isBusy || entries.isBusy || blocking?.isBusy ?? false
+    }
 
     package func stop() {
+        flag.set()
         inWriter.stop()
+        entries.stop()
         blocking?.stop()
+    }
+
+    /// Ends work that goes on for many steps.
+    private final class StopFlag: Sendable {
+        private let stored = Atomic(false)
+
+        var isSet: Bool { stored.load(ordering: .acquiring) }
+        func set() { stored.store(true, ordering: .releasing) }
     }
 }

@@ -31,7 +31,7 @@ struct WorkSteps: Sendable {
             return min(16, most)...most
         case .deleteSources: return 8...256
         case .index: return 64...4_096
-        case .collect, .collectAssets: return 32...512
+        case .collect, .collectAssets, .lateEntries: return 32...512
         case .tellRequests: return 1...1
         case .versions: return 16...512
         case .names: return 256...4_096
@@ -93,7 +93,7 @@ struct WorkSteps: Sendable {
         case .versions:
             let hasMore = try transaction.moveVersions(limit: recordsMax)
             return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
-        case .collectAssets:
+        case .collectAssets, .lateEntries:
             return Outcome(records: 1, cursor: work.cursor)
         }
     }

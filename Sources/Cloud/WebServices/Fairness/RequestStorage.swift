@@ -37,4 +37,8 @@ final class RequestStorage: Store {
     ) throws -> IndexProgress? {
         try storage.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
     }
+
+    func writeLateEntries(while goesOn: () -> Bool) throws -> Bool {
+        try storage.writeLateEntries(while: goesOn)
+    }
 }

@@ -8,6 +8,8 @@ struct IndexCheck {
     private let versions: VersionReader
     private let reader: SQLiteIndexReader
     private var missing = 0
+    /// What was left for later, by the numbers that entries have.
+    private var late: [Int64: LateRow] = [:]
     private var expected = Expected()
 
     /// How many rows the records are good for.
@@ -29,12 +31,14 @@ struct IndexCheck {
     static func problems(_ connection: Connection, _ versions: VersionReader) throws -> [String] {
         var check = try IndexCheck(connection, versions)
         try check.visitRecords()
+        try check.visitLate()
         return try check.problems()
     }
 
     private mutating func visitRecords() throws {
         let all = try reader.indexes()
         guard !all.isEmpty else { return }
+        for row in try reader.lateRows() { late[EntryNumber(row.index, row.record).value] = row }
         let byType = Dictionary(grouping: all, by: \.type)
         let rows = try connection.prepare(
             """
@@ -49,7 +53,8 @@ struct IndexCheck {
             // NB: what is no JSON is told of by itself.
             let read = try? versions.visit(at: key, { try $0.storedFields() })
             guard let fields = read else { continue }
-            for index in holding {
+            for index in holding
+            where late[EntryNumber(index.number, record).value] == nil {
                 for entry in IndexEntry.entries(of: fields, for: index.need) {
                     let isThere = try isThere(
                         entry, record, ZoneNumber(key >> SQLiteSnapshot.positionBits),
@@ -58,6 +63,39 @@ struct IndexCheck {
                 }
             }
         }
+    }
+
+    /// Of a record whose entries were left for later, the index has those that its row says.
+    private mutating func visitLate() throws {
+        guard !late.isEmpty else { return }
+        let indexes = Dictionary(
+            uniqueKeysWithValues: try reader.indexes().map { ($0.number, $0) })
+        for row in late.values {
+            guard let index = indexes[row.index] else { continue }
+            // NB: what is no JSON is told of by itself.
+            let held = try? reader.heldEntries(of: row, in: index)
+            for entry in held ?? [] {
+                let isThere: Bool
+                if case .word(let word) = entry {
+                    expected.terms += 1
+                    isThere = try has(word, row.record, row.zone, row.index)
+                } else {
+                    isThere =
+                        try entry.other.map {
+                            try self.isThere($0, row.record, row.zone, row.index)
+                        } ?? true
+                }
+                missing += isThere ? 0 : 1
+            }
+        }
+    }
+
+    private func has(
+        _ word: [UInt8], _ record: RecordNumber, _ zone: ZoneNumber, _ index: Int64
+    ) throws -> Bool {
+        try reader.records(
+            of: index, in: zone, with: WordSearch(words: [word], needsAll: true),
+            after: RecordNumber(record.value - 1), limit: 1) == [record]
     }
 
     private mutating func isThere(
@@ -73,11 +111,7 @@ struct IndexCheck {
                 try terms.forEachWord(in: text) { words.append([UInt8]($0)) }
             }
             expected.terms += Int64(words.count)
-            return try words.allSatisfy { word in
-                try reader.records(
-                    of: index, in: zone, with: WordSearch(words: [word], needsAll: true),
-                    after: RecordNumber(record.value - 1), limit: 1) == [record]
-            }
+            return try words.allSatisfy { try has($0, record, zone, index) }
         case .place(let place):
             expected.places += 1
             let row = try connection.prepare(

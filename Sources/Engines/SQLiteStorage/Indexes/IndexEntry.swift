@@ -11,6 +11,14 @@ enum IndexEntry: Hashable {
     case words([UInt8])
     case place(RecordQuery.Place)
 
+    /// About how many rows the entry has in its index.
+    var rows: Int {
+        switch self {
+        case .absent, .value, .place: 1
+        case .words(let text): 1 + text.count / 4
+        }
+    }
+
     /// All that an index says of a record; no entry twice.
     static func entries(of record: StoredFields, for need: IndexNeed) -> Set<IndexEntry> {
         switch need.kind {

@@ -91,7 +91,7 @@ struct IndexWork {
         } else if let leaving = all.first(where: { $0.state == .leaving }) {
             try empty(leaving, recordsMax: recordsMax)
         }
-        return catalog.hasWork
+        return try catalog.all.contains { try $0.state != .whole && !waits($0) }
     }
 
     private mutating func fill(
@@ -102,9 +102,13 @@ struct IndexWork {
             """
             WHERE h.id > ?1 AND h.id <= ?2 ORDER BY h.id LIMIT ?3
             """, from.value, end ?? .max, recordsMax, types: Set(indexes.map(\.type))
-        ) { record, zone, type, fields in
+        ) { record, zone, version in
+            let concerned = indexes.filter { $0.type == version.type }
+            let isLate = try isLate(record, in: zone, concerned, version)
+            if isLate { return try leave(record, zone, to: concerned, isAwaited: true) }
+            let fields = try version.storedFields()
             var rows = 0
-            for index in indexes where index.type == type {
+            for index in concerned {
                 rows += try writer.replace(nil, with: fields, of: record, in: zone, index)
             }
             return rows
@@ -121,15 +125,22 @@ struct IndexWork {
             """
             WHERE h.id > ?1 AND h.id <= ?2 ORDER BY h.id DESC LIMIT ?3
             """, 0, index.filledThrough.value, recordsMax, types: [index.type]
-        ) { record, zone, _, fields in
-            try writer.replace(fields, with: nil, of: record, in: zone, index)
+        ) { record, zone, version in
+            if try isLate(record, in: zone, [index], version) {
+                return try leave(
+                    record, zone, to: [index], former: [UInt8](version.body), isAwaited: false)
+            }
+            return try writer.replace(
+                version.storedFields(), with: nil, of: record, in: zone, index)
         }
         guard seen.isDone else {
             var rest = index
             rest.filledThrough = RecordNumber(seen.last - 1)
             return try set(rest)
         }
-        guard try writer.values.clear(index.number, entriesMax: recordsMax) else {
+        guard try !writer.late.hasAny(of: index.number),
+            try writer.values.clear(index.number, entriesMax: recordsMax)
+        else {
             var rest = index
             rest.filledThrough = RecordNumber(0)
             return try set(rest)
@@ -140,13 +151,40 @@ struct IndexWork {
         catalog.remove(index)
     }
 
+    /// Whether an index is empty but for what is left for later.
+    private func waits(_ index: StoredIndex) throws -> Bool {
+        try index.state == .leaving && index.filledThrough.value == 0
+            && writer.late.hasAny(of: index.number)
+    }
+
+    /// Whether a record has so many entries, or has left some for later, that it is no part of a step.
+    private func isLate(
+        _ record: RecordNumber, in zone: ZoneNumber, _ indexes: [StoredIndex],
+        _ version: StoredVersion
+    ) throws -> Bool {
+        if IndexBounds.weight(version.body.count) > IndexBounds.directBytesMax / 8 { return true }
+        return try indexes.contains {
+            try writer.late.row(of: record, in: zone, $0.number) != nil
+        }
+    }
+
+    /// - Returns: how many rows that counts for.
+    private func leave(
+        _ record: RecordNumber, _ zone: ZoneNumber, to indexes: [StoredIndex],
+        former: [UInt8]? = nil, isAwaited: Bool
+    ) throws -> Int {
+        _ = try writer.late.leave(
+            record, in: zone, to: indexes, former: former, isAwaited: isAwaited)
+        return indexes.count + (former?.count ?? 0) / 256
+    }
+
     /// Hands the living records of some types to a closure.
     ///
     /// - Parameter body: answers how many rows of indexes it has written: few records may have many.
     /// - Returns: the last record that was passed, and whether there are no more.
     private func visit(
         _ rows: String, _ after: Int64, _ through: Int64, _ limit: Int, types: Set<Int64>,
-        _ body: (RecordNumber, ZoneNumber, Int64, StoredFields) throws -> Int
+        _ body: (RecordNumber, ZoneNumber, StoredVersion) throws -> Int
     ) throws -> (last: Int64, isDone: Bool) {
         let statement = try connection.prepare(
             """
@@ -169,7 +207,7 @@ struct IndexWork {
                         else { return 0 }
                         return try body(
                             RecordNumber(last), ZoneNumber(key >> SQLiteSnapshot.positionBits),
-                            version.type, version.storedFields())
+                            version)
                     } ?? 0
             } catch is DamagedVersion {
                 // NB: no query shows it either.

@@ -7,6 +7,7 @@ import Storage
 /// Confined to the writer's queue.
 final class IndexWriter {
     let values: IndexValueWriter
+    let late: LateEntryTable
     private let terms: IndexTerms
     private let insertWords: Statement
     private let deleteWords: Statement
@@ -18,6 +19,7 @@ final class IndexWriter {
         self.connection = connection
         self.terms = terms
         values = IndexValueWriter(connection)
+        late = LateEntryTable(connection)
         insertWords = try connection.prepare(
             "INSERT INTO index_words (rowid, terms) VALUES (?1, ?2)")
         deleteWords = try connection.prepare(
@@ -30,12 +32,18 @@ final class IndexWriter {
         deletePlace = try connection.prepare("DELETE FROM index_places WHERE id = ?1")
     }
 
+    /// What it remembers was undone.
+    func rolledBack() {
+        values.rolledBack()
+        late.rolledBack()
+    }
+
     /// Brings an index from what it says of a record to what it is to say.
     ///
     /// - Parameters:
     ///   - former: the record as the index has it; nil when it has nothing of it.
     ///   - new: nil for a record that goes.
-    /// - Returns: how many rows that took.
+    /// - Returns: about how many rows that took.
     @discardableResult
     func replace(
         _ former: StoredFields?, with new: StoredFields?, of record: RecordNumber,
@@ -52,7 +60,37 @@ final class IndexWriter {
         for entry in come {
             try add(entry, record, zone, index.number, isNew: former == nil)
         }
-        return gone.count + come.count
+        return gone.reduce(0) { $0 + $1.rows } + come.reduce(0) { $0 + $1.rows }
+    }
+
+    /// Writes a step of what was left for later.
+    func replace(_ step: LateEntries.Step, of row: LateRow) throws {
+        guard row.record.value <= EntryNumber.recordMax else { throw StorageFailure.full }
+        let gone = SingleEntry.terms(step.gone, row.index, row.zone)
+        if !gone.isEmpty {
+            // The table counts its rows: a record with words is one, in however many parts they come and go.
+            if step.leavesWords { try write(insertWords, row, []) }
+            try write(deleteWords, row, gone)
+        }
+        for entry in step.gone {
+            try entry.other.map { try remove($0, row.record, row.zone, row.index) }
+        }
+        let come = SingleEntry.terms(step.come, row.index, row.zone)
+        if !come.isEmpty {
+            if step.leavesWords { try write(deleteWords, row, []) }
+            try write(insertWords, row, come)
+        }
+        for entry in step.come {
+            try entry.other.map {
+                try add($0, row.record, row.zone, row.index, isNew: false)
+            }
+        }
+    }
+
+    private func write(_ statement: Statement, _ row: LateRow, _ terms: [UInt8]) throws {
+        statement.bind(EntryNumber(row.index, row.record).value, at: 1)
+        statement.bind(text: terms, at: 2)
+        try statement.run()
     }
 
     /// Removes all that an index says of a record; reads all that it says of the zone, and of words all that

@@ -4,7 +4,7 @@ import Storage
 
 /// Reads the tables of indexes on one connection.
 final class SQLiteIndexReader: IndexReader {
-    private let connection: Connection
+    let connection: Connection
     private let versions: VersionReader
     private let statements: IndexReadStatements
     private var tokenizer: WordTokenizer?
@@ -151,6 +151,14 @@ final class SQLiteIndexReader: IndexReader {
         return found
     }
 
+    func isLate(_ index: Int64, in zone: ZoneNumber) throws -> Bool {
+        let statement = statements.awaited
+        defer { statement.reset() }
+        statement.bind(zone.value, at: 1)
+        statement.bind(index, at: 2)
+        return try statement.step()
+    }
+
     func words(in text: String) throws -> [[UInt8]] {
         var words: [[UInt8]] = []
         var text = text
@@ -277,6 +285,7 @@ struct IndexReadStatements {
     let place: Statement
     let words: Statement
     let versionKey: Statement
+    let awaited: Statement
     let last: Statement
 
     init(_ connection: Connection) {
@@ -315,6 +324,8 @@ struct IndexReadStatements {
             """
             SELECT zone << \(SQLiteSnapshot.positionBits) | position FROM heads WHERE id = ?1
             """)
+        awaited = connection.statement(
+            "SELECT 1 FROM late_entries WHERE zone = ?1 AND field = ?2 AND is_awaited LIMIT 1")
         last = connection.statement("SELECT coalesce(max(id), 0) FROM heads")
     }
 }

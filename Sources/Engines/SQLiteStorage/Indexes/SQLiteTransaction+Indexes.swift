@@ -17,15 +17,24 @@ extension SQLiteTransaction {
         guard !indexes.isEmpty else { return }
         let writer = try group.preparedIndexWriter(snapshot.connection)
         for index in indexes.all { try writer.forget(record, in: zone, index.number) }
+        try writer.late.forget(record, in: zone)
     }
 
     /// Has indexes say of a record what its new version does.
     func keepUp(
-        _ indexes: [StoredIndex], _ former: StoredFields?, _ version: NewVersion,
+        _ indexes: [StoredIndex], _ change: IndexChange, _ version: NewVersion,
         _ record: RecordNumber
     ) throws {
         let holding = indexes.filter { $0.holds(record) }
         guard !holding.isEmpty else { return }
+        let former: StoredFields?
+        switch change {
+        case .direct(let fields): former = fields
+        case .later(let body):
+            return try leave(
+                record, in: version.zone.number, to: holding, former: body,
+                isAwaited: !version.flags.contains(.tombstone))
+        }
         let writer = try group.preparedIndexWriter(snapshot.connection)
         let new =
             try version.flags.contains(.tombstone)
@@ -74,6 +83,7 @@ extension SQLiteTransaction {
         let value = try body(&work)
         try group.indexWriter?.values.finish()
         indexes = work.catalog
+        if try hasLateEntries() { try enqueue(.lateEntries) }
         return value
     }
 }

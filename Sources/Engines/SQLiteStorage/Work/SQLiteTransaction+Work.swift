@@ -93,6 +93,10 @@ extension SQLiteTransaction {
     }
 
     func finish(_ work: StoredWork) throws {
+        // More may have come since whoever did the work has looked.
+        if case .lateEntries = work.task, try hasLateEntries() {
+            return try advance(work, to: 0)
+        }
         let statement = try workStatements().finish
         statement.bind(work.number.value, at: 1)
         try statement.run()
@@ -138,7 +142,7 @@ private struct WorkRow {
             self.init(subject: position, item: zone.value, name: target.text)
         case .tellRequests(let share):
             self.init(subject: share?.value ?? 0, item: 0, name: "")
-        case .index, .collect, .collectAssets, .names, .versions:
+        case .index, .collect, .collectAssets, .names, .versions, .lateEntries:
             self.init(subject: 0, item: 0, name: "")
         }
     }
@@ -155,6 +159,7 @@ private struct WorkRow {
         case .collect: .collect
         case .collectAssets: .collectAssets
         case .versions: .versions
+        case .lateEntries: .lateEntries
         case .tellRequests: .tellRequests(subject == 0 ? nil : ShareNumber(subject))
         case .names: .names
         }

@@ -15,6 +15,19 @@ extension StoreCheck {
             count: """
                 SELECT count(*) FROM indexes
                 WHERE state <> 1 AND NOT EXISTS (SELECT 1 FROM work WHERE kind = 3)
+                AND NOT EXISTS (SELECT 1 FROM late_entries WHERE field = indexes.id)
+                """),
+        Rule(
+            broken: "records whose entries in indexes no queued work writes",
+            count: """
+                SELECT count(*) FROM late_entries
+                WHERE NOT EXISTS (SELECT 1 FROM work WHERE kind = 9)
+                """),
+        Rule(
+            broken: "bodies kept for indexes that have nothing of them",
+            count: """
+                SELECT count(*) FROM late_bodies
+                WHERE id NOT IN (SELECT former FROM late_entries WHERE former IS NOT NULL)
                 """),
     ]
 

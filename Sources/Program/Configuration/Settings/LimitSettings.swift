@@ -34,6 +34,7 @@ package struct LimitSettings: Sendable, Equatable {
     package var sourcesReadMax = 100_000
     package var decisionStepsMax = 1_000_000
     package var indexedValuesPerRecordMax = 10_000
+    package var publicIndexedBytesMax = 32_768
     package var holdersJudgedMax = 1_000
     package var writerMillisecondsMax = 10
     package var decisionAttemptsMax = 5
@@ -151,6 +152,10 @@ extension LimitSettings {
                 "limits.indexedValuesPerRecordMax", \.limits.indexedValuesPerRecordMax,
                 1...1_000_000, "values",
                 "Values in all lists of one record: an index has to hold each. Over it: 400."),
+            .number(
+                "limits.publicIndexedBytesMax", \.limits.publicIndexedBytesMax,
+                1_024...1_048_576, "bytes",
+                "Searchable texts and lists of a public record; an index holds others up."),
             .number(
                 "limits.holdersJudgedMax", \.limits.holdersJudgedMax, 1...1_000_000, "references",
                 "References of one kind to a public record that are judged when it is deleted."),

@@ -49,4 +49,8 @@ package final class LeasedStore: Store {
                 needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
         }
     }
+
+    package func writeLateEntries(while goesOn: () -> Bool) throws -> Bool {
+        try withExtendedLifetime(lease) { try store.writeLateEntries(while: goesOn) }
+    }
 }

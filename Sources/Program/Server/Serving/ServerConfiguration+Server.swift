@@ -197,6 +197,7 @@ extension ServerConfiguration {
         service.sourcesReadMax = limits.sourcesReadMax
         service.decisionStepsMax = limits.decisionStepsMax
         service.indexedValuesPerRecordMax = limits.indexedValuesPerRecordMax
+        service.publicIndexedBytesMax = limits.publicIndexedBytesMax
         service.holdersJudgedMax = limits.holdersJudgedMax
         service.writerMillisecondsMax = limits.writerMillisecondsMax
         service.decisionAttemptsMax = limits.decisionAttemptsMax

@@ -1,0 +1,130 @@
+import CloudModel
+import Storage
+
+/// How much of indexes a write does at once.
+enum IndexBounds {
+    /// Bytes of bodies whose entries one write brings up to date by itself, beyond `freeBytes` of each; above, the
+    /// entries are left for later.
+    static let directBytesMax = 32_768
+    /// Bytes of a body in which no index has much to find.
+    static let freeBytes = 512
+    /// For records whose writer has seen to it that they have few entries (`NewVersion.hasFewEntries`).
+    static let fewEntriesBytesMax = 8 * directBytesMax
+    /// Entries that one step of the work on what is left for later writes.
+    static let stepEntriesMax = 1_024
+
+    /// What a body counts towards `directBytesMax`.
+    static func weight(_ bytes: Int) -> Int { max(0, bytes - freeBytes) }
+}
+
+/// How a write is to change the indexes.
+enum IndexChange {
+    /// At once, from these fields to those of the new version; nil for a record that was not there.
+    case direct(StoredFields?)
+    /// Later, from a body; nil for none.
+    case later([UInt8]?)
+}
+
+// What a write leaves of indexes for later.
+extension SQLiteTransaction {
+    /// Decides whether a write changes indexes at once, before the former version goes.
+    func indexChange(_ version: NewVersion, _ indexes: [StoredIndex]) throws -> IndexChange {
+        let isDeletion = version.flags.contains(.tombstone)
+        let weight =
+            IndexBounds.weight(isDeletion ? 0 : version.body.count)
+            + IndexBounds.weight(version.formerIsAlive ? version.formerBytes : 0)
+        let table = try group.preparedIndexWriter(snapshot.connection).late
+        let isLate =
+            try version.former.map { former in
+                try table.hasAny()
+                    && indexes.contains {
+                        try table.row(of: former.record, in: version.zone.number, $0.number) != nil
+                    }
+            } ?? false
+        if !isLate, try isDirect(weight, version, isDeletion) {
+            return .direct(try formerFields(version))
+        }
+        return .later(try formerBody(version))
+    }
+
+    private func isDirect(
+        _ weight: Int, _ version: NewVersion, _ isDeletion: Bool
+    ) throws -> Bool {
+        if version.hasFewEntries, !isDeletion { return weight <= IndexBounds.fewEntriesBytesMax }
+        guard indexedBytes + weight <= IndexBounds.directBytesMax else { return false }
+        indexedBytes += weight
+        return true
+    }
+
+    private func formerBody(_ version: NewVersion) throws -> [UInt8]? {
+        guard version.formerIsAlive, !version.formerIsDamaged, let former = version.former
+        else { return nil }
+        return try snapshot.version(at: former.position, in: version.zone.number) {
+            $0.flags.contains(.tombstone) ? nil : [UInt8]($0.body)
+        } ?? nil
+    }
+
+    /// Leaves for later what indexes are to say of a record.
+    func leave(
+        _ record: RecordNumber, in zone: ZoneNumber, to indexes: [StoredIndex],
+        former: [UInt8]?, isAwaited: Bool
+    ) throws {
+        let isLeft = try group.preparedIndexWriter(snapshot.connection).late.leave(
+            record, in: zone, to: indexes, former: former, isAwaited: isAwaited)
+        if isLeft { try enqueue(.lateEntries) }
+    }
+
+    func hasLateEntries() throws -> Bool {
+        try group.preparedIndexWriter(snapshot.connection).late.hasAny()
+    }
+
+    /// Writes some entries that were left for later.
+    ///
+    /// - Parameter entriesMax: at most so many are written, and counted off.
+    /// - Returns: what is left of them; nil when nothing is, or something else has happened to the record since.
+    func write(_ late: LateEntries, entriesMax: inout Int) throws -> LateEntries? {
+        let writer = try group.preparedIndexWriter(snapshot.connection)
+        let row = late.row
+        guard try writer.late.row(of: row.record, in: row.zone, row.index) == row else {
+            return nil
+        }
+        guard let index = indexes.all.first(where: { $0.number == row.index }) else {
+            // Nobody can ask an index that has gone.
+            try writer.late.remove(row)
+            return nil
+        }
+        guard late.isWanted == index.isKept(row.record),
+            try late.position == place(of: row.record)?.position
+        else { return nil }
+        let step = late.step(entriesMax: entriesMax)
+        entriesMax -= step.gone.count + step.come.count
+        try writer.replace(step, of: row)
+        guard let next = step.row else {
+            try writer.late.remove(row)
+            try end(row, of: index, writer)
+            return nil
+        }
+        try writer.late.put(next)
+        if next.former == nil { try writer.late.forgetBody(row.former) }
+        return step.rest
+    }
+
+    /// Tells whoever waits for the entries of a row that they are there.
+    private func end(_ row: LateRow, of index: StoredIndex, _ writer: IndexWriter) throws {
+        if row.isAwaited, try !writer.late.isAwaited(row.zone, row.index) { moved.insert(.indexes) }
+        // It waits for its last entries to be gone.
+        if index.state != .whole, try !writer.late.hasAny(of: row.index) { try enqueue(.index) }
+    }
+
+    /// Has what was written put in order, where that is due.
+    func finishLateEntries() throws {
+        let writer = try group.preparedIndexWriter(snapshot.connection)
+        try writer.values.finish()
+        try orderEntries(of: writer)
+    }
+}
+
+extension StoredIndex {
+    /// Whether the index is to have a record's entries.
+    func isKept(_ record: RecordNumber) -> Bool { state != .leaving && holds(record) }
+}

@@ -1,0 +1,61 @@
+import CloudModel
+import Storage
+
+/// One entry that an index has of a record; `IndexEntry` has all words of a text as one.
+enum SingleEntry: Hashable, Sendable {
+    case absent
+    case value(IndexValue)
+    case word([UInt8])
+    case place(RecordQuery.Place)
+
+    /// All entries of a record in an index, none twice, in an order that follows from the record alone.
+    static func all(
+        of record: StoredFields, for need: IndexNeed, _ terms: IndexTerms
+    ) throws -> [SingleEntry] {
+        switch need.kind {
+        case .values, .folded:
+            switch record.content(of: need.field, isFolded: need.kind == .folded) {
+            case .absent: return need.kind == .values ? [.absent] : []
+            case .one(let value): return [.value(value.cut)]
+            case .many(let members):
+                var seen: Set<IndexValue> = []
+                return members.map(\.cut).filter { seen.insert($0).inserted }.map { .value($0) }
+            }
+        case .words:
+            guard let texts = record.texts(in: need.field) else { return [] }
+            var words: [SingleEntry] = []
+            var text = texts.joined(separator: "\n")
+            try text.withUTF8 { bytes in
+                try terms.forEachWord(in: UnsafeRawBufferPointer(bytes)) {
+                    words.append(.word([UInt8]($0)))
+                }
+            }
+            return words
+        case .places: return [record.place(in: need.field).map { .place($0) } ?? .absent]
+        }
+    }
+
+    /// The entry where it is no word.
+    var other: IndexEntry? {
+        switch self {
+        case .absent: .absent
+        case .value(let value): .value(value)
+        case .word: nil
+        case .place(let place): .place(place)
+        }
+    }
+
+    /// The words among entries, as a list of an index's terms has them.
+    static func terms(
+        _ entries: some Sequence<SingleEntry>, _ index: Int64, _ zone: ZoneNumber
+    ) -> [UInt8] {
+        let prefix = Array(IndexTerms.prefix(index, zone).utf8)
+        var terms: [UInt8] = []
+        for case .word(let word) in entries {
+            if !terms.isEmpty { terms.append(UInt8(ascii: " ")) }
+            terms.append(contentsOf: prefix)
+            terms.append(contentsOf: word)
+        }
+        return terms
+    }
+}
