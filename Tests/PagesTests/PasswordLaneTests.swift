@@ -32,6 +32,7 @@ private final class HeldLinks: SharedLinks {
     func join(_ link: String, as visitor: AccountRecord) throws -> Bool { false }
     func ask(for link: String, as visitor: AccountRecord) throws {}
     func usage(of account: AccountRecord) throws -> [AppUsage] { [] }
+    func shares(of account: AccountRecord) throws -> [KnownShare] { [] }
 }
 
 @Suite("Passwords have a lane of their own")

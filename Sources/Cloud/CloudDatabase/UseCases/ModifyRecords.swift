@@ -120,6 +120,7 @@ package struct ModifyRecords: Sendable {
         zone = whole.zone
         operations = Array(whole.operations[part])
         (users, isAtomic, device) = (whole.users, whole.isAtomic, whole.device)
+        stampedDevice = whole.stampedDevice
         clientToken = whole.clientToken
     }
 

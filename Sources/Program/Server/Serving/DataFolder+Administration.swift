@@ -71,7 +71,8 @@ extension DataFolder: ServerData {
         do {
             let addresses = try ResolvedAddress.resolve(
                 host: url.origin.host, port: url.origin.port)
-            try configuration.targetPolicy.require(url.origin, at: addresses)
+            try configuration.targetPolicy.require(
+                url.origin, namedBy: .operators, at: addresses)
             return nil
         } catch let refusal as TargetRefusal {
             return "\(refusal)"
