@@ -85,9 +85,12 @@ struct OpenAnswerTests {
             let early = test.responder.tell(Array("early".utf8))
             try test.until { early.isSent != nil }
             #expect(early.isSent == false && piece.isSent == nil)
-            test.clock.advance(seconds: 31)
-            test.server.checkDeadlines()
-            try test.until { piece.isSent != nil }
+            // The time begins anew as long as the system takes some of it.
+            try test.until {
+                test.clock.advance(seconds: 31)
+                test.server.checkDeadlines()
+                return piece.isSent != nil
+            }
             #expect(piece.isSent == false && test.responder.abandonedCount == 1)
         }
     }

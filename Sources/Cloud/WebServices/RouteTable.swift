@@ -89,7 +89,8 @@ package enum RouteTable {
                 operation: "zones/lookup", audience: .users, work: .read(LookupZonesEndpoint.answer)
             ),
             Route(
-                operation: "zones/modify", audience: .users, work: .write(ModifyZonesEndpoint.run)),
+                operation: "zones/modify", audience: .users, isShort: true,
+                work: .write(ModifyZonesEndpoint.run)),
             Route(
                 operation: "zones/changes", audience: .users, needsNoBody: true,
                 work: .read(ZonesChangesEndpoint.answer)),

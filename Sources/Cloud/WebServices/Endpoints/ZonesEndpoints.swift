@@ -54,7 +54,7 @@ enum ModifyZonesEndpoint {
         let database = try context.database()
         try database.refuse(unless: database.scope == .private)
         var items: [Item] = []
-        for element in try context.body().items("operations", context.limits) {
+        for element in try context.body().items("operations", context) {
             items.append(try item(element, context))
         }
         let operations = items.compactMap {
@@ -64,7 +64,16 @@ enum ModifyZonesEndpoint {
         context.charge(records: operations.count)
         let zones = try ModifyZones(operations, in: database, key: context.store.tokenKey)
         zones.run { result in
-            completion(result.map { outcomes in { _ in encode(decoded, outcomes, by: zones) } })
+            completion(
+                result.map { outcomes in
+                    { loop in
+                        // Each zone's token is made for it.
+                        guard loop == nil || decoded.count <= RequestContext.loopItemsMax else {
+                            throw NeedsWorker()
+                        }
+                        return encode(decoded, outcomes, by: zones)
+                    }
+                })
         }
     }
 
