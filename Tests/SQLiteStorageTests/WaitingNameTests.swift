@@ -325,6 +325,10 @@ struct WaitingNameTests {
             """
             UPDATE progress SET names_through = NULL;
             ALTER TABLE progress DROP COLUMN names_by_text;
+            DROP TABLE erased_space;
+            DROP TABLE late_entries;
+            DROP TABLE late_bodies;
+            DROP INDEX zones_gone;
             DELETE FROM migrations WHERE number > 16;
             PRAGMA user_version = 16;
             """)

@@ -94,7 +94,7 @@ struct CommandSchemaTests {
         #expect(try schema("check", "staging", "garden.ckdb").status == 2)
         #expect(try run("schema", "export", "iCloud.nobody").error.contains("no such container"))
         #expect(try schema("reset", "production", "--yes").error.contains("development only"))
-        #expect(try schema("history", "--limit", "0").status == 1)
+        #expect(try schema("history", "--limit", "0").status == 2)
         let long = String(repeating: "-- x\n", count: 300)
         try write(long)
         let limited = try Program.run(

@@ -79,7 +79,8 @@ struct ModifyOperationTests {
             "private/records/modify", "{\"operations\":[\(operation("create", "c1"))]}",
             query: ["clientId=tab", "writeId=\(name)"])
         #expect(
-            saved.records[0]["created"]["deviceID"].string == (length == 64 ? "tab/\(name)" : "tab"))
+            saved.records[0]["created"]["deviceID"].string == (length == 64 ? "tab/\(name)" : "tab")
+        )
     }
 
     @Test("An existing record: create conflicts, tags decide, force does not look")

@@ -85,6 +85,8 @@ extension PageAction {
                 Form(page, step: "passkey", .usePasskey),
             ]
         } + [
+            // Programs that sign in with an address and a password alone.
+            Form(.signIn, .signIn),
             Form(.ticket, step: "continue", .letAppIn),
             Form(.ticket, step: "switch", .switchAccount),
             Form(.ticket, step: "cancel", .refuseApp),

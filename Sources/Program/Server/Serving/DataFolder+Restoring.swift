@@ -20,6 +20,22 @@ extension DataFolder {
         from source: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment
     ) throws -> Restored {
         let problems = try restoreFiles(from: source, configuration, process)
+        guard try !ErasureLedger(in: configuration.data).entries().isEmpty else {
+            return Restored(problems: problems, erasedAgain: 0)
+        }
+        do {
+            let erased = try eraseAgain(configuration, process)
+            return Restored(problems: problems, erasedAgain: erased)
+        } catch let failure as CommandFailure {
+            // The folder cannot be opened yet, as long as its key lies elsewhere. Each start erases again, too.
+            let left = "who was erased since is erased again at the next start: \(failure)"
+            return Restored(problems: problems + [left], erasedAgain: 0)
+        }
+    }
+
+    private static func eraseAgain(
+        _ configuration: ServerConfiguration, _ process: ProcessEnvironment
+    ) throws -> Int {
         let folder = try open(
             configuration.data, configuration: configuration, process: process
         ) { _ in }
@@ -30,7 +46,7 @@ extension DataFolder {
         }
         let erased = try folder.deleteErasedAgain()
         if erased > 0 { try UnfinishedDeletions(in: folder).finish() }
-        return Restored(problems: problems, erasedAgain: erased)
+        return erased
     }
 
     private static func restoreFiles(
