@@ -129,7 +129,11 @@ private final class Scene {
         case .beFindable: return ["findable": "1"]
         case .deleteAccount: return ["public": "keep"]
         case .changePassword: return ["present": "correct horse", "password": "battery staple"]
-        case .endApp: return ["name": app.map { String($0, radix: 16) }.joined()]
+        case .endApp:
+            return [
+                "name": try server.catalog.webTokens(of: account).first { $0.session == app }?
+                    .sessionName ?? ""
+            ]
         case .endBrowser:
             let sessions = try server.catalog.browserSessions(of: account)
             return ["name": try #require(sessions.first { $0.hash != own }).name]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import shutil
 import socket
 import subprocess
@@ -19,9 +20,14 @@ os.environ.setdefault("LENTICULAR_LIMITS_QUERY_MILLISECONDS_MAX", "600000")
 
 
 def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port that nobody has, below those that outgoing connections take until it is listened at."""
+    while True:
+        with socket.socket() as probe:
+            try:
+                probe.bind(("", random.randrange(12_000, 32_000)))
+                return probe.getsockname()[1]
+            except OSError:
+                continue
 
 
 class Server:

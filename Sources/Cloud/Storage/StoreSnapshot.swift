@@ -10,6 +10,9 @@ package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading
     /// The indexes that queries use.
     var indexReader: any IndexReader { get }
 
+    /// Whether work of some kinds is queued, due or not.
+    func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool
+
     /// Call it in a loop over what was read, so that the loop ends when it is told to.
     ///
     /// - Throws: `WorkStopped`; never within a transaction.

@@ -54,6 +54,16 @@ class SQLiteSnapshot: StoreSnapshot {
 
     var indexReader: any IndexReader { indexes }
 
+    func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool {
+        let row = try connection.prepare("SELECT 1 FROM work WHERE kind = ?1 LIMIT 1")
+        for kind in kinds {
+            defer { row.reset() }
+            row.bind(kind.rawValue, at: 1)
+            if try row.step() { return true }
+        }
+        return false
+    }
+
     /// How far a version's zone stands above its position in the key of `versions`.
     static let positionBits: Int64 = 40
     static let positionMask: Int64 = (1 << positionBits) - 1

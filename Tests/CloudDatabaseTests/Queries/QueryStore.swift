@@ -203,7 +203,9 @@ final class QueryStore {
             do {
                 return try use.append(to: &writer).marker
             } catch let missing as MissingIndexes {
-                while try use.prepare(missing) != nil { sched_yield() }
+                // Entries that come late are there for a look of its own.
+                while try use.prepare(missing) != nil, !missing.isLate { sched_yield() }
+                sched_yield()
             }
         }
     }

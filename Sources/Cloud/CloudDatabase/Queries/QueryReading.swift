@@ -319,5 +319,5 @@ private final class OneAfterTheOther: Candidates {
 package struct MissingIndexes: Error {
     let needs: [IndexNeed]
     /// Whether they are whole, and only lack what was left for later.
-    var isLate = false
+    package var isLate = false
 }

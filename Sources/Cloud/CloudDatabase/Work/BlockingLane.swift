@@ -60,10 +60,13 @@ final class BlockingLane: Sendable {
 
     private func step(_ storage: any Store) throws -> LaneActivity.Next {
         let (holder, kinds) = (holder, kinds)
+        // Others' work wakes it, too; a look must not take the writer's time.
+        guard try storage.read({ try $0.isWorkQueued(ofAny: kinds) }) else { return .never }
         let (taken, wait) = try storage.writeAndWait(caller: .background) { transaction in
             var turn = WorkTurn(holder, kinds)
             let taken = try transaction.takeWork(&turn)
-            if let taken {
+            // Entries come in transactions of their own: nothing of them is done twice, nor waits for who crashed.
+            if let taken, taken.task.kind != .lateEntries {
                 try transaction.hold(
                     taken, by: holder, until: transaction.now + Self.holdMilliseconds)
             }

@@ -108,7 +108,7 @@ extension Pages {
                 let app = try reception.label(of: token.container)
                 let times = [
                     "\(Phrase.signedInOn.text) \(PageDate.moment(token.begunAt))",
-                    "\(Phrase.lastUsed.text) \(PageDate.moment(token.madeAt))",
+                    "\(Phrase.lastUsed.text) \(PageDate.moment(token.usedAt ?? token.madeAt))",
                 ]
                 let place = [token.place.origin, token.place.device].filter { !$0.isEmpty }
                 let details = (place + times).joined(separator: ", ")

@@ -10,6 +10,7 @@ extension Pages {
         // Identities are linked from their page, by way of another.
         let page = page == .provider ? .identities : page
         let address = "/\(PageName.prove.rawValue)"
+        if page == .account { return self.address(address, keepingAddressOf: visit) }
         guard page.isShownByProof else {
             let path = String(visit.request.target.prefix { $0 != "?" })
             return self.address(address, leadingTo: SharePlace(path), visit)

@@ -104,6 +104,10 @@ extension SQLiteTransaction {
         moveCovered(by: work)
     }
 
+    func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool {
+        try snapshot.isWorkQueued(ofAny: kinds)
+    }
+
     func nextWorkMoment(
         _ kinds: [WorkKind], for holder: WorkHolder
     ) throws -> Milliseconds? {
