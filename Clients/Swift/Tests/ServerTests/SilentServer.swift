@@ -60,7 +60,22 @@ import Foundation
         func stop() {
             shutdown(listener, Int32(SHUT_RDWR))
             close(listener)
-            for client in open.withLock({ $0 }) { close(client) }
+            for client in open.withLock({ $0 }) {
+                if case .all = words { waitUntilHungUp(client) }
+                close(client)
+            }
+        }
+
+        /// Waits, for ten seconds at most, until the client has let go of a connection.
+        ///
+        /// Foundation's session ends the process when a connection ends in the middle of a head and it has not yet
+        /// carried out that its request was cancelled.
+        private func waitUntilHungUp(_ client: Int32) {
+            var limit = timeval(tv_sec: 10, tv_usec: 0)
+            setsockopt(
+                client, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+            var piece = [UInt8](repeating: 0, count: 65_536)
+            while read(client, &piece, piece.count) > 0 {}
         }
 
         /// Takes the places of connections that nobody accepts, so that the system lets no more in.
