@@ -22,6 +22,7 @@ func layer(_ name: String, in part: Part, _ dependencies: [String]) -> Target {
 /// A part of the house: a folder of `Sources`.
 enum Part: String {
     case system = "System"
+    case base = "Base"
     case wire = "Wire"
     case cloud = "Cloud"
     case engines = "Engines"
@@ -34,11 +35,8 @@ func benchmark(_ name: String, in folder: String, _ dependencies: [Target.Depend
         name: name, dependencies: dependencies, path: "Benchmarks/\(folder)", swiftSettings: strict)
 }
 
-func tests(
-    of name: String, _ dependencies: [Target.Dependency], besides: [String] = []
-) -> Target {
-    .testTarget(
-        name: name, dependencies: dependencies, exclude: besides, swiftSettings: strict)
+func tests(of name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(name: name, dependencies: dependencies, swiftSettings: strict)
 }
 
 let package = Package(
@@ -68,34 +66,46 @@ let package = Package(
         .target(
             name: "Migrations", path: "migrations/sqlite", cSettings: [.unsafeFlags(["-std=c23"])]),
         layer("Network", in: .wire, ["COpenSSL", "CNetwork"]),
-        layer("HTTP", in: .wire, ["Network", "CZlib"]),
+        layer("HTTP", in: .wire, ["Calendar", "Network", "CZlib"]),
         layer("HTTPClient", in: .wire, ["Network", "HTTP"]),
         layer("HTTP2Client", in: .wire, ["CNGHTTP2", "Network", "HTTP", "HTTPClient"]),
         layer("JSON", in: .wire, []),
         layer("Files", in: .system, []),
         layer("CLogWrites", in: .system, ["CSQLite"]),
-        layer("SQLite", in: .engines, ["CSQLite", "CLogWrites", "Files"]),
-        layer("Cryptography", in: .cloud, ["COpenSSL"]),
-        layer("ZIP", in: .cloud, ["CZlib"]),
-        layer("QRCode", in: .cloud, []),
-        layer("Mail", in: .cloud, ["Network", "Cryptography"]),
-        layer("Identity", in: .cloud, ["Cryptography", "JSON"]),
+        layer("GroupCommit", in: .engines, []),
+        layer("SQLite", in: .engines, ["CSQLite", "CLogWrites", "Files", "GroupCommit"]),
+        layer("Background", in: .base, []),
+        layer("Calendar", in: .base, []),
+        layer("Cryptography", in: .base, ["COpenSSL"]),
+        layer("ZIP", in: .base, ["CZlib", "Calendar"]),
+        layer("QRCode", in: .base, []),
+        layer("Mail", in: .wire, ["Network", "Cryptography", "Calendar"]),
+        layer("Identity", in: .base, ["Cryptography", "JSON"]),
         layer(
             "Delivery", in: .cloud,
-            ["CloudModel", "Storage", "Cryptography", "Identity", "JSON", "HTTPClient"]),
-        layer("CloudModel", in: .cloud, ["JSON"]),
+            [
+                "CloudModel", "Storage", "Background", "Cryptography", "Identity", "JSON",
+                "HTTPClient",
+            ]),
+        layer("CloudModel", in: .cloud, ["JSON", "Calendar"]),
         layer("Audit", in: .cloud, ["CloudModel", "Cryptography", "JSON"]),
         layer("Storage", in: .cloud, ["CloudModel"]),
         layer(
-            "AssetStorage", in: .cloud, ["CChecksum", "CloudModel", "Cryptography", "HTTPClient"]),
+            "AssetStorage", in: .cloud,
+            ["CChecksum", "CloudModel", "Background", "Calendar", "Cryptography", "HTTPClient"]),
         layer(
             "SQLiteStorage", in: .engines,
-            ["CChecksum", "Storage", "CloudModel", "Files", "SQLite", "Migrations"]),
+            [
+                "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit", "SQLite",
+                "Migrations",
+            ]),
         layer(
             "CloudDatabase", in: .cloud,
-            ["CloudModel", "Storage", "AssetStorage", "Cryptography", "JSON"]),
+            ["CloudModel", "Storage", "AssetStorage", "Background", "Cryptography", "JSON"]),
         layer("Fairness", in: .cloud, ["CloudModel", "Network"]),
-        layer("Accounts", in: .cloud, ["CloudModel", "Storage", "Cryptography", "Identity"]),
+        layer(
+            "Accounts", in: .cloud,
+            ["CloudModel", "Storage", "Background", "Calendar", "Cryptography", "Identity"]),
         layer(
             "Administration", in: .cloud,
             [
@@ -113,7 +123,7 @@ let package = Package(
             "Pages", in: .cloud,
             [
                 "CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness",
-                "QRCode",
+                "QRCode", "Calendar",
             ]),
         layer(
             "Server", in: .program,
@@ -121,7 +131,7 @@ let package = Package(
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
-                "Pages", "Mail", "Files", "Delivery", "HTTP2Client",
+                "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Server", "Configuration"],
@@ -132,6 +142,8 @@ let package = Package(
                 "Delivery", "CloudModel", "Storage", "Cryptography", "HTTPClient", "HTTP2Client",
                 "Network",
             ]),
+        tests(of: "CalendarTests", ["Calendar", "Seeding"]),
+        tests(of: "BackgroundTests", ["Background", "Seeding", "Awaiting"]),
         tests(of: "NetworkTests", ["Network", "Awaiting"]),
         tests(of: "FairnessTests", ["Fairness", "CloudModel"]),
         .target(name: "Awaiting", path: "Tests/Awaiting", swiftSettings: strict),
@@ -155,8 +167,10 @@ let package = Package(
             name: "SharingModel", dependencies: ["JSON", "Seeding"], path: "Tests/SharingModel",
             swiftSettings: strict),
         .target(name: "CFaultVFS", dependencies: ["CSQLite"], path: "Tests/CFaultVFS"),
+        tests(of: "GroupCommitTests", ["GroupCommit", "Seeding"]),
         tests(
-            of: "SQLiteTests", ["SQLite", "Files", "CSQLite", "CFaultVFS", "Seeding", "Awaiting"]),
+            of: "SQLiteTests",
+            ["SQLite", "GroupCommit", "Files", "CSQLite", "CFaultVFS", "Seeding", "Awaiting"]),
         .target(
             name: "StorageConformance", dependencies: ["CloudModel", "Storage"],
             path: "Tests/StorageConformance", swiftSettings: strict),
@@ -175,8 +189,8 @@ let package = Package(
         tests(
             of: "DeliveryTests",
             [
-                "Delivery", "Identity", "Cryptography", "CloudModel", "Storage", "HTTPClient",
-                "HTTP", "JSON", "PythonProgram", "Seeding",
+                "Background", "Delivery", "Identity", "Cryptography", "CloudModel", "Storage",
+                "HTTPClient", "HTTP", "JSON", "PythonProgram", "Seeding",
             ]),
         tests(of: "ZIPTests", ["ZIP", "Seeding", "ChildProcesses"]),
         tests(of: "QRCodeTests", ["QRCode", "Seeding", "ChildProcesses"]),
@@ -195,7 +209,8 @@ let package = Package(
         tests(
             of: "AccountsTests",
             [
-                "Accounts", "SQLiteStorage", "SQLite", "Storage", "CloudModel", "Cryptography",
+                "Accounts", "Background", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
+                "Cryptography",
                 "CFaultVFS",
             ]),
         tests(
@@ -213,7 +228,8 @@ let package = Package(
         tests(
             of: "WebServicesTests",
             [
-                "WebServices", "CloudDatabase", "Accounts", "AssetStorage", "SQLiteStorage",
+                "Background", "WebServices", "CloudDatabase", "Accounts", "AssetStorage",
+                "SQLiteStorage",
                 "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
                 "Seeding", "Fairness",
             ]),
@@ -224,7 +240,7 @@ let package = Package(
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
                 "ChildProcesses", "PythonProgram", "Awaiting",
-            ], besides: ["Fixtures"]),
+            ]),
         tests(
             of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices", "ChildProcesses"]),
     ],

@@ -21,7 +21,6 @@ from growth import SIZES as GROWTH_SIZES
 from growth import GrowthMeasures
 from large import LargeMeasures
 from measures import Measures
-from moving import MovingMeasures
 from notices import NoticeMeasures
 from peers import PeerMeasures
 from programs import REPOSITORY, Programs
@@ -52,9 +51,6 @@ class Sizes:
     growth: tuple = GROWTH_SIZES[:2]
     growth_singles: int = 20_000
     peers: tuple = (250_000, 1_000_000)
-    moving: int = 1_000_000
-    moving_seconds: float = 20
-    kills: int = 50
     large_store: tuple = ()
 
 
@@ -64,8 +60,7 @@ QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
     shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
     containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, deliveries=2_000,
-    ingest_requests=2, growth=(20_000,), growth_singles=1_000, peers=(10_000, 20_000),
-    moving=20_000, moving_seconds=1, kills=5)
+    ingest_requests=2, growth=(20_000,), growth_singles=1_000, peers=(10_000, 20_000))
 
 
 def arguments():
@@ -74,7 +69,7 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument(
         "--only",
-        choices=["assets", "client", "fairness", "growth", "large", "moving", "notices", "peers",
+        choices=["assets", "client", "fairness", "growth", "large", "notices", "peers",
                  "queries", "sharing", "stores"],
         help="one part alone"
     )
@@ -82,13 +77,11 @@ def arguments():
     parser.add_argument("--rows", type=lambda text: text.split(","),
                         help="of that part: abuses, endpoints, or names, commas between")
     parser.add_argument("--growth-records", type=int, help="the one size of the part growth")
-    parser.add_argument("--moving-records", type=int, help="how many the part moving has")
-    parser.add_argument("--kills", type=int, help="how often the part moving kills the server")
     parser.add_argument("--large", action="store_true", help="sizes that take hours, too")
     parser.add_argument("--large-records", type=int, default=20_000_000,
                         help="how many the large store of the part large has")
     parser.add_argument(
-        "--before", type=Path, help="an older server, for the parts fairness, growth and moving")
+        "--before", type=Path, help="an older server, for the parts fairness and growth")
     parser.add_argument("--seed", type=int, default=0, help="of names and contents; 0 draws one")
     parser.add_argument("--json", type=Path, help="a file for all figures of all runs")
     parser.add_argument("--page", type=Path, help="a page whose measured part is written anew")
@@ -111,8 +104,6 @@ def parts(asked, sizes, programs, folder, seed):
         "fairness": lambda: FairnessMeasures(
             sizes, binary, folder / "fairness", before, asked.rows).run(),
         "large": lambda: LargeMeasures(sizes, programs, binary, folder / "large", seed).run(),
-        "moving": lambda: MovingMeasures(
-            sizes, programs, binary, folder / "moving", seed, before).run(),
         "growth": lambda: GrowthMeasures(
             sizes, programs, binary, folder / "growth", seed, before).run(),
         "peers": lambda: PeerMeasures(sizes, programs, binary, folder / "peers", seed).run(),
@@ -123,7 +114,7 @@ def parts(asked, sizes, programs, folder, seed):
     if asked.only:
         return {asked.only: every[asked.only]}
     # Fairness by itself alone: its many rounds take longer than all the rest together.
-    left = {"fairness", "moving"} | (set() if sizes.large_store else {"large"})
+    left = {"fairness"} | (set() if sizes.large_store else {"large"})
     return {name: measure for name, measure in every.items() if name not in left}
 
 
@@ -177,10 +168,6 @@ def chosen_sizes(asked):
         sizes.growth = GROWTH_SIZES
     if asked.large or asked.only == "large":
         sizes.large_store = (100_000, asked.large_records)
-    if asked.moving_records:
-        sizes.moving = asked.moving_records
-    if asked.kills:
-        sizes.kills = asked.kills
     if asked.growth_records:
         sizes.growth = (asked.growth_records,)
     return sizes
@@ -188,8 +175,6 @@ def chosen_sizes(asked):
 
 def look_around(asked, sizes):
     """Ends where nothing can be measured, and says what is left out, before anything begins."""
-    if asked.only == "moving" and asked.before is None:
-        sys.exit("benchmark: the part moving needs --before, a server of schema 13 or before")
     if not asked.binary.exists():
         sys.exit(f"benchmark: {asked.binary} is missing, see make release")
     if not requirements.has_compiler():

@@ -85,6 +85,9 @@ class FairnessMeasures:
         self.before = before
         self.folder = folder
         self.rows = rows or ["abuses", "endpoints"]
+        unknown = set(self.rows) - {"abuses", "endpoints", *ABUSES, *ENDPOINTS}
+        if unknown:
+            raise SystemExit(f"--rows: the part fairness has no row {', '.join(sorted(unknown))}")
 
     def run(self):
         servers = {"fairness": self.binary} | ({"before": self.before} if self.before else {})
@@ -112,7 +115,7 @@ class FairnessMeasures:
         folder = self.folder / prefix / row
         folder.mkdir(parents=True)
         server = Lenticular(binary, folder, 100_000)
-        server.environment["LENTICULAR_STORAGE_READER_CACHE_KIB"] = str(READER_CACHE_KIB)
+        server.environment["LENTICULAR_STORAGE_SQLITE_READER_CACHE_KIB"] = str(READER_CACHE_KIB)
         server.start()
         try:
             asked = self.prepare(server, place)

@@ -5,7 +5,6 @@ import client
 import fairness
 import growth
 import large
-import moving
 import notices
 import peers
 import queries
@@ -78,7 +77,6 @@ GOALS = [
     *fairness.GOALS,
     *growth.GOALS,
     *large.GOALS,
-    *moving.GOALS,
     *notices.GOALS,
     *peers.GOALS,
     *stores.GOALS,
@@ -101,7 +99,6 @@ LIMITS = [
     *fairness.BESIDE,
     *growth.BESIDE,
     *large.BESIDE,
-    *moving.BESIDE,
     *notices.BESIDE,
     *peers.BESIDE,
     *stores.BESIDE,

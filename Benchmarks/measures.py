@@ -12,7 +12,7 @@ from nginx import Nginx
 from sharing import Sharing
 
 MANY = 64
-# The defaults of `storage.writerCacheKiB` and `storage.readerCacheKiB`.
+# The defaults of `storage.sqlite.writerCacheKiB` and `storage.sqlite.readerCacheKiB`.
 WRITER_CACHE_KIB = 32_768
 READER_CACHE_KIB = 16_384
 

@@ -113,15 +113,14 @@ class NoticeMeasures:
         self.server = Lenticular(binary, folder, page_records_max=200)
         self.server.environment |= {
             # One user stands for many, and one address for all.
-            "LENTICULAR_HTTP_HELD_POLLS_MAX": "100000",
             "LENTICULAR_HTTP_HELD_POLLS_PER_USER_MAX": "100000",
-            "LENTICULAR_HTTP_CONNECTIONS_MAX": "100000",
+            # Half of them may wait.
+            "LENTICULAR_HTTP_CONNECTIONS_MAX": "200000",
             "LENTICULAR_HTTP_CONNECTIONS_PER_ADDRESS_MAX": "100000",
-            "LENTICULAR_LIMITS_WAITING_PER_CALLER_MAX": "100000",
-            "LENTICULAR_LIMITS_WAITING_MAX": "100000",
+            # One user has a sixteenth.
+            "LENTICULAR_LIMITS_WAITING_MAX": "1000000",
             # Polls and streams stay for the whole measure, and say nothing of themselves.
             "LENTICULAR_PUSH_POLL_SECONDS": "300",
-            "LENTICULAR_PUSH_STREAM_EVENTS_MAX": "1000",
             "LENTICULAR_PUSH_STREAM_QUIET_SECONDS": "300",
         }
         self.deliveries = DeliveryMeasures(sizes, folder / "deliveries")
@@ -164,7 +163,9 @@ class NoticeMeasures:
     def measure(self, name, waiters, stays=False):
         """Saves, and waits until all have heard of it; those who do not stay ask again each time."""
         moments = []
-        for number in range(self.rounds + 3):
+        # A stream ends after a hundred notices.
+        rounds = min(self.rounds, 90) if stays else self.rounds
+        for number in range(rounds + 3):
             if not stays:
                 waiters.ask()
             waiters.all_wait()

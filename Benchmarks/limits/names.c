@@ -124,12 +124,6 @@ static void read_waiting(struct names *names) {
 
 void names_open(struct names *names, sqlite3 *database) {
     *names = (struct names){.database = database, .slot_bits = 10};
-    if (sqlite3_exec(
-            database,
-            "DROP INDEX IF EXISTS heads_by_name;"
-            "UPDATE progress SET names_by_text = 0",
-            NULL, NULL, NULL) != SQLITE_OK)
-        fail(names, "the index of names' text");
     names->of_record = prepare(
         names, "SELECT id, position FROM heads WHERE id = ?3 AND zone = ?1 AND name = ?2");
     names->by_hash = prepare(

@@ -85,7 +85,7 @@ func applePush(_ text: String, count: Int, certificate: String) throws {
         let key = ApplePushKey(
             topic: "org.example", team: "TEAM123456", name: "KEY1234567", key: P256PrivateKey())
         let resolver = try NameResolver()
-        let requests = try HTTP2Requests(
+        let requests = try OutgoingRequests.http2(
             policy: TargetPolicy { _ in true },
             trust: try TLSTrust(authoritiesFile: certificate, spoken: .http2)
         ) { resolver.resolve(host: $0, port: $1, then: $2) }

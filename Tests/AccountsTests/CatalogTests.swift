@@ -79,10 +79,9 @@ struct CatalogTests {
             UPDATE server_keys SET scope = 'all';
             INSERT INTO accounts (id, created_at) VALUES ('x', 0);
             INSERT INTO web_tokens
-                (hash, session, account, container, environment, made_at, expires_at)
-                VALUES (zeroblob(32), x'00', 'y', 'gone', 'production', 2, 1);
-            INSERT INTO stores (container, environment, name, is_certain)
-                VALUES ('gone', 'development', x'00', 1)
+                VALUES (zeroblob(32), x'00', 'y', 'gone', 'production', 2, 1, 2, NULL, '', '');
+            INSERT INTO stores (container, environment, name)
+                VALUES ('gone', 'development', x'00')
             """)
         let problems = try CatalogCheck(path: server.catalog.path).problems()
         #expect(

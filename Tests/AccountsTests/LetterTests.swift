@@ -1,4 +1,5 @@
 import Accounts
+import Background
 import CloudModel
 import Cryptography
 import Dispatch
@@ -235,6 +236,7 @@ struct LetterTests {
         let sender = StubSender()
         let round = LetterRound(
             catalog: test.catalog, letters: test.reception.letters, sender: sender,
+            backoff: Backoff(first: 60_000, longest: 3_600_000) { .max },
             compose: { contents, _ in LetterText(subject: "s", body: "\(contents)") })
         _ = try ask(.reset, "ida@example.org")
         sender.fails = true

@@ -190,7 +190,7 @@ struct S3Tests {
         #expect(try place.assets.get(digest) == pattern(1_000))
         let pauses = store.pauses.all
         #expect(pauses.count == 2)
-        #expect((50..<100).contains(pauses[0]) && (100..<200).contains(pauses[1]))
+        #expect((50...100).contains(pauses[0]) && (100...200).contains(pauses[1]))
         store.objects.fail(Self.put, .refuse(status: 500, code: "InternalError"), times: 3)
         #expect(
             throws: AssetFailure.unavailable(
@@ -328,6 +328,31 @@ struct S3Tests {
         #expect(
             try Place(store).assets.address(of: digest, presentation: presentation, seconds: 60)
                 == nil)
+    }
+
+    @Test("A bucket is named in the path, or before the endpoint's host where isPathStyle is false")
+    func addressing() throws {
+        let store = try S3StandInServer()
+        let folder = try TemporaryFolder()
+        let place = try Place(store)
+        let digest = try place.assets.put(pattern(10)).digest
+        let starts = try [true, false].map { isPathStyle in
+            let assets = S3Assets(
+                store.bucket(isPathStyle: isPathStyle), prefix: Self.prefix,
+                staging: FolderAssets(path: folder.path), sendsClientsThere: true)
+            let address = try #require(
+                assets.address(
+                    of: digest,
+                    presentation: AssetPresentation(type: "image/png", disposition: "inline"),
+                    seconds: 60))
+            return address.components(separatedBy: Self.prefix)[0]
+        }
+        let host = store.origin.text.dropFirst("http://".count)
+        #expect(
+            starts == [
+                "http://\(host)/\(S3StandInServer.bucket)/",
+                "http://\(S3StandInServer.bucket).\(host)/",
+            ])
     }
 
     @Test("A container that goes takes its objects along, and no other's")

@@ -194,7 +194,7 @@ struct SumTests {
         try #require(try place.another.open(digest)).check(0..<150_000)
     }
 
-    @Test("A file of an earlier version gets its sums when it is first read, if it is sound")
+    @Test("A file whose sums are missing gets them when it is first read, if it is sound")
     func earlier() throws {
         let place = try Place()
         let digest = try place.storage.put(pattern(150_000)).digest

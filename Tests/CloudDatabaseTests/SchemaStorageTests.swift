@@ -144,7 +144,7 @@ final class SchemaStorageTests {
         try replace(store, by: schema)
         let last = try store.writeAndWait { transaction in
             let user = try transaction.makeOwner(
-                try #require(UserRecordName("_" + String(repeating: "a", count: 32))), account: nil)
+                try #require(UserRecordName("_" + String(repeating: "a", count: 32))))
             _ = try transaction.makeZone(named: .defaultZone, of: user.number)
             return try transaction.takePosition()
         }

@@ -36,15 +36,16 @@ struct LoadingTests {
 
     @Test("Flags win over the environment, the environment over the file, the file over defaults")
     func precedence() throws {
-        let file = "{ http: { idleSecondsMax: 10, bodySecondsMax: 10, headerSecondsMax: 11 } }"
+        let file = "{ http: { idleSecondsMax: 10, heldPollsPerUserMax: 10, connectionsMax: 11 } }"
         let environment = [
-            "LENTICULAR_HTTP_IDLE_SECONDS_MAX": "20", "LENTICULAR_HTTP_BODY_SECONDS_MAX": "20",
+            "LENTICULAR_HTTP_IDLE_SECONDS_MAX": "20",
+            "LENTICULAR_HTTP_HELD_POLLS_PER_USER_MAX": "20",
         ]
         let configuration = try load(
             file, environment: environment, flags: [("http.idleSecondsMax", "30")])
         #expect(configuration.http.idleSecondsMax == 30)
-        #expect(configuration.http.bodySecondsMax == 20)
-        #expect(configuration.http.headerSecondsMax == 11)
+        #expect(configuration.http.heldPollsPerUserMax == 20)
+        #expect(configuration.http.connectionsMax == 11)
         #expect(configuration.http.drainSecondsMax == 30)
     }
 
@@ -75,7 +76,7 @@ struct LoadingTests {
     func unknownKeys() throws {
         let nested = try refusal("{\n http: { idleSeconds: 1 } }")
         #expect(nested.path == "http.idleSeconds")
-        #expect(nested.reason.hasPrefix("unknown key; expected one of headerBytesMax, "))
+        #expect(nested.reason.hasPrefix("unknown key; expected one of bodyBytesMax, "))
         #expect(nested.description.contains(", line 2, column 10: http.idleSeconds: unknown key"))
         #expect(try refusal("{ htpp: {} }").path == "htpp")
         #expect(
@@ -114,7 +115,7 @@ struct LoadingTests {
         arguments: [
             ("LENTICULAR_LISTN", "LENTICULAR_LISTEN"),
             ("LENTICULAR_HTTP_IDLESECONDSMAX", "LENTICULAR_HTTP_IDLE_SECONDS_MAX"),
-            ("LENTICULAR_LIMIT_ROLES_MAX", "LENTICULAR_LIMITS_ROLES_MAX"),
+            ("LENTICULAR_LIMIT_WAITING_MAX", "LENTICULAR_LIMITS_WAITING_MAX"),
             ("LENTICULAR_DTAA", "LENTICULAR_DATA"),
         ])
     func misspelledVariables(variable: String, setting: String) throws {
@@ -185,7 +186,6 @@ struct LoadingTests {
                 "{ limits: { recordBytesMax: 1048577, pageBytesMax: 1048576 } }",
                 "limits.pageBytesMax"
             ),
-            ("{ http: { targetBytesMax: 2048, headerBytesMax: 1024 } }", "http.headerBytesMax"),
             ("{ s3: { bucket: 'abc', credentialsFile: 'f' } }", "s3.endpoint"),
             ("{ s3: { bucket: 'abc', endpoint: 'http://a' } }", "s3.credentialsFile"),
             (

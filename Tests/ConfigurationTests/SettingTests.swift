@@ -7,8 +7,7 @@ private func properties(of value: Any, under path: String = "") -> [String: Stri
     var found: [String: String] = [:]
     for child in Mirror(reflecting: value).children {
         let name = (path.isEmpty ? "" : path + ".") + (child.label ?? "")
-        let isSection = !path.contains(".") && Setting.sections.contains { $0.name == name }
-        if isSection, path.isEmpty {
+        if Setting.sections.contains(where: { $0.name == name }) {
             found.merge(properties(of: child.value, under: name)) { $1 }
         } else {
             found[name] = (child.value as? Secret)?.revealed ?? "\(child.value)"
@@ -158,7 +157,6 @@ struct SettingTests {
         "http.gzip": (["remote", "always", "never"], ["", "Remote", "on"]),
         "tls.certificateFile": (["/a.pem"], ["a\\0b"]),
         "tls.privateKeyFile": (["/a.pem"], ["a\\0b"]),
-        "storage.backupBeforeMigration": (["on", "off"], ["", "On", "true"]),
         "log.format": (["auto", "json", "text"], ["", "JSON", "xml"]),
         "log.level": (["info", "warning", "error"], ["", "debug", "trace"]),
         "log.clientAddresses": (["failedSignIns", "all"], ["", "none", "true"]),
@@ -254,10 +252,9 @@ struct SettingTests {
 
     /// Expects a value in a file to be refused with the setting's path and what is allowed.
     private func expectRefused(_ setting: Setting, _ value: String) throws {
-        let parts = setting.path.split(separator: ".")
-        let text =
-            parts.count == 2
-            ? "{ \(parts[0]): { \(parts[1]): \(value) } }" : "{ \(parts[0]): \(value) }"
+        let text = setting.path.split(separator: ".").reversed().reduce(value) {
+            "{ \($1): \($0) }"
+        }
         let error = try refusal(text)
         #expect(error.path == setting.path, "\(text)")
         #expect(error.reason == "expected \(setting.allowed)", "\(text)")
@@ -278,9 +275,12 @@ struct SettingTests {
         arguments: [
             ("data", "LENTICULAR_DATA"), ("listen", "LENTICULAR_LISTEN"),
             ("publicBaseURL", "LENTICULAR_PUBLIC_BASE_URL"),
-            ("http.bodyBytesPerSecondMin", "LENTICULAR_HTTP_BODY_BYTES_PER_SECOND_MIN"),
+            ("limits.userRequestsPerSecondMax", "LENTICULAR_LIMITS_USER_REQUESTS_PER_SECOND_MAX"),
             ("tls.certificateFile", "LENTICULAR_TLS_CERTIFICATE_FILE"),
-            ("storage.writerCacheKiB", "LENTICULAR_STORAGE_WRITER_CACHE_KIB"),
+            (
+                "storage.sqlite.writerCacheKiB",
+                "LENTICULAR_STORAGE_SQLITE_WRITER_CACHE_KIB"
+            ),
             ("tokens.webAuthStaySecondsMax", "LENTICULAR_TOKENS_WEB_AUTH_STAY_SECONDS_MAX"),
         ])
     func environmentNames(path: String, name: String) {

@@ -14,6 +14,21 @@ struct EncodingTests {
         }
     }
 
+    @Test("Percent-encoding leaves unreserved characters, and is undone as strictly as is asked")
+    func percent() {
+        #expect(PercentEncoding.encode("aZ0-._~ /é+%") == "aZ0-._~%20%2F%C3%A9%2B%25")
+        #expect(PercentEncoding.encode("a/b c", keepingSlashes: true) == "a/b%20c")
+        func text(_ text: String, plus: Bool = false, lenient: Bool = false) -> String? {
+            PercentEncoding.text(Array(text.utf8)[...], plusIsSpace: plus, isLenient: lenient)
+        }
+        #expect(text("a%2Fb%c3%A9+") == "a/bé+" && text("a+%2B", plus: true) == "a +")
+        for broken in ["%", "%4", "%4g", "%%41", "a%z1"] {
+            #expect(text(broken) == nil)
+            #expect(text(broken, lenient: true) == broken.replacing("%41", with: "A"))
+        }
+        #expect(text("%ff") == nil && text("%ff", lenient: true) == nil)
+    }
+
     @Test(
         "Base64 gives the published texts and reads them back",
         arguments: [

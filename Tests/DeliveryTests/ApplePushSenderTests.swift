@@ -1,3 +1,4 @@
+import Background
 import CloudModel
 import Cryptography
 import HTTPClient
@@ -24,7 +25,7 @@ struct ApplePushSenderTests {
             findKey: { container, topic in
                 hasKey && container.name == "iCloud.example" && (topic ?? key.topic) == key.topic
                     ? key : nil
-            }, send: postman.send)
+            }, backoff: Backoff(first: 1_000, longest: 60_000) { .max }, send: postman.send)
     }
 
     private func maker(

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Turns on an event loop")
 struct LoopTurnsTests {
-    private static let millisecond: UInt64 = 1_000_000
+    /// What one gets of a round; a round has two of them.
+    private static let part = LoopTurns<String>.ownNanosecondsMax
 
     /// A loop whose time passes only while it serves somebody.
     private final class Loop: Sendable {
@@ -56,8 +57,8 @@ struct LoopTurnsTests {
     func allowance() {
         let loop = Loop()
         defer { loop.end() }
-        for number in 0..<6 { loop.ask("ida", "i\(number)", takes: Self.millisecond / 2) }
-        loop.ask("bob", "b", takes: Self.millisecond / 5)
+        for number in 0..<6 { loop.ask("ida", "i\(number)", takes: Self.part / 2) }
+        loop.ask("bob", "b", takes: Self.part / 5)
         #expect(loop.served == ["i0", "i1", "b"])
         #expect(loop.round() == ["i2", "i3", "i4", "i5"])
         #expect(loop.round().isEmpty)
@@ -67,11 +68,11 @@ struct LoopTurnsTests {
     func turns() {
         let loop = Loop()
         defer { loop.end() }
-        for number in 0..<9 { loop.ask("ida", "i\(number)", takes: Self.millisecond) }
-        for number in 0..<3 { loop.ask("bob", "b\(number)", takes: Self.millisecond) }
+        for number in 0..<9 { loop.ask("ida", "i\(number)", takes: Self.part) }
+        for number in 0..<3 { loop.ask("bob", "b\(number)", takes: Self.part) }
         // Each has had their part, and together they have had the round.
         #expect(loop.served == ["i0", "b0"])
-        loop.ask("eve", "e", takes: Self.millisecond / 5)
+        loop.ask("eve", "e", takes: Self.part / 5)
         #expect(loop.served.isEmpty)
         #expect(loop.round() == ["i1", "b1"])
         #expect(loop.round() == ["e", "i2", "b2"])
@@ -82,14 +83,14 @@ struct LoopTurnsTests {
     func rounds() {
         let loop = Loop()
         defer { loop.end() }
-        for number in 0..<100 { loop.ask("ida", "i\(number)", takes: Self.millisecond) }
+        for number in 0..<100 { loop.ask("ida", "i\(number)", takes: Self.part) }
         #expect(loop.served == ["i0"])
         #expect(loop.round() == ["i1", "i2"])
         // Who comes between two rounds waits for none of the 97.
-        loop.ask("bob", "b", takes: Self.millisecond)
+        loop.ask("bob", "b", takes: Self.part)
         #expect(loop.served == ["b"])
         // What ida asks now comes behind what ida has asked before.
-        loop.ask("ida", "last", takes: Self.millisecond)
+        loop.ask("ida", "last", takes: Self.part)
         #expect(loop.served.isEmpty)
         var rest: [String] = []
         while case let served = loop.round(), !served.isEmpty { rest += served }
@@ -101,9 +102,9 @@ struct LoopTurnsTests {
         let loop = Loop()
         defer { loop.end() }
         let stop = StopSignal()
-        loop.ask("ida", "long", takes: 5 * Self.millisecond)
-        loop.ask("ida", "gone", takes: Self.millisecond, stop: stop)
-        loop.ask("ida", "here", takes: Self.millisecond)
+        loop.ask("ida", "long", takes: 5 * Self.part)
+        loop.ask("ida", "gone", takes: Self.part, stop: stop)
+        loop.ask("ida", "here", takes: Self.part)
         stop.stop(.abandoned)
         #expect(loop.served == ["long"])
         #expect(loop.round() == ["here"])

@@ -218,35 +218,4 @@ struct WorkPoolTests {
         #expect(Self.isSignalled(first.ended))
         #expect(story.told == [])
     }
-
-    @Test("Work that nobody has asked for gets only threads that nobody wants, and half of them")
-    func spare() throws {
-        let pool = WorkPool<String>(
-            name: "test", Self.options { ($0.shortThreads, $0.longNanoseconds) = (4, .max) })
-        let blockers = (0..<4).map { _ in Blocker() }
-        let stops = (0..<3).map { _ in StopSignal() }
-        for number in 0..<2 {
-            #expect(
-                pool.submitSpare(.short, for: "eve", stop: stops[number]) {
-                    blockers[number].run()
-                })
-            #expect(Self.isSignalled(blockers[number].begun))
-        }
-        #expect(!pool.submitSpare(.short, for: "ida", stop: stops[2]) {})
-        // It takes none of the threads that its principal may have.
-        for number in 2..<4 {
-            try pool.submit(.short, for: "eve") { blockers[number].run() }
-            #expect(Self.isSignalled(blockers[number].begun))
-        }
-        #expect(stops.allSatisfy { !$0.isStopped })
-        // Whoever wants a thread then, gets one of those.
-        let done = DispatchSemaphore(value: 0)
-        try pool.submit(.short, for: "ida") { done.signal() }
-        #expect(stops[0].isStopped && stops[1].isStopped && !stops[0].isAbandoned)
-        #expect(!pool.submitSpare(.short, for: "ida", stop: stops[2]) {})
-        blockers[0].end.signal()
-        #expect(Self.isSignalled(done))
-        for blocker in blockers[1...] { blocker.end.signal() }
-        for blocker in blockers { #expect(Self.isSignalled(blocker.ended)) }
-    }
 }

@@ -22,11 +22,11 @@
         private func requests(
             _ server: HTTP2Server, allows: Bool = true, clock: MonotonicClock = .system,
             trusts: Bool = true, resolve: OutgoingRequests.Resolve? = nil,
-            change: (inout HTTP2Limits) -> Void = { _ in }
-        ) throws -> HTTP2Requests {
-            var limits = HTTP2Limits()
+            change: (inout OutgoingLimits) -> Void = { _ in }
+        ) throws -> OutgoingRequests {
+            var limits = OutgoingLimits.http2
             change(&limits)
-            return try HTTP2Requests(
+            return try OutgoingRequests.http2(
                 policy: TargetPolicy { _ in allows },
                 trust: TLSTrust(
                     authoritiesFile: trusts ? server.certificate : "", spoken: .http2),
@@ -55,7 +55,7 @@
 
         /// Begins a request; what comes of it.
         private func begin(
-            _ request: OutgoingRequest, by requests: HTTP2Requests
+            _ request: OutgoingRequest, by requests: OutgoingRequests
         ) -> Awaited<Outcome> {
             let outcome = Awaited<Outcome>()
             requests.send(request) { outcome.tell($0) }
@@ -63,7 +63,7 @@
         }
 
         private func send(
-            _ request: OutgoingRequest, by requests: HTTP2Requests
+            _ request: OutgoingRequest, by requests: OutgoingRequests
         ) throws -> Outcome {
             try begin(request, by: requests).value()
         }

@@ -5,7 +5,7 @@ import Synchronization
 /// Takes the bodies of requests below `/sink/`.
 ///
 /// `/sink/echo` answers with their bytes, `/sink/held` consumes nothing until told, `/sink/stop/N`
-/// refuses after so many bytes, `/sink/refuse` at once, `/sink/later` by and by.
+/// refuses after so many bytes, `/sink/refuse` at once, `/sink/later` by and by, `/sink/wrong` miscounts.
 final class Sinks: Sendable {
     private let state = Mutex<[String]>([])
     private let held = Mutex<[TestSink]>([])
@@ -39,7 +39,8 @@ final class Sinks: Sendable {
         let most =
             target.hasPrefix("/sink/stop/") ? Int(target.dropFirst(11)) ?? 0 : Int.max
         let sink = TestSink(
-            self, stream, reply, queue, bytesMax: most, holds: target == "/sink/held")
+            self, stream, reply, queue, bytesMax: most, holds: target == "/sink/held",
+            excess: target == "/sink/wrong" ? 1 : 0)
         if target == "/sink/held" { held.withLock { $0.append(sink) } }
         return sink
     }
@@ -57,17 +58,20 @@ final class TestSink: BodySink {
     private let reply: HTTPReply
     private let queue: DispatchQueue
     private let bytesMax: Int
+    /// How much more than it was given it says that it has dealt with.
+    private let excess: Int
     private let state: Mutex<State>
 
     init(
         _ owner: Sinks, _ stream: BodyStream, _ reply: HTTPReply, _ queue: DispatchQueue,
-        bytesMax: Int, holds: Bool
+        bytesMax: Int, holds: Bool, excess: Int
     ) {
         self.owner = owner
         self.stream = stream
         self.reply = reply
         self.queue = queue
         self.bytesMax = bytesMax
+        self.excess = excess
         state = Mutex(State(holds: holds))
     }
 
@@ -80,7 +84,7 @@ final class TestSink: BodySink {
             return (state.holds, state.bytes.count > bytesMax)
         }
         if isOver { reply.send(HTTPResponse(status: 413, body: Array("enough".utf8))) }
-        if !holds { queue.async { self.stream.consumed(piece.count) } }
+        if !holds { queue.async { self.stream.consumed(piece.count + self.excess) } }
     }
 
     func release() {

@@ -71,6 +71,21 @@ struct StreamTests {
         }
     }
 
+    @Test("A sink that miscounts costs its own connection, and the operator is told")
+    func miscounted() throws {
+        try TestServer.run(isSound: false) { test in
+            let (client, other) = (try test.client(), try test.client())
+            try client.send(
+                "POST /sink/wrong HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf")
+            #expect(try client.isClosedByPeer())
+            #expect(test.rejections.broken.count == 1)
+            #expect(test.rejections.broken.first?.contains("than it was given") == true)
+            #expect(test.responder.sinks.events == ["abort"])
+            try other.send("GET /size/3 HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try other.answer().body.count == 3)
+        }
+    }
+
     @Test("However the bytes are cut, a streamed body is the same")
     func cuts() {
         let body = TestResponder.bytes(40)

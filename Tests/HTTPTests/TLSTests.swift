@@ -92,6 +92,37 @@ struct TLSTests {
         }
     }
 
+    @Test("Answers from another thread reach a client whole that takes them late")
+    func lateReader() throws {
+        try run(TestCertificate(name: "one")) { test, _ in
+            let client = try TLSClient(test.client())
+            // More than the system takes for a client that reads nothing.
+            let (count, bytes) = (100, 200_000)
+            let get = Array("GET /later/\(bytes) HTTP/1.1\r\nHost: x\r\n\r\n".utf8)
+            try client.send((0..<count).flatMap { _ in get })
+            // Until the system takes no more: it has not for many looks.
+            var (sent, looks): (UInt64, Int) = (0, 0)
+            try test.until {
+                let now = test.server.counts().bytesOut
+                looks = now == sent && now > 1_000_000 ? looks + 1 : 0
+                sent = now
+                return looks > 50_000
+            }
+            let body = TestResponder.bytes(bytes)
+            var received: [UInt8] = []
+            for _ in 0..<count {
+                var end = received.firstRange(of: Array("\r\n\r\n".utf8))
+                while end.map({ received.count - $0.upperBound < bytes }) ?? true {
+                    received += try #require(try client.receive())
+                    end = end ?? received.firstRange(of: Array("\r\n\r\n".utf8))
+                }
+                let start = try #require(end).upperBound
+                #expect(Array(received[start..<start + bytes]) == body)
+                received.removeFirst(start + bytes)
+            }
+        }
+    }
+
     @Test("A refusal within TLS can be read")
     func refusals() throws {
         try run(TestCertificate(name: "one")) { test, _ in

@@ -3,6 +3,7 @@ import Foundation
 import HTTP
 import Network
 import Synchronization
+import Testing
 
 /// A clock that moves when told.
 final class ManualClock: Sendable {
@@ -66,6 +67,9 @@ final class TestResponder: Responder {
             reply.send(HTTPResponse(status: 200, body: Array(client.utf8)))
         case let path where path.hasPrefix("/stream/"):
             reply.send(StreamedAnswers.answer(to: path))
+        case let path where path.hasPrefix("/later/"):
+            let size = Int(path.dropFirst(7)) ?? 0
+            queue.async { reply.send(HTTPResponse(status: 200, body: Self.bytes(size))) }
         case let path where path.hasPrefix("/size/"):
             let size = Int(path.dropFirst(6)) ?? 0
             reply.send(
@@ -172,10 +176,16 @@ struct TestServer {
         private let list = Mutex<[WireRejection]>([])
         var all: [WireRejection] { list.withLock { $0 } }
         func add(_ rejection: WireRejection) { list.withLock { $0.append(rejection) } }
+
+        private let sentences = Mutex<[String]>([])
+        /// What did not hold, though it always does in a sound server.
+        var broken: [String] { sentences.withLock { $0 } }
+        func addBroken(_ sentence: String) { sentences.withLock { $0.append(sentence) } }
     }
 
     static func run(
         addresses: [ListenAddress] = [.tcp(host: "127.0.0.1", port: 0)],
+        isSound: Bool = true,
         _ configure: (inout HTTPServer.Configuration) -> Void = { _ in },
         _ body: (TestServer) throws -> Void
     ) throws {
@@ -188,9 +198,13 @@ struct TestServer {
         let rejections = Rejections()
         let server = try HTTPServer(
             configuration, responder: responder,
-            observer: WireObserver(rejected: { rejections.add($0) }))
+            observer: WireObserver(
+                rejected: { rejections.add($0) }, broken: { rejections.addBroken($0) }))
         let bound = try server.start()
-        defer { server.drain(withinSeconds: 0) }
+        defer {
+            server.drain(withinSeconds: 0)
+            #expect(rejections.broken.isEmpty == isSound, "\(rejections.broken)")
+        }
         try body(
             TestServer(
                 server: server, addresses: bound, responder: responder, clock: clock,

@@ -36,16 +36,16 @@ struct AccountFormTests {
         try signIn(browser)
         for (fields, heading, name, message) in [
             (
-                ["do": "add-address", "address": "nobody"], "Addresses", "address",
-                "That is not an e-mail address."
+                ["do": "add-address", "address": "nobody"], "Contact info", "address",
+                "Enter a valid e-mail address."
             ),
             (
                 ["do": "password", "present": "x", "password": "battery staple"],
-                "Change the password", "present", "That is not your present password."
+                "Change password", "present", "Incorrect password."
             ),
             (
                 ["do": "password", "present": "correct horse", "password": "x"],
-                "Change the password", "password", "A password has 8 to 1024 characters."
+                "Change password", "password", "Passwords must have 8 to 1024 characters."
             ),
         ] {
             let page = try browser.post("/account", fields)
@@ -64,10 +64,11 @@ struct AccountFormTests {
     func notes() throws {
         try signIn(browser)
         for (fields, heading, message) in [
-            (["do": "findable", "findable": "1"], "Being found by others", "Saved."),
+            (["do": "findable", "findable": "1"], "Privacy", "Saved."),
             (
                 ["do": "password", "present": "correct horse", "password": "battery staple"],
-                "Change the password", "The password is changed, and everything else is signed out."
+                "Change password",
+                "Password changed. All other devices and apps have been signed out."
             ),
         ] {
             let page = try browser.post("/account", fields)
@@ -84,7 +85,7 @@ struct AccountFormTests {
         try signIn(browser)
         let wrong = try browser.post(
             "/account", ["do": "password", "present": "x", "password": "battery staple"])
-        #expect(wrong.status == 403 && !wrong.text.contains("do not go together"))
+        #expect(wrong.status == 403 && !wrong.text.contains("Incorrect e-mail"))
     }
 
     @Test("The form for a code is there again after a visit elsewhere, until the code is over")
@@ -92,16 +93,16 @@ struct AccountFormTests {
         try signIn(browser)
         let asked = try browser.post(
             "/account", ["do": "add-address", "address": "ida@work.example"])
-        let part = asked.part("Addresses")
-        #expect(part.contains("Code from the letter (ida@work.example)"))
-        #expect(part.contains("A code is on its way to the address"))
+        let part = asked.part("Contact info")
+        #expect(part.contains("Verification code (ida@work.example)"))
+        #expect(part.contains("A verification code has been sent"))
         #expect(asked.focusCount == 1 && field("code", asked).hasSuffix("autofocus"))
         // Before the letter has left, and when it has; in another browser, too.
         for _ in 0..<2 {
             let page = try browser.get("/account")
-            #expect(page.part("Addresses").contains("Code from the letter (ida@work.example)"))
+            #expect(page.part("Contact info").contains("Verification code (ida@work.example)"))
             #expect(page.focusCount == 0)
-            #expect(page.part("Addresses").contains("value=\"add-address\" formnovalidate>"))
+            #expect(page.part("Contact info").contains("value=\"add-address\" formnovalidate>"))
             let letters = try server.letters()
             #expect(letters.allSatisfy { $0.address == "ida@work.example" })
         }
@@ -115,7 +116,7 @@ struct AccountFormTests {
         let code = String(letter.text.body.split(separator: "\n").first { $0.count == 9 } ?? "")
         let done = try browser.post(
             "/account", ["do": "prove-address", "address": "ida@work.example", "code": code])
-        #expect(done.part("Addresses").contains("<li>ida@work.example</li>"))
+        #expect(done.part("Contact info").contains("<li>ida@work.example</li>"))
         #expect(try !browser.get("/account").text.contains("one-time-code"))
         try browser.post("/account", ["do": "add-address", "address": "late@work.example"])
         _ = try server.letters()
@@ -151,13 +152,13 @@ struct AccountFormTests {
             server.clock.advance(120_000)
         }
         try signIn(browser)
-        let part = try browser.get("/account").part("Apps that act for you")
+        let part = try browser.get("/account").part("Connected apps")
         for text in [
             "https://a.example, Firefox, Linux, signed in 2026-01-01 00:00 UTC, ",
             "https://b.example, Safari, iPhone, signed in 2026-01-01 00:02 UTC, ",
         ] {
             #expect(part.contains("<p class=\"quiet\">\(text)"), "\(text)")
-            #expect(part.contains("aria-label=\"Sign it out: \(PageServer.container), \(text)"))
+            #expect(part.contains("aria-label=\"Remove access: \(PageServer.container), \(text)"))
         }
     }
 
@@ -200,7 +201,7 @@ struct AccountFormTests {
             try browser.get("/account").part("Your data")
                 .contains("<a class=\"danger\" href=\"/account/delete\">"))
         let page = try browser.get("/account/delete")
-        #expect(page.text.contains("<p class=\"warning\">Your account goes on"))
+        #expect(page.text.contains("<p class=\"warning\">Your account and your private data"))
         #expect(page.text.contains("<button class=\"danger\">Delete my account</button>"))
         #expect(page.text.contains("<a class=\"button second\" href=\"/account\">Keep my account"))
     }
@@ -209,13 +210,13 @@ struct AccountFormTests {
     func endedLinks() throws {
         #expect(
             try browser.get("/sign-in/reset/x").text
-                .contains("href=\"/sign-in/forgotten\">Get a new link</a>"))
+                .contains("href=\"/sign-in/forgotten\">Request a new link</a>"))
         #expect(
             try browser.get("/sign-in/welcome/x").text
-                .contains("href=\"/sign-in/new\">Get a new link</a>"))
+                .contains("href=\"/sign-in/new\">Request a new link</a>"))
         let invited = try Browser(try PageServer(signUp: .invitation)).get("/sign-in/welcome/x")
         #expect(invited.status == 404 && !invited.text.contains("/sign-in/new"))
-        #expect(invited.text.contains("Ask whoever invited you for a new link."))
+        #expect(invited.text.contains("Ask the person who invited you for a new link."))
     }
 
     @Test("On a page that is there for its form, the first field has the focus")
@@ -233,7 +234,7 @@ struct AccountFormTests {
             field("password", wrong).contains("aria-invalid=\"true\" aria-describedby=\"said\""))
         #expect(field("address", wrong).contains("aria-invalid=\"true\""))
         #expect(wrong.focusCount == 1 && field("password", wrong).hasSuffix("autofocus"))
-        #expect(wrong.title.hasPrefix("Address and password do not go together. · Sign in"))
+        #expect(wrong.title.hasPrefix("Incorrect e-mail or password. · Sign in"))
         try signIn(browser)
         for (path, name) in [("/account/prove", "present"), ("/account/second-factor", "code")] {
             let page = try browser.get(path)

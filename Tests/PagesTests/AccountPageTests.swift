@@ -75,7 +75,7 @@ struct AccountPageTests {
         try other.get("/sign-in/new")
         let again = try other.post("/sign-in/new", ["address": "noor@example.org"])
         #expect(again.status == 200)
-        #expect(try server.letters()[0].text.subject == "You have an account")
+        #expect(try server.letters()[0].text.subject == "You already have an account")
     }
 
     @Test("Where signing up is by invitation or off, nobody asks for an account")
@@ -102,7 +102,7 @@ struct AccountPageTests {
             now: server.now)
         let page = try browser.get("/account")
         #expect(page.text.contains("Safari, iPhone, last used 2026-01-01"))
-        #expect(page.text.contains("Firefox, Linux (this browser)"))
+        #expect(page.text.contains("Firefox, Linux (this device)"))
         #expect(page.text.contains("<strong>\(PageServer.container)</strong> (development)"))
         let name = try #require(page.attribute("name=\"name\" value"))
         try browser.post("/account", ["do": "end-browser", "name": name])
@@ -211,7 +211,7 @@ struct AccountPageTests {
     func newDevice() throws {
         try signIn(browser)
         let letters = try server.letters()
-        #expect(letters.map(\.text.subject) == ["A new browser"])
+        #expect(letters.map(\.text.subject) == ["New sign-in to your account"])
         #expect(letters[0].text.body.contains("Firefox, Linux"))
         try browser.post("/sign-in/out", [:])
         try signIn(browser)

@@ -13,10 +13,11 @@ struct LanguageTests {
         try Phrasebook(
             tag: "de",
             entries: [
-                ("signIn", "Anmelden"), ("password", "Kennwort"),
+                ("signIn", "Anmelden"), ("password", "Passwort"),
                 ("waitSeconds", "Noch {count} Sekunden."), ("account", "Ihr Konto"),
-                ("letterReset", "Neues Kennwort"), ("letterUnasked", "Sonst ist nichts zu tun."),
-                ("asksAt", "{origin}: {app} bittet um Anmeldung."),
+                ("resetPassword", "Passwort zurücksetzen"),
+                ("letterUnasked", "Andernfalls ignorieren Sie diese Nachricht."),
+                ("asksAt", "{app} ({origin}) möchte auf Ihr Konto zugreifen."),
             ])
     }
 
@@ -44,7 +45,7 @@ struct LanguageTests {
         #expect(text.contains("<html lang=\"\(tag)\" dir=\"ltr\">"))
         #expect(text.contains("<h1>\(tag == "de" ? "Anmelden" : "Sign in")</h1>"))
         // What the file does not say is said in English.
-        #expect(text.contains("Keep me signed in"))
+        #expect(text.contains("Stay signed in"))
     }
 
     @Test("The operator says what those read whose browser asks for nothing that is at hand")
@@ -106,7 +107,8 @@ struct LanguageTests {
     func letters() throws {
         let server = try server()
         try server.user()
-        for (accepted, subject) in [("de", "Neues Kennwort"), ("en", "A new password")] {
+        for (accepted, subject) in [("de", "Passwort zurücksetzen"), ("en", "Reset your password")]
+        {
             let browser = Browser(server)
             let headers = [("Accept-Language", accepted)]
             _ = try browser.send("/sign-in/forgotten", method: .get, headers: headers)
@@ -115,7 +117,7 @@ struct LanguageTests {
             let letter = try #require(try server.letters().first)
             #expect(letter.text.subject == subject)
             #expect(letter.text.body.contains("https://sync.example/sign-in/reset/"))
-            #expect(letter.text.body.contains("Sonst ist nichts") == (accepted == "de"))
+            #expect(letter.text.body.contains("Andernfalls") == (accepted == "de"))
         }
     }
 
@@ -159,6 +161,27 @@ struct LanguageTests {
         ])
     func tags(_ tag: String) {
         #expect(throws: PhraseRefusal.self) { try Phrasebook(tag: tag, entries: []) }
+    }
+
+    @Test(
+        "The texts are the terms that people know from other sites",
+        arguments: [
+            "Sign in", "Incorrect e-mail or password.", "Forgot password?", "Create account",
+            "Stay signed in", "Devices", "Connected apps", "Two-factor authentication",
+            "Download your data", "Delete account", "Change password", "Verification code",
+        ])
+    func terms(_ term: String) { #expect(Phrase(rawValue: term) != nil) }
+
+    @Test("No text has a phrase that is this server's own")
+    func ownPhrases() {
+        let phrases = [
+            "go together", "act for you", "let me in", "lets you in", "sign it out", "along",
+            "whoever", "good for", "no more", "for ever", "present password", "take part",
+        ]
+        for phrase in Phrase.allCases {
+            let text = phrase.rawValue.lowercased()
+            for own in phrases { #expect(!text.contains(own), "\(phrase.key): \(own)") }
+        }
     }
 
     @Test("What is printed to begin a language with is that language's file, in English")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Pages
 
-@Suite("Codes of an app on the pages")
+@Suite("Two-factor authentication on the pages")
 struct SecondFactorPageTests {
     let server: PageServer
     let browser: Browser
@@ -30,7 +30,7 @@ struct SecondFactorPageTests {
     /// Sets the second factor up, as its owner does.
     private func setUp() throws -> (codes: TimeCodes, recovery: [String], shown: Shown) {
         let page = try browser.get("/account/second-factor")
-        let text = try piece(page, after: "The secret: <code>", before: "</code>")
+        let text = try piece(page, after: "Setup key: <code>", before: "</code>")
         #expect(page.text.contains("<svg"))
         let codes = TimeCodes(secret: Self.decoded(text))
         let pass = try #require(page.attribute("name=\"pass\" value"))
@@ -94,7 +94,7 @@ struct SecondFactorPageTests {
             "/sign-in", ["step": "code", "pass": pass, "code": code(codes)])
         #expect(right.header("Location") == "/account")
         #expect(try other.get("/account").text.contains("10 recovery codes are left"))
-        #expect(try server.letters().map(\.text.subject) == ["A new browser"])
+        #expect(try server.letters().map(\.text.subject) == ["New sign-in to your account"])
         // The same code and the same pass let nobody else in.
         #expect(
             try other.post("/sign-in", ["step": "code", "pass": pass, "code": code(codes)]).status
@@ -115,19 +115,19 @@ struct SecondFactorPageTests {
         for (who, given) in [(thief, pass), (thief, ""), (thief, "nonsense")] {
             let refused = try who.post(
                 "/sign-in", ["step": "code", "pass": given, "code": code(codes)])
-            #expect(refused.status == 403 && refused.text.contains("took too long"))
+            #expect(refused.status == 403 && refused.text.contains("has timed out"))
         }
         let (late, old) = try halfway()
         server.clock.advance(300_000)
         #expect(
             try late.post("/sign-in", ["step": "code", "pass": old, "code": code(codes)])
-                .text.contains("took too long"))
+                .text.contains("has timed out"))
         let (former, before) = try halfway()
         _ = try Users(catalog: server.catalog, costs: server.settings.passwordCosts).setPassword(
             Array("battery staple".utf8), email: "ida@example.org")
         #expect(
             try former.post("/sign-in", ["step": "code", "pass": before, "code": code(codes)])
-                .text.contains("took too long"))
+                .text.contains("has timed out"))
     }
 
     @Test("An app's sign-in asks for the code, too, and keeps what was asked before it")
@@ -138,7 +138,7 @@ struct SecondFactorPageTests {
         let path = try server.signInPath(api)
         let (other, pass) = try halfway(path, keep: true)
         let wrong = try other.post(path, ["step": "code", "pass": pass, "code": "1"])
-        #expect(wrong.status == 403 && wrong.text.contains("asks you to sign in"))
+        #expect(wrong.status == 403 && wrong.text.contains("wants to access your account"))
         let right = try other.post(path, ["step": "code", "pass": pass, "code": code(codes)])
         #expect(right.header("Location") == path)
         #expect(right.headers.contains { $0.value.contains("Max-Age=2592000") })
@@ -181,7 +181,8 @@ struct SecondFactorPageTests {
         #expect(try browser.post(path, ["do": "remove"]).header("Location") == prove)
         try browser.get(prove)
         #expect(
-            try browser.post(prove, ["present": "wrong", "code": code(codes)]).status == 403)
+            try browser.post(prove, ["present": "wrong", "code": code(codes)]).text
+                .contains("Incorrect password or code."))
         // The password alone is not enough any more.
         #expect(try browser.post(prove, ["present": "correct horse"]).status == 403)
         let proved = try browser.post(prove, ["present": "correct horse", "code": code(codes)])
@@ -189,7 +190,7 @@ struct SecondFactorPageTests {
         #expect(try browser.get(path).text.contains("10 recovery codes are left"))
         #expect(try browser.post(path, ["do": "remove"]).header("Location") == "/account")
         #expect(server.noted.all == ["second factor added", "second factor removed"])
-        #expect(try browser.get("/account").text.contains("Your password alone lets you in"))
+        #expect(try browser.get("/account").text.contains("Two-factor authentication is off."))
         let other = Browser(server)
         try other.get("/sign-in")
         #expect(try other.signIn("/sign-in").header("Location") == "/account")

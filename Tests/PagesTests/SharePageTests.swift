@@ -137,7 +137,7 @@ struct SharePageTests {
         links.state.withLock { $0.toAll = thing }
         for method in [HTTPRequest.Method.get, .head] {
             let page = try browser.send(path, method: method)
-            #expect(page.title == "A shared link · Elm &amp; Sync")
+            #expect(page.title == "Shared item · Elm &amp; Sync")
             #expect(!page.text.contains("og:") && !page.text.contains("name=\"description\""))
             #expect(page.header("X-Robots-Tag")?.contains("nosnippet") == true)
             #expect(page.header("Cache-Control") == "no-store")
@@ -171,8 +171,8 @@ struct SharePageTests {
     func joining() throws {
         links.state.withLock { $0.toUsers = thing }
         let page = try signIn(path)
-        #expect(page.text.contains("<strong>Mo Roe</strong>") && page.text.contains("see it"))
-        #expect(!page.text.contains("change it") && !page.text.contains("<svg"))
+        #expect(page.text.contains("<strong>Mo Roe</strong>") && page.text.contains("view it"))
+        #expect(!page.text.contains("edit it") && !page.text.contains("<svg"))
         let done = try browser.post(path, ["do": "join"])
         #expect(done.status == 303 && done.header("Location") == path)
         let joined = try browser.get(path)
@@ -189,7 +189,7 @@ struct SharePageTests {
             $0.toUsers?.mayWrite = true
         }
         let page = try signIn(path)
-        #expect(page.text.contains("see and change it"))
+        #expect(page.text.contains("view and edit it"))
         let policy = page.header("Content-Security-Policy") ?? ""
         #expect(policy.contains("form-action 'self' https://tea.example;"))
         let done = try browser.post(path, ["do": "join"])
@@ -233,9 +233,9 @@ struct SharePageTests {
         let page = try signIn(path)
         let other = try browser.get("/share/0zz")
         #expect(page.status == 404 && page.text.replacing(path, with: "/share/0zz") == other.text)
-        #expect(page.text.contains("Invited by another address?"))
+        #expect(page.text.contains("Invited at another address?"))
         let asked = try browser.post("/share/0zz", ["do": "ask"])
-        #expect(asked.status == 200 && asked.text.contains("If there is something"))
+        #expect(asked.status == 200 && asked.text.contains("If this item accepts requests"))
         links.state.withLock { $0.fault = Fault(.throttled, "enough") }
         #expect(try browser.post("/share/0zz", ["do": "ask"]).status == 429)
         links.state.withLock {
@@ -252,14 +252,14 @@ struct SharePageTests {
         _ = try server.letters()
         let sent = try browser.post(path, ["do": "address", "address": "later@example.org"])
         #expect(
-            sent.status == 200 && sent.text.contains("Code from the letter (later@example.org)"))
+            sent.status == 200 && sent.text.contains("Verification code (later@example.org)"))
         let letter = try #require(try server.letters().first)
         #expect(letter.address == "later@example.org")
         let line = try #require(
             letter.text.body.split(separator: "\n").first { $0.first?.isNumber == true })
         let wrong = try browser.post(
             path, ["do": "code", "address": "later@example.org", "code": "00000000"])
-        #expect(wrong.status == 422 && wrong.text.contains("That is not the code"))
+        #expect(wrong.status == 422 && wrong.text.contains("This code is incorrect"))
         let right = try browser.post(
             path, ["do": "code", "address": "later@example.org", "code": String(line)])
         #expect(right.status == 303 && right.header("Location") == path)
@@ -277,7 +277,7 @@ struct SharePageTests {
             second.text.body.split(separator: "\n").first { $0.first?.isNumber == true })
         let taken = try mo.post(
             path, ["do": "code", "address": "later@example.org", "code": String(code)])
-        #expect(taken.status == 422 && taken.text.contains("belongs to an account already"))
+        #expect(taken.status == 422 && taken.text.contains("already in use"))
     }
 
     @Test("Codes for other addresses are rate-limited, and what is no address is refused")
@@ -301,7 +301,7 @@ struct SharePageTests {
         let browser = Browser(server)
         try browser.get(path)
         try browser.signIn(path)
-        #expect(try browser.get(path).text.contains("sends no mail"))
+        #expect(try browser.get(path).text.contains("does not send e-mail"))
         #expect(
             try browser.post(path, ["do": "address", "address": "a@example.org"]).status == 422)
     }
@@ -310,7 +310,7 @@ struct SharePageTests {
     func accounts() throws {
         try browser.get(path)
         let wrong = try browser.signIn(path, "ida@example.org", "wrong horse")
-        #expect(wrong.status == 403 && wrong.text.contains("do not go together"))
+        #expect(wrong.status == 403 && wrong.text.contains("Incorrect e-mail or password."))
         _ = try signIn(path)
         let out = try browser.post(path, ["do": "switch"])
         #expect(out.header("Location") == path)
@@ -338,7 +338,7 @@ struct SharePageTests {
             ]
         }
         _ = try signIn(path)
-        let part = try browser.get("/account").part("What your apps keep")
+        let part = try browser.get("/account").part("Storage")
         #expect(part.contains("<strong>iCloud.tea</strong></span>"))
         #expect(part.contains("1 record, 1.2 MB"))
         #expect(part.contains("<strong>iCloud.mate</strong> (development)"))
@@ -373,8 +373,8 @@ struct SharePageTests {
                 0, "<a href=\"/share/0a1\">Tea &amp; &lt;cakes&gt;</a>",
                 "In Notes, with 1 other person"
             ),
-            (0, "<a href=\"/share/0a2\">Something without a title</a>", "with 3 other people"),
-            (0, "<a href=\"/share/0a3\">Open</a>", "with everybody who has the link"),
+            (0, "<a href=\"/share/0a2\">Untitled</a>", "with 3 other people"),
+            (0, "<a href=\"/share/0a3\">Open</a>", "with anyone who has the link"),
             (1, "<a href=\"/share/0a4\">Theirs</a>", "In Notes, from Mo Roe"),
         ] {
             #expect(halves[half].contains(link) && halves[half].contains(text), "\(link)")

@@ -33,7 +33,7 @@ struct SignInPageTests {
         #expect(form.header("Content-Security-Policy")?.contains("form-action 'self';") == true)
         #expect(try browser.signIn(path).header("Location") == path)
         let asked = try browser.get(path)
-        #expect(asked.text.contains("Ida Roe") && asked.text.contains("see your name"))
+        #expect(asked.text.contains("Ida Roe") && asked.text.contains("See your name"))
         let done = try browser.post(path, ["step": "continue"])
         #expect(done.status == 200)
         #expect(done.attribute("data-origin") == "https://app.example")
@@ -45,7 +45,7 @@ struct SignInPageTests {
 
         // The second time nobody is asked any more; the ticket still opens, and gives another token.
         let again = try browser.get(path)
-        #expect(!again.text.contains("see your name"))
+        #expect(!again.text.contains("See your name"))
         let second = try browser.post(path, ["step": "continue"]).attribute("data-token")
         #expect(second != nil && second != token)
         // Of another browser the sign-in itself is enough, as the person has agreed.
@@ -63,14 +63,14 @@ struct SignInPageTests {
         try browser.get(path)
         try browser.post(path, ["step": "continue"])
         let elsewhere = try server.signInPath(api, origin: "https://other.example")
-        #expect(try browser.get(elsewhere).text.contains("see your name"))
+        #expect(try browser.get(elsewhere).text.contains("See your name"))
         let app = try server.signInPath(server.apiToken(name: "b"))
-        #expect(try browser.get(app).text.contains("see your name"))
+        #expect(try browser.get(app).text.contains("See your name"))
         try server.user("mo@example.org")
         let mo = Browser(server)
         try mo.get(path)
         #expect(try mo.signIn(path, "mo@example.org").status == 303)
-        #expect(try mo.get(path).text.contains("see your name"))
+        #expect(try mo.get(path).text.contains("See your name"))
     }
 
     @Test("Wrong, unknown and locked are said so that nobody learns who has an account")
@@ -129,9 +129,49 @@ struct SignInPageTests {
         let api = try server.apiToken()
         for origin in [nil, "null"] as [String?] {
             let path = try server.signInPath(api, origin: origin)
-            #expect(try browser.get(path).status == 400)
+            let answer = try browser.get(path)
+            #expect(answer.status == 400 && answer.text.contains(refusal(.signInNoOrigin)))
             #expect(try browser.post(path, ["step": "continue"]).status != 200)
         }
+    }
+
+    private func refusal(_ phrase: Phrase) -> String { "<p class=\"note\">\(phrase.rawValue)</p>" }
+
+    @Test(
+        "A page that cannot sign people in tells the app's developer what is wrong, and where to read on",
+        arguments: [
+            (nil, nil, "", .signInNoOrigin),
+            (nil, "https://a.example", "?callback=https%3A%2F%2Fa.example", .signInNoCallback),
+            (nil, nil, "?code_challenge=x", .signInNoCallback),
+            ("myapp:done", nil, "?callback=myapp%3Aother", .signInOtherCallback),
+            (
+                "http://127.0.0.1:1/x", nil, "?callback=http%3A%2F%2F127.0.0.1%3A2%2Fx",
+                .signInNoChallenge
+            ),
+            ("myapp:done", nil, "?code_challenge=x", .signInBadChallenge),
+            (
+                "myapp:done", nil, "?code_challenge=\(SignInPageTests.challenge)",
+                .signInBadChallenge
+            ),
+            (
+                "myapp:done", nil,
+                "?callback=myapp%3Adone&state=" + String(repeating: "s", count: 1_025),
+                .signInLongState
+            ),
+        ] as [(String?, String?, String, Phrase)])
+    func forDevelopers(
+        _ callback: String?, _ origin: String?, _ query: String, _ problem: Phrase
+    ) throws {
+        let api = try server.apiToken(callback: callback)
+        let answer = try browser.get(server.signInPath(api, origin: origin, query: query))
+        #expect(answer.status == 400 && answer.text.contains(refusal(problem)))
+        // Where it is documented is a place in this repository that is there.
+        let page = try #require(Pages.documentation.split(separator: "#").first)
+        #expect(answer.text.contains("<code>\(Pages.documentation)</code>"))
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+        #expect(text.contains("\n## Signing in\n"))
     }
 
     @Test("A registered callback gets both tokens in its query, as Apple's do")

@@ -140,8 +140,8 @@ struct TrustPageTests {
             #expect(page.text.contains("href=\"https://notes.example/about?a=1&amp;b=2\""))
             #expect(page.text.contains("rel=\"noopener noreferrer\">notes.example</a>"))
         }
-        #expect(asked.title.hasPrefix("Allow Tea &lt;Notes&gt; to use your account?"))
-        #expect(asked.text.contains("<h1>Allow Tea &lt;Notes&gt; to use your account?</h1>"))
+        #expect(asked.title.hasPrefix("Allow Tea &lt;Notes&gt; to access your account?"))
+        #expect(asked.text.contains("<h1>Allow Tea &lt;Notes&gt; to access your account?</h1>"))
         #expect(asked.text.contains("value=\"continue\">Allow</button>"))
         try browser.post(path, ["step": "continue"])
         let again = try browser.get(path)

@@ -85,16 +85,6 @@ struct DocumentationTests {
         #expect(rows == FaultDetail.allCases.map(\.rawValue))
     }
 
-    @Test("README's table of endpoints says that every endpoint of the route table works")
-    func readmeTable() {
-        let rows = Repository.lines("README.md").filter { $0.hasPrefix("|") }
-        for operation in RouteTable.operations {
-            #expect(
-                rows.contains { $0.contains("`\(operation)`") && $0.contains("| works") },
-                "\(operation)")
-        }
-    }
-
     @Test("Rules that comments name by number stand in docs/protocol")
     func numberedRules() throws {
         let rulings = Repository.text("docs/protocol/rulings.md") ?? ""

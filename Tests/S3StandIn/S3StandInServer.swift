@@ -39,10 +39,11 @@ package final class S3StandInServer: Sendable {
     /// The bucket, with pauses that last no time.
     package func bucket(
         secret: [UInt8] = S3StandInServer.secret, partBytes: Int = 100_000,
-        windowBytes: Int = 90_000
+        windowBytes: Int = 90_000, isPathStyle: Bool = true
     ) -> S3Bucket {
         var options = S3Bucket.Options(endpoint: origin, bucket: Self.bucket)
         options.region = Self.region
+        options.isPathStyle = isPathStyle
         options.partBytes = partBytes
         options.windowBytes = windowBytes
         options.attemptsMax = 3

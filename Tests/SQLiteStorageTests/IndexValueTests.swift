@@ -46,7 +46,7 @@ final class IndexValueTests {
             var schema = try transaction.schema
             schema.types[note] = Schema.RecordType()
             try transaction.replaceSchema(by: schema, who: "test", difference: ["+ type Note"])
-            let owner = try transaction.makeOwner(user, account: nil)
+            let owner = try transaction.makeOwner(user)
             return try transaction.makeZone(named: name, of: owner.number)
         }
     }

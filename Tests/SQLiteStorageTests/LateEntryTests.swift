@@ -49,7 +49,7 @@ final class LateEntryTests {
                 try transaction.replaceSchema(by: schema, who: "test", difference: ["+ type Note"])
             }
             let owner =
-                try transaction.owner(named: user) ?? transaction.makeOwner(user, account: nil)
+                try transaction.owner(named: user) ?? transaction.makeOwner(user)
             return try transaction.makeZone(named: name, of: owner.number)
         }
     }

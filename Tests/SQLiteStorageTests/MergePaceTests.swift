@@ -63,7 +63,7 @@ struct MergePaceTests {
         pace.isQueued = false
         pace.remove(1)
         #expect(!isDue(counting: 10_000))
-        pace.addByWork(1)
+        pace.add()
         #expect(isDue())
     }
 
@@ -94,7 +94,6 @@ struct MergePaceTests {
         #expect(step(64) == 64)
         #expect(step(5_000) == 1_000)
         for _ in 0..<300 { pace.add() }
-        pace.addByWork(5_000)
         #expect(step(64) == 600)
         #expect(step(64) == 64)
         for _ in 0..<700 { pace.add() }

@@ -60,13 +60,13 @@ struct WaitingNameTests {
             try trial.write { transaction in
                 var turn = WorkTurn(WorkHolder(1), [.names])
                 guard let work = try transaction.takeWork(&turn) else { return false }
-                let cursor = try transaction.workOnNames(after: work.cursor, namesMax: namesMax)
-                if let cursor {
-                    try transaction.advance(work, to: cursor)
+                let hasMore = try transaction.orderNames(namesMax: namesMax)
+                if hasMore {
+                    try transaction.advance(work, to: 0)
                 } else {
                     try transaction.finish(work)
                 }
-                return cursor != nil
+                return hasMore
             }
         }
 
@@ -152,7 +152,7 @@ struct WaitingNameTests {
         #expect(throws: Undone.self) {
             try shelf.trial.write { [zone = shelf.zone] transaction in
                 for name in names { try transaction.save(name, in: zone) }
-                _ = try transaction.workOnNames(after: 0, namesMax: 300)
+                _ = try transaction.orderNames(namesMax: 300)
                 throw Undone()
             }
         }
@@ -260,7 +260,7 @@ struct WaitingNameTests {
         for _ in 0..<8 {
             #expect(throws: Undone.self) {
                 try shelf.trial.write { transaction in
-                    _ = try transaction.workOnNames(after: 0, namesMax: 600)
+                    _ = try transaction.orderNames(namesMax: 600)
                     throw Undone()
                 }
             }
@@ -296,49 +296,6 @@ struct WaitingNameTests {
         #expect(try other()?.record == RecordNumber(101))
         try shelf.execute("DELETE FROM heads WHERE name = 'other'")
         #expect(try other() == nil)
-        try shelf.expectAll()
-    }
-
-    @Test("Names that wait in a table, as versions before left them, are found before and after")
-    func formerTable() throws {
-        let shelf = try Shelf()
-        try shelf.pass()
-        try shelf.save(1_000)
-        shelf.place.close(shelf.trial.store)
-        // As many of the ordered ones wait again, with those that came after them.
-        try shelf.execute(
-            """
-            CREATE TABLE new_names (
-                hash INTEGER NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (hash, record)
-            ) WITHOUT ROWID;
-            INSERT INTO new_names SELECT hash, record FROM names WHERE record % 2 = 0;
-            DELETE FROM names WHERE record % 2 = 0;
-            """)
-        let through = try shelf.through()
-        let connection = try Connection(path: shelf.place.path, mode: .readWrite)
-        let hash = try #require(try StoreProperties(connection).nameHash(bits: 64))
-        for (name, record) in shelf.there where record.value > through {
-            let value = hash(Trial.record(name), in: shelf.zone.number)
-            try connection.execute("INSERT INTO new_names VALUES (\(value), \(record.value))")
-        }
-        try connection.execute(
-            """
-            UPDATE progress SET names_through = NULL;
-            ALTER TABLE progress DROP COLUMN names_by_text;
-            DROP TABLE erased_space;
-            DROP TABLE late_entries;
-            DROP TABLE late_bodies;
-            DROP INDEX zones_gone;
-            DELETE FROM migrations WHERE number > 16;
-            PRAGMA user_version = 16;
-            """)
-        try shelf.trial.reopen()
-        #expect(try shelf.place.problems() == [])
-        try shelf.expectAll()
-        let count = try shelf.number("SELECT count(*) FROM heads")
-        #expect(try shelf.number("SELECT count(*) FROM names") == count)
-        #expect(try shelf.through() == count)
-        try shelf.pass()
         try shelf.expectAll()
     }
 }

@@ -135,6 +135,6 @@ import Testing
         #expect(smaller.logPagesMax == 1_000)
         #expect(smaller.restartPages == 750 && smaller.checkpointPages == 500)
         #expect(CheckpointOptions().fitting(reserveBytes: 64 << 20).logPagesMax == 56 << 8)
-        #expect(CheckpointOptions().fitting(reserveBytes: .max).logPagesMax == 16_000)
+        #expect(CheckpointOptions().fitting(reserveBytes: .max).logPagesMax == 49_152)
     }
 }

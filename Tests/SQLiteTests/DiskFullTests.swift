@@ -53,7 +53,7 @@ private struct Fixture {
         }
         self.disk = disk
         var options = WriterOptions()
-        options.now = { [clock] in clock.now }
+        options.groups.now = { [clock] in clock.now }
         options.reserve = DiskReserve.Options(path: disk.folder.file("reserve"), bytes: 1 << 20)
         writer = try GroupWriter(
             path: disk.folder.file(), options: options,

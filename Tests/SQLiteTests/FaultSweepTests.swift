@@ -1,5 +1,6 @@
 import CFaultVFS
 import CSQLite
+import GroupCommit
 import Synchronization
 import Testing
 
@@ -66,7 +67,7 @@ import Testing
             makeHooks: {
                 try $0.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
                 return nil
-            }, onIndeterminate: { error in reported.withLock { $0 = error } })
+            }, onIndeterminate: { error in reported.withLock { $0 = error as? SQLiteError } })
         try writer.write { try $0.execute("INSERT INTO t VALUES (1)") }
         isArmed.withLock { $0 = true }
         #expect(throws: WriterError.indeterminate) {
@@ -78,7 +79,7 @@ import Testing
         writer.betweenGroups { _ in }
         writer.close()
         #expect(reported.withLock { $0 }?.code == 1_034)
-        #expect(writer.measurements.isFailed)
+        #expect(writer.measurements.groups.isFailed)
         // The log lies as the failed sync left it: recovery finds the whole group in it.
         let left = try Connection(path: folder.file(), mode: .readWrite)
         #expect(try left.integers("SELECT id FROM t") == [1, 2])
@@ -94,7 +95,7 @@ import Testing
         }
         var options = WriterOptions()
         options.fileSystem = disk.name
-        options.fullProbeSeconds = 0
+        options.groups.fullProbeSeconds = 0
         options.reserve = DiskReserve.Options(path: folder.file("reserve"), bytes: 100_000)
         let writer = try GroupWriter(
             path: folder.file(), options: options,

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import GroupCommit
 import Synchronization
 import Testing
 
@@ -33,7 +34,7 @@ private struct Bench: Sendable {
     /// A group ends by what it holds: not by the time that a busy machine takes for it.
     static var patientOptions: WriterOptions {
         var options = WriterOptions()
-        options.groupMillisecondsMax = 600_000
+        options.groups.millisecondsMax = 600_000
         return options
     }
 
@@ -90,10 +91,11 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         let outcomes = try bench.group((1...5).map { insert($0) })
         #expect(outcomes.allSatisfy { (try? $0.get()) != nil })
         #expect(try bench.ids() == [1, 2, 3, 4, 5])
-        let measured = bench.writer.measurements
+        let measured = bench.writer.measurements.groups
         #expect(measured.commits == 1 && measured.jobs == 5)
         #expect(measured.commitJobs.counts[3] == 1, "five jobs lie between 5 and 8")
-        #expect(measured.commitSeconds.count == 1 && measured.logPages > 0)
+        #expect(measured.commitSeconds.count == 1)
+        #expect(bench.writer.measurements.logPages > 0)
         bench.writer.close()
         #expect(
             bench.hooks.calls == ["began", "job", "job", "job", "job", "job", "last", "committed"])
@@ -117,7 +119,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         let third = #expect(throws: SQLiteError.self) { try outcomes[2].get() }
         #expect(third?.kind == .constraint)
         #expect(throws: Never.self) { try outcomes[3].get() }
-        #expect(bench.writer.measurements.jobRollbacks == 2)
+        #expect(bench.writer.measurements.groups.jobRollbacks == 2)
         bench.writer.close()
         #expect(bench.hooks.calls.filter { $0 == "undo" }.count == 2)
     }
@@ -149,7 +151,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
             #expect(runs.withLock { $0 } == 5)
             let ids = try bench.ids()
             #expect(ids == [1, 2, 3, 4])
-            #expect(bench.writer.measurements.jobRollbacks == 2)
+            #expect(bench.writer.measurements.groups.jobRollbacks == 2)
         }
         bench.writer.close()
         #expect(
@@ -183,7 +185,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         options.pageCountMax = 8
         let time = Mutex<UInt64>(0)
         try withExtendedLifetime(time) {
-            options.now = { time.withLock { $0 } }
+            options.groups.now = { time.withLock { $0 } }
             let bench = try Bench(options)
             let big: @Sendable (Connection) throws -> Void = {
                 try $0.execute("INSERT INTO t VALUES (9, zeroblob(100000))")
@@ -202,7 +204,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
             #expect(refused?.kind == .full)
             try bench.writer.write(frees: true) { try $0.execute("DELETE FROM t WHERE id = 1") }
             #expect(try bench.ids() == [])
-            #expect(bench.writer.measurements.refusedWhileFull == 1)
+            #expect(bench.writer.measurements.groups.refusedWhileFull == 1)
 
             // A second later the next write is tried, and there is room.
             time.withLock { $0 += 1_000_000_000 }
@@ -215,7 +217,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
     @Test("A commit holds no more than its cost allows, and a dearer job goes alone")
     func costs() throws {
         var options = Bench.patientOptions
-        options.groupOperationsMax = 3
+        options.groups.operationsMax = 3
         let bench = try Bench(options)
         let gate = DispatchSemaphore(value: 0)
         let done = DispatchGroup()
@@ -226,7 +228,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         }
         gate.signal()
         try Bench.end(done)
-        #expect(bench.writer.measurements.commits == 4)
+        #expect(bench.writer.measurements.groups.commits == 4)
         #expect(try bench.ids() == [0, 1, 2, 3, 4])
     }
 
@@ -235,8 +237,8 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         let now = Mutex<UInt64>(0)
         try withExtendedLifetime(now) {
             var options = Bench.patientOptions
-            options.groupMillisecondsMax = 50
-            options.now = { now.withLock { $0 } }
+            options.groups.millisecondsMax = 50
+            options.groups.now = { now.withLock { $0 } }
             let bench = try Bench(options)
             let outcomes = try bench.group(
                 (Int64(1)...6).map { id in
@@ -246,7 +248,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
                     }
                 })
             #expect(outcomes.allSatisfy { (try? $0.get()) != nil })
-            #expect(bench.writer.measurements.commits == 2)
+            #expect(bench.writer.measurements.groups.commits == 2)
             #expect(try bench.ids() == [1, 2, 3, 4, 5, 6])
         }
     }
@@ -254,7 +256,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
     @Test("What is too much to wait is refused at once, of one caller and of all")
     func refusals() throws {
         var options = Bench.patientOptions
-        options.waitingJobsMax = 16
+        options.groups.waitingJobsMax = 16
         let bench = try Bench(options)
         let gate = DispatchSemaphore(value: 0)
         let done = DispatchGroup()
@@ -315,8 +317,8 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         }
         try Bench.end(done)
         #expect(try bench.ids().count == 800)
-        #expect(bench.writer.measurements.jobs == 800)
-        #expect(bench.writer.measurements.commits < 800)
+        #expect(bench.writer.measurements.groups.jobs == 800)
+        #expect(bench.writer.measurements.groups.commits < 800)
     }
 
     @Test("When the last statements of a group fail, every member gets that error")
@@ -328,7 +330,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
         ])
         for outcome in outcomes { #expect(throws: Refusal.self) { try outcome.get() } }
         #expect(try bench.ids() == [])
-        #expect(bench.writer.measurements.groupRollbacks == 1)
+        #expect(bench.writer.measurements.groups.groupRollbacks == 1)
         bench.writer.close()
         #expect(bench.hooks.calls.last == "undone")
     }

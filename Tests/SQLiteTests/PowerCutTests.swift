@@ -1,5 +1,6 @@
 import CFaultVFS
 import CSQLite
+import Foundation
 import Synchronization
 import Testing
 
@@ -19,7 +20,9 @@ import Testing
             for seed in seeds {
                 images.withLock { images in
                     let path = folder.file("cut-\(images.count)")
-                    guard (try? FileModes.makePrivateFolder(path)) != nil,
+                    guard
+                        (try? FileManager.default.createDirectory(
+                            atPath: path, withIntermediateDirectories: false)) != nil,
                         disk.withLock({ $0?.writeImage(to: path, seed: seed) }) == true
                     else { return }
                     images.append((path, seed, told))

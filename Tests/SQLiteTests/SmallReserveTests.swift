@@ -1,6 +1,7 @@
 import CFaultVFS
 import CSQLite
 import Foundation
+import GroupCommit
 import Synchronization
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 struct SmallReserveTests {
     private static func options(on disk: SmallDisk) -> WriterOptions {
         var options = WriterOptions()
-        options.fullProbeSeconds = 0
+        options.groups.fullProbeSeconds = 0
         options.reserve = DiskReserve.Options(path: disk.folder.file("reserve"), bytes: 2 << 20)
         return options
     }
@@ -83,7 +84,7 @@ struct SmallReserveTests {
         }
         var options = WriterOptions()
         options.fileSystem = disk.name
-        options.fullProbeSeconds = 0
+        options.groups.fullProbeSeconds = 0
         options.reserve = DiskReserve.Options(path: folder.file("reserve"), bytes: 100_000)
         let reported = Mutex<SQLiteError?>(nil)
         let writer = try GroupWriter(
@@ -91,7 +92,7 @@ struct SmallReserveTests {
             makeHooks: {
                 try $0.execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
                 return nil
-            }, onIndeterminate: { error in reported.withLock { $0 = error } })
+            }, onIndeterminate: { error in reported.withLock { $0 = error as? SQLiteError } })
         disk.setError(EDQUOT)
         isArmed.withLock { $0 = true }
         let error = #expect(throws: SQLiteError.self) {

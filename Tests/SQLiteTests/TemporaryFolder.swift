@@ -14,7 +14,9 @@ final class TemporaryFolder: Sendable {
             inMemory && FileManager.default.isWritableFile(atPath: memory)
             ? memory : FileManager.default.temporaryDirectory.path
         path = parent + "/sqlite-\(UUID().uuidString)"
-        try FileModes.makePrivateFolder(path)
+        try FileManager.default.createDirectory(
+            atPath: path, withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
     }
 
     deinit {

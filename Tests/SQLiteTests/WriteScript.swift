@@ -1,3 +1,4 @@
+import GroupCommit
 import Synchronization
 import Testing
 
@@ -22,7 +23,7 @@ final class WriteScript: Sendable {
         options.checkpoints = checkpoints ? small : nil
         options.cacheKiB = 64
         // Every write after a full disk is a try.
-        options.fullProbeSeconds = 0
+        options.groups.fullProbeSeconds = 0
         return options
     }
 

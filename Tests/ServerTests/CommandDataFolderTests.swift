@@ -137,9 +137,9 @@ struct CommandDataFolderTests {
         #expect(try names() == ["mine.partial", "tuesday", "under"])
         #expect(try files.contentsOfDirectory(atPath: folder.path("tuesday")) == ["catalog.sqlite"])
         #expect(try files.contentsOfDirectory(atPath: under).isEmpty)
-        // Those of versions before the mark.
+        // One that was killed before it had its mark.
         try files.createDirectory(
-            atPath: folder.path("old.partial/containers"), withIntermediateDirectories: true)
+            atPath: folder.path("old.partial"), withIntermediateDirectories: true)
         try NewFolder(at: folder.path("old")).discard()
         #expect(try names() == ["mine.partial", "tuesday", "under"])
     }

@@ -43,7 +43,7 @@ struct DepartureTests {
         ).userRecordName
         let user = user
         try store.writeAndWait { transaction in
-            let owner = try transaction.makeOwner(user, account: nil)
+            let owner = try transaction.makeOwner(user)
             for number in 0..<Self.zones {
                 guard let name = ZoneName("z\(number)"), let record = RecordName("r") else {
                     return
@@ -81,11 +81,11 @@ struct DepartureTests {
         let departures = Departures(folder, log: log, intervalSeconds: 3_600)
         defer { departures.stop() }
         time.now.withLock { $0 += 30 * Self.dayMilliseconds - 1 }
-        departures.round()
+        try departures.round()
         #expect(try zoneCount() == Self.zones)
         #expect(try folder.users.list().count == 1)
         time.now.withLock { $0 += 1 }
-        departures.round()
+        try departures.round()
         #expect(try zoneCount() == 0)
         #expect(try folder.users.list().isEmpty && folder.users.unfinishedDeletions().isEmpty)
         let report = try folder.auditReport(since: 0, limit: 10)
@@ -108,7 +108,7 @@ struct DepartureTests {
         let departures = Departures(folder, log: log, intervalSeconds: 3_600)
         defer { departures.stop() }
         time.now.withLock { $0 += 30 * Self.dayMilliseconds }
-        departures.round()
+        try departures.round()
         #expect(try zoneCount() == Self.zones)
         // Whose time is over is not saved by a sign-in that comes before the round.
         try ask()

@@ -57,7 +57,7 @@ struct OperatingUpkeepTests {
         try store.writeAndWait { transaction in
             let owner =
                 try transaction.owner(named: user)
-                ?? transaction.makeOwner(user, account: nil)
+                ?? transaction.makeOwner(user)
             let zone =
                 try transaction.zone(named: zoneName, of: owner.number)
                 ?? transaction.makeZone(named: zoneName, of: owner.number)
@@ -97,7 +97,8 @@ struct OperatingUpkeepTests {
         try save("alive")
         for number in 0..<600 { try save("gone\(number)") }
         for number in 0..<600 { try save("gone\(number)", flags: .tombstone) }
-        let work = StoreWork(folder.configuration, clock: folder.clock, log: log)
+        let work = StoreWork(
+            folder.configuration, limits: folder.limits, clock: folder.clock, log: log)
         folder.stores.observeOpening { work.begin($0, $1, $2) }
         let upkeep = Upkeep(stores: folder.stores, log: log, intervalSeconds: 3_600)
         defer { upkeep.stop() }

@@ -26,28 +26,6 @@ struct OutgoingTrafficTests {
         return try outcome.value().map(\.status)
     }
 
-    @Test("Each limit on requests has its setting")
-    func limits() throws {
-        let limits = try configuration([
-            "CONNECTIONS_MAX": "11", "CONNECTIONS_PER_DESTINATION_MAX": "12",
-            "WAITING_PER_DESTINATION_MAX": "13", "ANSWER_BYTES_MAX": "1400",
-            "REQUEST_MILLISECONDS": "1500", "CONNECT_MILLISECONDS": "1600",
-            "IDLE_MILLISECONDS": "1700", "ADDRESS_MILLISECONDS": "1800",
-        ]).outgoingLimits
-        #expect(limits.connectionsMax == 11 && limits.connectionsPerDestinationMax == 12)
-        #expect(limits.waitingPerDestinationMax == 13 && limits.answerBytesMax == 1_400)
-        #expect(limits.requestMillisecondsMax == 1_500 && limits.connectMillisecondsMax == 1_600)
-        #expect(limits.idleMillisecondsMax == 1_700 && limits.addressMillisecondsMax == 1_800)
-        let streams = try configuration([
-            "STREAMS_PER_CONNECTION_MAX": "14", "STREAMS_WAITING_MAX": "15",
-            "STREAMS_IDLE_MILLISECONDS": "16", "CONNECT_MILLISECONDS": "1600",
-            "REQUEST_MILLISECONDS": "1500", "ANSWER_BYTES_MAX": "1400",
-        ]).http2Limits
-        #expect(streams.streamsPerConnectionMax == 14 && streams.waitingPerDestinationMax == 15)
-        #expect(streams.idleMillisecondsMax == 16 && streams.connectMillisecondsMax == 1_600)
-        #expect(streams.requestMillisecondsMax == 1_500 && streams.answerBytesMax == 1_400)
-    }
-
     @Test("What is reached by a name on this machine has to be allowed, and never is to users")
     func allowed() throws {
         let folder = try TemporaryFolder()

@@ -59,8 +59,8 @@ struct WorkKillTests {
         let connection = try Connection(path: store, mode: .readWrite)
         try connection.execute(
             """
-            INSERT INTO work (kind, subject, item, name, enqueued_at)
-            SELECT 2, (SELECT last_position FROM progress), id, 't', 0
+            INSERT INTO work (kind, subject, item, name)
+            SELECT 2, (SELECT last_position FROM progress), id, 't'
             FROM zones WHERE owner = 0 AND name = '_defaultZone'
             """)
     }

@@ -45,10 +45,8 @@ extension StoragePromise {
                 }
             }
             let head = try trial.write { transaction in
-                let head = try transaction.save("a", in: zone, flags: .hasAssets)
-                try transaction.replaceAssets(
-                    of: head.record, in: zone, with: [digest(1), digest(2)])
-                return head
+                try transaction.save(
+                    "a", in: zone, flags: .hasAssets, files: [digest(1), digest(2)])
             }
             func used() throws -> Int64 {
                 try trial.read { try $0.owner(named: Trial.user(1))?.usedBytes ?? 0 }
@@ -56,7 +54,9 @@ extension StoragePromise {
             // The body is the name in quotes.
             try expect(used(), is: 133)
             try expect(trial.read { try $0.assetBytes(of: head.record) }, is: 130)
-            try trial.write { try $0.replaceAssets(of: head.record, in: zone, with: [digest(2)]) }
+            try trial.write {
+                try $0.save("a", in: zone, flags: .hasAssets, files: [digest(2)])
+            }
             try expect(used(), is: 33)
             trial.clock.advance(20)
             let moment = trial.clock.now

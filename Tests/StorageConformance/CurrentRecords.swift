@@ -17,9 +17,10 @@ extension StoragePromise {
             @Sendable func check(_ reading: any StoreSnapshot) throws {
                 let names = ["x", "c", "b", "d", "a"].map(Trial.record)
                 var found: [Int: (isDeleted: Bool, body: [UInt8])] = [:]
-                try reading.current(of: names, in: zone.number) { index, version in
+                try reading.current(of: names, in: zone.number, inOrder: false) { index, version in
                     try expect(found[index] == nil, "\(names[index].text) came twice")
                     found[index] = (version.flags.contains(.tombstone), Array(version.body))
+                    return true
                 }
                 try expect(found.keys.sorted(), is: [1, 2, 4])
                 try expect(found[2]?.isDeleted == true && found[1]?.isDeleted == false)
@@ -45,14 +46,23 @@ extension StoragePromise {
             let names = (0..<1_000).map { Trial.record("r\($0)") }
             try trial.read { snapshot in
                 var found: Set<Int> = []
-                try snapshot.current(of: names, in: zone.number) { index, version in
-                    try expect(Trial.name(in: version.body), is: names[index].text)
-                    found.insert(index)
+                try snapshot.current(of: names, in: zone.number, inOrder: false) {
+                    try expect(Trial.name(in: $1.body), is: names[$0].text)
+                    found.insert($0)
+                    return true
                 }
                 try expect(found, is: Set((0..<500).map { $0 * 2 }))
-                try snapshot.current(of: [], in: zone.number) { _, _ in
+                try snapshot.current(of: [], in: zone.number, inOrder: false) { _, _ in
                     try expect(false, "nobody was asked for")
+                    return true
                 }
+                var inOrder: [Int] = []
+                try snapshot.current(of: names.reversed(), in: zone.number, inOrder: true) {
+                    index, _ in
+                    inOrder.append(index)
+                    return inOrder.count < 300
+                }
+                try expect(inOrder, is: (0..<300).map { $0 * 2 + 1 })
             }
         },
         StoragePromise("A record's links are those that it was given last") { trial in
@@ -66,9 +76,8 @@ extension StoragePromise {
             let (one, two) = try trial.write { transaction in
                 for name in ["t", "u"] { try transaction.save(name, in: zone) }
                 try transaction.save("o", in: other)
-                let one = try transaction.save("one", in: zone).record
+                let one = try transaction.save("one", in: zone, links: Array(links)).record
                 let two = try transaction.save("two", in: zone).record
-                try transaction.replaceLinks(of: one, with: Array(links))
                 try expect(Set(transaction.links(of: one)), is: links)
                 return (one, two)
             }
@@ -78,7 +87,9 @@ extension StoragePromise {
                 try expect(snapshot.links(of: two).isEmpty)
             }
             let last = Link(targetZone: zone.number, target: Trial.record("u"), kind: .validate)
-            try trial.write { try $0.replaceLinks(of: one, with: [last]) }
+            try trial.write { try $0.save("one", in: zone) }
+            try trial.read { try expect(Set($0.links(of: one)), is: links) }
+            try trial.write { try $0.save("one", in: zone, links: [last]) }
             try trial.read { try expect($0.links(of: one), is: [last]) }
         },
     ]

@@ -272,7 +272,11 @@ extension StoragePromise {
             try trial.read { snapshot in
                 try expect(
                     snapshot.indexReader.lastRecord().value, is: numbers.map(\.value).max() ?? 0)
-                let found = try snapshot.indexReader.version(of: numbers[0]) { Array($0.body) }
+                var found: [UInt8]?
+                try snapshot.indexReader.versions(of: [numbers[0]]) {
+                    found = Array($1.body)
+                    return true
+                }
                 try expect(found == IndexTrial.body("a", text("x")))
             }
         },

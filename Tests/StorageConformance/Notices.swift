@@ -60,7 +60,7 @@ extension StoragePromise {
             let changes: [@Sendable (any StoreTransaction) throws -> Void] = [
                 { try $0.grant(share, to: Trial.user(2), permission: .readOnly) },
                 { try $0.revoke(share.number, from: Trial.user(2)) },
-                { _ = try $0.makeOwner(Trial.user(2), account: nil) },
+                { _ = try $0.makeOwner(Trial.user(2)) },
             ]
             for change in changes {
                 let told = Told([.person(Trial.user(2))], of: trial.store)
@@ -108,7 +108,7 @@ extension StoragePromise {
             }
             // Another commit has told its waiters by now, had there been anything to tell.
             let aside = Told([.person(Trial.user(7))], of: trial.store)
-            try trial.write { _ = try $0.makeOwner(Trial.user(7), account: nil) }
+            try trial.write { _ = try $0.makeOwner(Trial.user(7)) }
             _ = try aside.wait()
             try expect(told.count, is: 0)
             try expect(trial.read { try $0.lastPosition() } >= before)

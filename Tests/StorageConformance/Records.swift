@@ -182,13 +182,12 @@ extension StoragePromise {
                 let target = Trial.record("t")
                 try transaction.save("t", in: zone)
                 return try (0..<6).map { number in
-                    let head = try transaction.save("r\(number)", in: zone)
                     let kinds: [LinkKind] =
                         number.isMultiple(of: 2) ? [.parent, .deleteSelf] : [.validate]
-                    try transaction.replaceLinks(
-                        of: head.record,
-                        with: kinds.map { Link(targetZone: zone.number, target: target, kind: $0) })
-                    return head.record
+                    let links = kinds.map {
+                        Link(targetZone: zone.number, target: target, kind: $0)
+                    }
+                    return try transaction.save("r\(number)", in: zone, links: links).record
                 }
             }
             let target = Trial.record("t")
@@ -206,13 +205,12 @@ extension StoragePromise {
                 try expect(
                     snapshot.children(of: target, in: zone.number, after: numbers[0], limit: 1),
                     is: [numbers[2]])
-                try expect(snapshot.parent(of: numbers[0]), is: target)
-                try expect(snapshot.parent(of: numbers[1]) == nil)
+                try expect(snapshot.parents(of: [numbers[0], numbers[1]]), is: [target, nil])
                 let link = Link(targetZone: zone.number, target: target, kind: .validate)
                 try expect(snapshot.hasLink(link, from: numbers[1]))
                 try expect(!snapshot.hasLink(link, from: numbers[0]))
             }
-            try trial.write { try $0.replaceLinks(of: numbers[0], with: []) }
+            try trial.write { try $0.save("r0", in: zone, links: []) }
             try trial.read { try expect($0.parent(of: numbers[0]) == nil) }
         },
     ]

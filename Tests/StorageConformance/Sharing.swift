@@ -20,13 +20,9 @@ extension StoragePromise {
             self.root = root
             for head in [root, record] { try Self.enter(head, share, transaction) }
             for number in 0..<count {
-                let child = try transaction.save("\(name)-\(number)", in: zone)
-                try transaction.replaceLinks(
-                    of: child.record,
-                    with: [
-                        Link(
-                            targetZone: zone.number, target: Trial.record(name), kind: .parent)
-                    ])
+                let parent = Link(
+                    targetZone: zone.number, target: Trial.record(name), kind: .parent)
+                let child = try transaction.save("\(name)-\(number)", in: zone, links: [parent])
                 try Self.enter(child, share, transaction)
                 children.append(child)
             }
@@ -247,8 +243,7 @@ extension StoragePromise {
                 try transaction.renew(
                     saved, cover, at: head.position,
                     type: try transaction.schema.types[Trial.type]?.number ?? 0)
-                let left = try transaction.save("t-1", in: zone).position
-                try transaction.replaceLinks(of: gone, with: [])
+                let left = try transaction.save("t-1", in: zone, links: []).position
                 try transaction.leave(
                     gone, require(transaction.cover(of: gone)), at: transaction.takePosition(),
                     left: left)

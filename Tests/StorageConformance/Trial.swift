@@ -75,7 +75,7 @@ final class Trial: Sendable {
             }
             let owner =
                 try transaction.owner(named: Self.user(1))
-                ?? transaction.makeOwner(Self.user(1), account: nil)
+                ?? transaction.makeOwner(Self.user(1))
             return try transaction.makeZone(named: Self.zone(name), of: owner.number)
         }
     }
@@ -108,7 +108,7 @@ extension StoreTransaction {
     @discardableResult
     func save(
         _ name: String, in zone: StoredZone, body: [UInt8]? = nil, fieldsEnd: Int? = nil,
-        flags: VersionFlags = []
+        flags: VersionFlags = [], links: [Link]? = nil, files: Set<AssetDigest>? = nil
     ) throws -> StoredHead {
         let name = Trial.record(name)
         let former = try head(of: name, in: zone.number)
@@ -120,12 +120,14 @@ extension StoreTransaction {
                 }
             } ?? (0, false)
         let position = try takePosition()
-        let number = try save(
-            NewVersion(
-                zone: zone, name: name, position: position, former: former, formerBytes: bytes,
-                formerIsAlive: isAlive, type: schema.types[Trial.type]?.number ?? 0, flags: flags,
-                body: body ?? Array("\"\(name.text)\"".utf8), fieldsEnd: fieldsEnd))
-        return StoredHead(record: number, position: position)
+        let type = try schema.types[Trial.type]?.number ?? 0
+        var made = NewVersion(
+            zone: zone, name: name, position: position, former: former, formerBytes: bytes,
+            formerIsAlive: isAlive, type: type, flags: flags,
+            body: body ?? Array("\"\(name.text)\"".utf8), fieldsEnd: fieldsEnd)
+        made.links = links
+        made.files = files
+        return StoredHead(record: try save(made), position: position)
     }
 
     /// Puts a tombstone in a record's place.

@@ -106,7 +106,7 @@ struct ClientTokenTests {
         }
         let long = try change(#""AAAAAAAAAAAA""#)
         #expect(long.status == 400 && long["detail"].string == "limitExceeded")
-        #expect(long.reason.contains("(limits.clientTokenBytesMax)"))
+        #expect(long.reason.contains("clientChangeTokenData"))
         for device in ["a", "b", "a", "c"] {
             server.clock.advance(1)
             try change(#""AAEC""#, by: device)

@@ -38,7 +38,6 @@ struct FaultDetailTests {
             #expect(
                 item.code == "BAD_REQUEST" && item["detail"].string == "limitExceeded",
                 "\(item.raw)")
-            #expect(item.reason.contains("(limits."), "\(item.raw)")
         }
     }
 

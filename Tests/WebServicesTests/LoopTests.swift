@@ -85,7 +85,7 @@ struct LoopTests {
         let server = try WireServer(storage: watched, rates: RateLimits())
         let (ida, bob) = (try server.user("ida"), try server.user("bob"))
         for client in [ida, bob] { _ = try client.send("private/zones/list", "{}") }
-        watched.whenLoopReads.withLock { $0 = { server.clock.advance(1) } }
+        watched.whenLoopReads.withLock { $0 = { server.clock.advance(2) } }
         defer { watched.whenLoopReads.withLock { $0 = {} } }
         let loop = WokenLoop()
         for number in 0..<4 { loop.send("ida \(number)", by: ida) }

@@ -393,7 +393,7 @@ struct ReferenceTests {
         let refused = try ida.modify(updates, atomic: false)
         #expect(refused.records.first?.code == nil)
         #expect(refused.records.last?.code == "BAD_REQUEST")
-        #expect(refused.records.last?.reason.contains("limits.batchBytesMax") == true)
+        #expect(refused.records.last?.reason.contains("bytes together") == true)
         #expect(try ida.modify([operation("forceUpdate", "d")]).records.map(\.code) == [nil])
         #expect(ServiceLimits().batchBytesMax == 67_108_864)
     }

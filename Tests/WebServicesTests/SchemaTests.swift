@@ -332,11 +332,11 @@ struct SchemaTests {
         #expect(try refused("RECORD TYPE A (); RECORD TYPE B (); CREATE ROLE R;") == "not refused")
         #expect(
             try refused("RECORD TYPE A (); RECORD TYPE B (); RECORD TYPE C ();").contains(
-                "limits.recordTypesMax"))
+                "3 record types are more than 2"))
         #expect(
             try refused("RECORD TYPE A (a STRING, b STRING, c STRING);").contains(
-                "limits.fieldsPerTypeMax"))
-        #expect(try refused("CREATE ROLE R; CREATE ROLE S;").contains("limits.rolesMax"))
+                "3 fields of A are more than 2"))
+        #expect(try refused("CREATE ROLE R; CREATE ROLE S;").contains("2 roles are more than 1"))
     }
 
     @Test("A preference of a NUMBER, once given, stays")

@@ -20,7 +20,7 @@ struct WaitingWriteTests {
         var options = SQLiteStore.Options(
             clock: Clock { 1_767_225_600_000 }, random: { RandomSource.system.bytes($0) })
         // An eighth of it is one caller's.
-        options.writer.waitingJobsMax = 16
+        options.writer.groups.waitingJobsMax = 16
         let store = try SQLiteStore(
             path: folder.appending(path: "store.sqlite").path, options: options,
             onIndeterminate: { _ in })
@@ -43,7 +43,7 @@ struct WaitingWriteTests {
         func start(_ user: WireClient) throws {
             waiting.append(user.start("private/records/modify", save))
             // With the one at work.
-            try server.until { store.measurements.waiting == waiting.count + 1 }
+            try server.until { store.measurements.groups.waiting == waiting.count + 1 }
         }
         // The writer's own job counts, too: there is room for 15.
         for user in users.prefix(7) {

@@ -31,6 +31,8 @@ struct WireClient {
     var onBehalfOf: String?
     /// The `clientId` of its requests.
     var device: String?
+    /// Whether it reads its answers.
+    var reads = true
 
     /// Sends a request to a path below the environment, such as `private/zones/list`.
     ///
@@ -97,7 +99,7 @@ struct WireClient {
             let request = HTTPRequest(
                 id: id, method: method, target: target, headers: HTTPHeaders(headers), body: body,
                 peer: peer, client: client.flatMap { ClientBlock($0) } ?? peer.block, loop: loop)
-            server.web.respond(to: request, reply: HTTPReply { done.arrive($0) })
+            server.web.respond(to: request, reply: HTTPReply(isRead: reads) { done.arrive($0) })
         }
         return Pending(id: id, response: done)
     }

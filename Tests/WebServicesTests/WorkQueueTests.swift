@@ -1,3 +1,4 @@
+import Background
 import CloudDatabase
 import CloudModel
 import Dispatch
@@ -114,6 +115,7 @@ struct WorkQueueTests {
         let told = Mutex<[WorkKind]>([])
         try withExtendedLifetime(told) {
             var options = WorkRunner.Options()
+            options.backoff = Backoff(first: 1_000, longest: 3_600_000) { .max }
             options.report = { kind, _ in told.withLock { $0.append(kind) } }
             options.blocking[.collectAssets] = {
                 tries.come()

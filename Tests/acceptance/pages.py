@@ -99,22 +99,22 @@ class Run(Viewer):
 
     def make_account(self, page):
         self.open(page, "/sign-in", "sign-in")
-        page.get_by_role("link", name="Make an account").click()
+        page.get_by_role("link", name="Create account").click()
         page.get_by_label("E-mail address or phone number").fill("0171 2345678")
-        page.get_by_role("button", name="Send me a link").click()
+        page.get_by_role("button", name="Send link").click()
         page.get_by_role("alert").wait_for()
         self.look(page, "new-refused")
         page.get_by_label("E-mail address or phone number").fill(NUMBER)
-        page.get_by_role("button", name="Send me a link").click()
-        page.get_by_text("Look at your messages").wait_for()
+        page.get_by_role("button", name="Send link").click()
+        page.get_by_text("Check your messages").wait_for()
         self.look(page, "new-sent")
         text = self.receiver.next("+491712345678")
         assert text.startswith("⟦localhost: ⟦You are invited."), text
         link = re.search(r"http://\S+/sign-in/welcome/[A-Za-z0-9_-]+", text).group()
         self.open(page, link[link.index("/sign-in"):], "welcome")
-        page.get_by_label("Given name").fill("Noor")
+        page.get_by_label("First name").fill("Noor")
         page.get_by_label("New password").fill(PASSWORD)
-        page.get_by_role("button", name="Make the account").click()
+        page.get_by_role("button", name="Create account").click()
         page.wait_for_url("**/account")
         self.look(page, "account")
         self.open(page, link[link.index("/sign-in"):], "link-ended")
@@ -122,13 +122,13 @@ class Run(Viewer):
     def add_number(self, page):
         page.goto(f"{self.base}/account")
         page.get_by_label("Add an address").fill("+1 555 010 0199")
-        page.get_by_role("button", name="Send a code").click()
-        page.get_by_label("Code from the message").wait_for()
+        page.get_by_role("button", name="Send code").click()
+        page.get_by_label("Verification code").wait_for()
         self.look(page, "number-code")
         text = self.receiver.next("+15550100199")
-        page.get_by_label("Code from the message").fill(re.search(r"\d{4} \d{4}", text).group())
-        page.get_by_role("button", name="This address is mine").click()
-        page.get_by_text("The address is yours.").wait_for()
+        page.get_by_label("Verification code").fill(re.search(r"\d{4} \d{4}", text).group())
+        page.get_by_role("button", name="Verify").click()
+        page.get_by_text("Address verified.").wait_for()
         self.look(page, "number-added")
 
     def account_pages(self, page):
@@ -158,8 +158,8 @@ class Run(Viewer):
     def forgotten(self, page):
         self.open(page, "/sign-in/forgotten", "forgotten")
         page.get_by_label("E-mail address or phone number").fill("+491712345678")
-        page.get_by_role("button", name="Send me a link").click()
-        page.get_by_text("Look at your messages").wait_for()
+        page.get_by_role("button", name="Send link").click()
+        page.get_by_text("Check your messages").wait_for()
         text = self.receiver.next("+491712345678")
         while "/sign-in/reset/" not in text:
             # News of the sign-in before.
@@ -167,7 +167,7 @@ class Run(Viewer):
         link = re.search(r"/sign-in/reset/[A-Za-z0-9_-]+", text).group()
         self.open(page, link, "reset")
         page.get_by_label("New password").fill(PASSWORD + "!")
-        page.get_by_role("button", name="Save the password").click()
+        page.get_by_role("button", name="Save password").click()
         page.wait_for_url("**/account")
 
     def chosen(self, browser):

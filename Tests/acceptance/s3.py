@@ -189,7 +189,7 @@ def restart(server, **settings):
 def main():
     if not ObjectStore.is_installed():
         raise SystemExit("OpenStack Swift is not installed beside this Python")
-    files = {"empty": b"", "one": b"1", "small": file_of(100_000, 1), "large": file_of(12_000_003, 2)}
+    files = {"empty": b"", "one": b"1", "small": file_of(100_000, 1), "large": file_of(40_000_003, 2)}
     with ObjectStore() as store, Server() as server:
         status, body = store.call("PUT", f"/{BUCKET}")
         assert status == 200, body
@@ -202,8 +202,6 @@ def main():
             "LENTICULAR_S3_BUCKET": BUCKET,
             "LENTICULAR_S3_PREFIX": "one/",
             "LENTICULAR_S3_CREDENTIALS_FILE": keys,
-            "LENTICULAR_S3_PART_BYTES": "5242880",
-            "LENTICULAR_S3_ATTEMPTS_MAX": "2",
         }
         server.start()
         album = Album(server)
@@ -224,7 +222,7 @@ def main():
         with open(sealing, "w", encoding="utf-8") as file:
             file.write("5" * 64 + "\n")
         restart(server, LENTICULAR_ASSETS_KEY_FILE=sealing)
-        sealed = {"sealed": file_of(300_000, 3), "sealed large": file_of(11_000_000, 4)}
+        sealed = {"sealed": file_of(300_000, 3), "sealed large": file_of(36_000_000, 4)}
         transfers(store, album, sealed, ".sealed")
         assert server.command("check")["ok"] is True
         with open(os.path.join(server.folder, "log"), encoding="utf-8") as log:

@@ -124,31 +124,31 @@ class Run(Viewer):
         page.goto(link)
         assert "Trip" not in page.content()
         self.look(page, "share-closed")
-        page.get_by_role("link", name="Make an account").click()
+        page.get_by_role("link", name="Create account").click()
         page.get_by_label("E-mail address").fill("bob@example.org")
-        page.get_by_role("button", name="Send me a link").click()
+        page.get_by_role("button", name="Send link").click()
         page.goto(self.letter("bob@example.org", r"(http://\S+/sign-in/welcome/\S+)"))
-        page.get_by_label("Given name").fill("Bob")
+        page.get_by_label("First name").fill("Bob")
         page.get_by_label("New password").fill(PASSWORD)
-        page.get_by_role("button", name="Make the account").click()
+        page.get_by_role("button", name="Create account").click()
         # Back at the share, without the link being opened again.
         page.wait_for_url(link)
-        page.get_by_role("heading", name="Invited by another address?").wait_for()
+        page.get_by_role("heading", name="Invited at another address?").wait_for()
         self.look(page, "share-not-for-you")
-        page.get_by_label("The address you were invited by").fill("bob@work.example")
-        page.get_by_role("button", name="Send a code").click()
-        page.get_by_label("Code from the letter").wait_for()
+        page.get_by_label("Address of the invitation").fill("bob@work.example")
+        page.get_by_role("button", name="Send code").click()
+        page.get_by_label("Verification code").wait_for()
         self.look(page, "share-code")
         code = self.letter("bob@work.example", r"(?m)^([0-9]{4} [0-9]{4})\r?$")
-        page.get_by_label("Code from the letter").fill(code)
-        page.get_by_role("button", name="This address is mine").click()
+        page.get_by_label("Verification code").fill(code)
+        page.get_by_role("button", name="Verify").click()
         page.get_by_role("button", name="Join").wait_for()
         assert "Ann Archer" in page.content() and "Trip to the coast" in page.content()
         assert page.evaluate("document.querySelector('.card img').naturalWidth") == 96
         self.look(page, "share-invited")
         page.get_by_role("button", name="Join").click()
-        page.get_by_text("You may see and change it").wait_for()
-        page.get_by_text("The link and its QR code").click()
+        page.get_by_text("You can view and edit it").wait_for()
+        page.get_by_text("Link and QR code").click()
         page.get_by_role("img", name="QR code of the link").wait_for()
         self.look(page, "share-joined")
         entries = {entry["acceptanceStatus"] for entry in owner.lookup("trip")["participants"]}
@@ -175,7 +175,7 @@ class Run(Viewer):
         late = other.new_page()
         late.goto(link)
         self.sign_in(late, "cleo@example.org")
-        late.get_by_text("There is nothing for you behind this link").wait_for()
+        late.get_by_text("This item is not available").wait_for()
         late.close()
         page.close()
 
@@ -186,8 +186,8 @@ class Run(Viewer):
         link = f"{self.base}/share/{share['shortGUID']}"
         page = other.new_page()
         page.goto(link)
-        page.get_by_role("button", name="Ask to take part").click()
-        page.get_by_text("If there is something behind this link").wait_for()
+        page.get_by_role("button", name="Request access").click()
+        page.get_by_text("If this item accepts requests").wait_for()
         self.look_without_scripts(page)
         until = time.monotonic() + 60
         while owner.lookup("garden")["recordChangeTag"] == share["recordChangeTag"]:
@@ -211,7 +211,7 @@ class Run(Viewer):
         page = context.new_page()
         answer = page.goto(f"{self.base}/share/{share['shortGUID']}")
         assert "nosnippet" in answer.headers["x-robots-tag"]
-        assert page.title() == "A shared link · 127.0.0.1"
+        assert page.title() == "Shared item · 127.0.0.1"
         assert "Grandmother" in page.content() and "Ann" not in page.content()
         self.look(page, "share-open")
         context.close()

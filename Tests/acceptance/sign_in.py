@@ -84,10 +84,10 @@ class Run(Viewer):
         popup.get_by_role("alert").wait_for()
         self.look(popup, "sign-in-refused")
         self.sign_in(popup)
-        popup.get_by_text("see your name").wait_for()
+        popup.get_by_text("See your name").wait_for()
         self.look(popup, "consent")
         # By keyboard alone.
-        popup.get_by_role("heading", name=f"Allow {CONTAINER} to use your account?").wait_for()
+        popup.get_by_role("heading", name=f"Allow {CONTAINER} to access your account?").wait_for()
         popup.get_by_role("button", name="Allow").focus()
         popup.keyboard.press("Enter")
         page.wait_for_function("document.getElementById('seen').textContent !== ''")
@@ -173,7 +173,7 @@ class Run(Viewer):
         except urllib.error.HTTPError as error:
             assert error.code == 400
         page.goto(f"{self.redirect_url(api)}?callback=https%3A%2F%2Fevil.example%2F")
-        assert "not sign you in this way" in page.content()
+        assert "sign-in request is invalid" in page.content()
         context.close()
 
 

@@ -1,8 +1,11 @@
 import Cryptography
 
-/// The limits on credentials; each is a setting.
+/// The limits on credentials.
+///
+/// Lives of tokens, sessions and invitations, guesses of one address and letters are settings. The others are the same
+/// on every server, for the reason that stands with each.
 package struct AccountsSettings: Sendable {
-    /// How far the date of a signed request may lie from the server's clock, either way.
+    /// How far the date of a signed request may lie from the server's clock, either way (web-services.md §7).
     package var signatureWindowSeconds = 600
     /// The life of a web token of a user who does not stay signed in.
     package var webTokenSeconds = 1_800
@@ -18,7 +21,8 @@ package struct AccountsSettings: Sendable {
     package var cachedTokensMax = 20_000
     /// What it takes to compare a password.
     package var passwordCosts = PasswordHash.Costs.standard
-    /// Guesses at one account's password.
+    /// Guesses at one account's password: few who know it need a sixth, and nobody waits longer than a quarter of an
+    /// hour.
     package var accountPatience = GuessLimits.Patience(
         free: 5, secondsMax: 900, forgetSeconds: 86_400)
     /// Wrong guesses from one block of network addresses, at whatever accounts.
@@ -27,7 +31,8 @@ package struct AccountsSettings: Sendable {
     /// Letters of one kind to one address or for one account, and all that one block of addresses asks for.
     package var letterPatience = GuessLimits.Patience(
         free: 5, secondsMax: 3_600, forgetSeconds: 86_400)
-    /// Letters that wait to be sent, a quarter of each kind; strangers' wishes beyond are refused.
+    /// Letters that wait to be sent, a quarter of each kind; strangers' wishes beyond are refused, as a mail server
+    /// that takes no more in a minute would lose them.
     package var lettersWaitingMax = 1_000
     /// Text messages in an hour, whoever asks for them.
     package var textMessagesPerHourMax = 200
@@ -39,11 +44,11 @@ package struct AccountsSettings: Sendable {
     package var keptSessionSeconds = 2_592_000
     /// How long somebody who has shown who they are need not show it again for what cannot be undone.
     package var proofSeconds = 600
-    /// How long a link by which a password is replaced is good.
+    /// How long a link by which a password is replaced is good: whoever asks for it is there.
     package var resetSeconds = 3_600
     /// How long an invitation is good.
     package var invitationSeconds = 604_800
-    /// How long a code that shows that an address is somebody's is good.
+    /// How long a code that shows that an address is somebody's is good, for the same reason.
     package var addressCodeSeconds = 900
     /// How often such a code may be tried.
     package var addressCodeTriesMax = 5

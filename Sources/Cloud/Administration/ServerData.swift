@@ -92,9 +92,6 @@ package protocol ServerData: AnyObject, Sendable {
     /// As `overwriteDeleted`, for what belongs to the server.
     func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws
 
-    /// Copies of databases as they were before an upgrade, by their paths; nothing that is erased goes from them.
-    func formerCopies() throws -> [String]
-
     /// Reads everything.
     ///
     /// - Returns: a line for each thing that is wrong, which names where; empty when nothing is.
@@ -104,9 +101,6 @@ package protocol ServerData: AnyObject, Sendable {
     ///
     /// - Returns: of how many assets.
     func mendSums() throws -> Int
-
-    /// How many rows of former versions have still to be moved into the present form.
-    func rowsToMove(_ rows: FormerRows) throws -> Int
 
     /// How many files of assets lie in the trash.
     func trashedAssets() throws -> Int

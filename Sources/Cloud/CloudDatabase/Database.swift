@@ -63,7 +63,7 @@ package final class Database: Sendable {
 
     /// The first part of short identifiers that are made here.
     var linkRoute: ShortGUID.Route {
-        container.map { ShortGUID.Route($0, environment) } ?? .early
+        container.map { ShortGUID.Route($0, environment) } ?? .nowhere
     }
 
     /// The author of the caller's changes; nil for a caller who makes none.
@@ -117,9 +117,7 @@ package final class Database: Sendable {
     /// - Throws: as `zone`.
     func madeZone(_ id: ZoneID, _ transaction: any StoreTransaction) throws -> StoredZone {
         if let zone = try zone(id, transaction) { return zone }
-        let owner =
-            try owner(transaction)
-            ?? transaction.makeOwner(ownerRecordName, account: caller.account)
+        let owner = try owner(transaction) ?? transaction.makeOwner(ownerRecordName)
         return try transaction.makeZone(named: id.name, of: owner.number)
     }
 

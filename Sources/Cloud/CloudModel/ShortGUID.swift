@@ -6,10 +6,8 @@ package struct ShortGUID: Hashable, Sendable {
 
         static let characterCount = 3
 
-        /// That of identifiers from before environments had routes of their own.
-        package static let early = Route(text: "0L0")
-
-        private init(text: String) { self.text = text }
+        /// That of identifiers which are made without a container.
+        package static let nowhere = Route(of: "000")
 
         /// Several environments may have the same one.
         package init(_ container: ContainerID, _ environment: Environment) {

@@ -63,9 +63,17 @@ package struct Subscription: Sendable, Equatable {
         self.notificationInfo = notificationInfo
     }
 
-    /// Whether both would tell of the same changes: of these a user has one in a database.
-    package func watchesTheSame(as other: Subscription) -> Bool {
-        kind == other.kind && recordType == other.recordType && zone == other.zone
-            && firesOn == other.firesOn && query == other.query
+    /// What it tells of: of subscriptions to the same, a user has one in a database.
+    package struct Watched: Hashable, Sendable {
+        let kind: Kind
+        let recordType: RecordTypeName?
+        let zone: ZoneName?
+        let firesOn: Firing
+        let query: [UInt8]?
+    }
+
+    package var watched: Watched {
+        Watched(
+            kind: kind, recordType: recordType, zone: zone, firesOn: firesOn, query: query)
     }
 }

@@ -13,16 +13,16 @@ package final class LoopTurns<Principal: Hashable & Sendable>: @unchecked Sendab
     package typealias Later = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// What one principal gets of a round.
-    package static var ownNanosecondsMax: UInt64 { 1_000_000 }
+    package static var ownNanosecondsMax: UInt64 { 2_000_000 }
     /// What all get of a round.
-    package static var roundNanosecondsMax: UInt64 { 2_000_000 }
+    package static var roundNanosecondsMax: UInt64 { 4_000_000 }
 
     private let now: @Sendable () -> UInt64
     private var lane = WorkLane<Principal>(threadsMax: 1)
     /// What each has had of this round.
     private var used: [Principal: UInt64] = [:]
     private var usedByAll: UInt64 = 0
-    /// Somebody goes on soon with what waits.
+    /// The next round begins soon, with what waits.
     private var isPosted = false
 
     /// - Parameter now: a monotonic clock in nanoseconds.
@@ -40,9 +40,9 @@ package final class LoopTurns<Principal: Hashable & Sendable>: @unchecked Sendab
         _ principal: Principal, stop: StopSignal, later: @escaping Later,
         _ work: @escaping @Sendable () -> Void
     ) {
+        post(later)
         guard mayGoOn(principal) else {
-            lane.append(for: principal, stop: stop, body: work, drop: {})
-            return post(later)
+            return lane.append(for: principal, stop: stop, body: work, drop: {})
         }
         let began = now()
         work()

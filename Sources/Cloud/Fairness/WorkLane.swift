@@ -6,8 +6,7 @@ import CloudModel
 /// It also has a mark, which grows by the nanoseconds that its work has held threads. Of those whose work
 /// waits, the one with the lowest mark is next. Whoever comes anew begins at the mark where the work last
 /// begun stood. So nobody saves up time by waiting, and nobody is rid of what they used by leaving for a
-/// moment. A principal has half of the threads at most; spare work, which nobody has asked for, is charged to
-/// its principal's mark, but takes none of their threads.
+/// moment. A principal has half of the threads at most.
 struct WorkLane<Principal: Hashable & Sendable> {
     final class Item: @unchecked Sendable {
         // Unchecked: what changes is touched under the pool's lock.
@@ -15,8 +14,6 @@ struct WorkLane<Principal: Hashable & Sendable> {
         let body: @Sendable () -> Void
         /// Called in place of the body when it is not to begin.
         let drop: @Sendable () -> Void
-        /// Whether nobody has asked for it: it has only a thread that nobody else wants.
-        let isSpare: Bool
         fileprivate(set) var account: Account
         /// Which thread does it.
         fileprivate(set) var thread: Int32 = 0
@@ -27,11 +24,10 @@ struct WorkLane<Principal: Hashable & Sendable> {
         var isMoved = false
 
         init(
-            _ account: Account, stop: StopSignal, isSpare: Bool,
+            _ account: Account, stop: StopSignal,
             body: @escaping @Sendable () -> Void, drop: @escaping @Sendable () -> Void
         ) {
             self.account = account
-            self.isSpare = isSpare
             self.stop = stop
             self.body = body
             self.drop = drop
@@ -93,24 +89,12 @@ struct WorkLane<Principal: Hashable & Sendable> {
 
     var hasFreeThread: Bool { running.count < threadsMax }
 
-    /// Whether a thread has nothing to do, and not half of them are at spare work.
-    var hasSpareThread: Bool {
-        waitingCount == 0 && hasFreeThread
-            && running.values.count(where: \.isSpare) < max(1, threadsMax / 2)
-    }
-
-    /// Tells spare work to end where it keeps other work from a thread.
-    func endSpareWork() {
-        guard !hasFreeThread else { return }
-        for item in running.values where item.isSpare { item.stop.stop(.makesRoom) }
-    }
-
     mutating func append(
-        for principal: Principal, stop: StopSignal, isSpare: Bool = false,
+        for principal: Principal, stop: StopSignal,
         body: @escaping @Sendable () -> Void, drop: @escaping @Sendable () -> Void
     ) {
         let account = account(of: principal)
-        account.append(Item(account, stop: stop, isSpare: isSpare, body: body, drop: drop))
+        account.append(Item(account, stop: stop, body: body, drop: drop))
         waitingCount += 1
         guard account.place == nil else { return }
         if account.running == 0 { account.mark = max(account.mark, mark) }
@@ -173,7 +157,7 @@ struct WorkLane<Principal: Hashable & Sendable> {
 
     private mutating func begin(_ item: Item, now: UInt64) {
         item.startedAt = now
-        if !item.isSpare { item.account.running += 1 }
+        item.account.running += 1
         running[ObjectIdentifier(item)] = item
     }
 
@@ -181,7 +165,7 @@ struct WorkLane<Principal: Hashable & Sendable> {
     mutating func end(_ item: Item, now: UInt64) {
         running[ObjectIdentifier(item)] = nil
         let account = item.account
-        if !item.isSpare { account.running -= 1 }
+        account.running -= 1
         let used = now &- item.startedAt
         account.mark = account.mark &- item.estimate &+ used
         account.usual = max(1_000, account.usual - account.usual / 8 + used / 8)

@@ -12,7 +12,7 @@ package struct WorkOptions: Sendable {
     package var waitingPerPrincipalMax = 256
     /// Pieces of work that wait in one lane.
     package var waitingMax = 4_096
-    /// What runs longer is long; the largest number for no bound.
+    /// What runs longer is long, as a page of 200 records does not; the largest number for no bound.
     package var longNanoseconds: UInt64 = 5_000_000
     /// How far the threads of short work stand behind the event loops when all processors are busy.
     package var shortNiceness: Int32 = 5

@@ -47,17 +47,6 @@ package final class WorkPool<Principal: Hashable & Sendable>: Sendable {
         try core.submit(lane, principal, isAdmitted, stop, drop, body)
     }
 
-    /// Has work done that nobody has asked for, if a thread of a lane has nothing else to do now.
-    ///
-    /// It is charged to its principal like all work. While it runs and others want its thread, its signal tells
-    /// it to end.
-    ///
-    /// - Returns: false where no thread is free for it; then neither closure is called.
-    package func submitSpare(
-        _ lane: Lane, for principal: Principal, stop: StopSignal,
-        drop: @escaping @Sendable () -> Void = {}, _ body: @escaping @Sendable () -> Void
-    ) -> Bool { core.submitSpare(lane, principal, stop, drop, body) }
-
     /// As of now.
     package var counts: PoolCounts { core.counts }
 }
@@ -128,25 +117,10 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
                 }
             }
             state.lanes[lane.rawValue].append(for: principal, stop: stop, body: body, drop: drop)
-            state.lanes[lane.rawValue].endSpareWork()
             return nil
         }
         if let refusal { throw refusal }
         provideThread(lane)
-    }
-
-    func submitSpare(
-        _ lane: Lane, _ principal: Principal, _ stop: StopSignal,
-        _ drop: @escaping @Sendable () -> Void, _ body: @escaping @Sendable () -> Void
-    ) -> Bool {
-        let isTaken = state.withLock { state in
-            guard !state.isClosed, state.lanes[lane.rawValue].hasSpareThread else { return false }
-            state.lanes[lane.rawValue].append(
-                for: principal, stop: stop, isSpare: true, body: body, drop: drop)
-            return true
-        }
-        if isTaken { provideThread(lane) }
-        return isTaken
     }
 
     /// Sees to it that somebody takes what waits in a lane, if it may begin.

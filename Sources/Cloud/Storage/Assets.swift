@@ -44,13 +44,6 @@ package protocol AssetWriting: AssetReading {
     /// - Returns: false when the store has no such file.
     func addReceiptForKnown(_ id: [UInt8], _ receipt: StoredReceipt) throws -> Bool
 
-    /// Makes a record hold these files and no others; they count for the owner of the record's zone.
-    ///
-    /// - Throws: `BrokenInvariant` for a file that the store does not have. That cannot happen to a sound
-    ///   store: a receipt, or the record itself, must have kept the file.
-    func replaceAssets(
-        of record: RecordNumber, in zone: StoredZone, with files: Set<AssetDigest>) throws
-
     /// Forgets those of the files that are still unused, so that their bytes can be removed.
     ///
     /// - Returns: those that were forgotten.

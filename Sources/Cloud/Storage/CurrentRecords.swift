@@ -9,21 +9,29 @@ package protocol CurrentRecordReading: AnyObject {
     /// Visits the current version of each name, tombstones included; skips names that have none.
     ///
     /// - Parameters:
-    ///   - names: each once.
-    ///   - visit: gets the index of the name in `names`, and the version. The order is whatever costs the
-    ///     engine least. The closure must not read anything else of the snapshot.
+    ///   - inOrder: whether the visits come in the order of the names; otherwise in whatever order costs the engine
+    ///     least.
+    ///   - visit: gets the index of the name in `names`, and the version; false ends the visits. It may go on to read
+    ///     what belongs to the record, such as a share's participants, but no further versions.
     func current(
-        of names: [RecordName], in zone: ZoneNumber,
-        _ visit: (_ index: Int, StoredVersion) throws -> Void) throws
-
-    /// The current version of one name, a tombstone included; nil when there never was one or it is
-    /// collected.
-    ///
-    /// - Parameter visit: may go on to read what belongs to the record, such as a share's participants.
-    func current<Value>(
-        of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
-    ) throws -> Value?
+        of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
+        _ visit: (_ index: Int, StoredVersion) throws -> Bool) throws
 
     /// The links of a record, in no particular order.
     func links(of source: RecordNumber) throws -> [Link]
+}
+
+extension CurrentRecordReading {
+    /// The current version of one name, a tombstone included; nil when there never was one or it is
+    /// collected.
+    package func current<Value>(
+        of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
+    ) throws -> Value? {
+        var found: Value?
+        try current(of: [name], in: zone, inOrder: true) { _, version in
+            found = try visit(version)
+            return false
+        }
+        return found
+    }
 }

@@ -207,10 +207,12 @@ package protocol IndexReader: AnyObject {
     /// table of them.
     func words(in text: String) throws -> [[UInt8]]
 
-    /// Reads the current version of a record.
-    func version<Value>(
-        of record: RecordNumber, _ visit: (StoredVersion) throws -> Value
-    ) throws -> Value?
+    /// Visits the current versions of records, in the records' order; skips those that have none.
+    ///
+    /// - Parameter visit: gets the index of the record in `records`, and the version; false ends the visits. It may
+    ///   read anything but further versions.
+    func versions(
+        of records: [RecordNumber], _ visit: (_ index: Int, StoredVersion) throws -> Bool) throws
 
     /// The greatest record number so far, of any type; 0 for none.
     func lastRecord() throws -> RecordNumber

@@ -29,12 +29,12 @@ import CloudModel
 /// }
 /// ```
 package protocol RecordReading: AnyObject {
-    /// The head of a name, whether the record is deleted or not; nil if there never was one or it is
-    /// collected.
-    func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead?
+    /// The heads of names, in their order, whether the records are deleted or not; nil for a name that never had one,
+    /// and once it is collected.
+    func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?]
 
-    /// Where a record lies; nil once it is collected.
-    func place(of record: RecordNumber) throws -> RecordPlace?
+    /// Where records lie, in their order; nil for one that is collected.
+    func places(of records: [RecordNumber]) throws -> [RecordPlace?]
 
     /// The name whose head gives a position; looks through all names of the zone.
     ///
@@ -80,8 +80,8 @@ package protocol RecordReading: AnyObject {
         of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
     ) throws -> [LinkSource]
 
-    /// The name that a record gives as its parent; nil for none.
-    func parent(of record: RecordNumber) throws -> RecordName?
+    /// The names that records give as their parents, in their order; nil for one that gives none.
+    func parents(of records: [RecordNumber]) throws -> [RecordName?]
 
     /// Whether a record has this link.
     func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool
@@ -90,6 +90,23 @@ package protocol RecordReading: AnyObject {
     func children(
         of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
     ) throws -> [RecordNumber]
+}
+
+extension RecordReading {
+    /// As `heads`, for one name.
+    package func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
+        try heads(of: [name], in: zone).first ?? nil
+    }
+
+    /// As `places`, for one record.
+    package func place(of record: RecordNumber) throws -> RecordPlace? {
+        try places(of: [record]).first ?? nil
+    }
+
+    /// As `parents`, for one record.
+    package func parent(of record: RecordNumber) throws -> RecordName? {
+        try parents(of: [record]).first ?? nil
+    }
 }
 
 /// How far a survey of all versions of a store has come.
@@ -119,7 +136,8 @@ package protocol RecordWriting: RecordReading {
     /// - Throws: `StorageFailure.full` when all positions are used up.
     func takePositions(_ count: Int) throws -> Position
 
-    /// Writes new versions in place of the records' former ones, in the order of their positions.
+    /// Writes new versions in place of the records' former ones, in the order of their positions, and what the records
+    /// link to and which files they hold.
     ///
     /// Write changes in the order in which they took their positions. Two mistakes are a `BrokenInvariant`,
     /// which undoes the transaction: a position that this transaction has not taken, and a `former` head that
@@ -131,16 +149,11 @@ package protocol RecordWriting: RecordReading {
     /// - Returns: the records' numbers; a name that had none gets a new one.
     func save(_ versions: [NewVersion]) throws -> [RecordNumber]
 
-    /// Does a step of the work `WorkTask.names`; an engine that has none of it returns nil.
+    /// Does a step of the work `WorkTask.names`; an engine that has none of it returns false.
     ///
-    /// - Parameters:
-    ///   - cursor: where the step before ended; 0 at first.
-    ///   - namesMax: about how many names the step may move.
-    /// - Returns: where the next step begins; nil when there is nothing left.
-    func workOnNames(after cursor: Int64, namesMax: Int) throws -> Int64?
-
-    /// Replaces the links of one record.
-    func replaceLinks(of source: RecordNumber, with links: [Link]) throws
+    /// - Parameter namesMax: about how many names the step may bring into order.
+    /// - Returns: whether there is more to do.
+    func orderNames(namesMax: Int) throws -> Bool
 }
 
 extension RecordWriting {
@@ -175,6 +188,13 @@ package struct NewVersion {
     ///
     /// An engine that takes bodies apart need not look for it. It does not rely on it either.
     package var fieldsEnd: Int?
+    /// What the record links to from now on; nil leaves its links as they are.
+    package var links: [Link]?
+    /// The files that the record holds from now on, which count for the owner of its zone; nil leaves them as they are.
+    ///
+    /// A file that the store does not have is a `BrokenInvariant`. That cannot happen to a sound store: a receipt, or
+    /// the record itself, must have kept the file.
+    package var files: Set<AssetDigest>?
     /// Whether the writer has seen to it that indexes have few entries of the record, so that none are left for later.
     package var hasFewEntries = false
 

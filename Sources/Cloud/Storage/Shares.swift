@@ -190,15 +190,20 @@ package struct RecordPlace: Sendable, Equatable {
     }
 }
 
+/// What shares are looked for by.
+package enum ShareKeys: Sendable {
+    /// Standing or ended shares.
+    case numbers([ShareNumber])
+    /// The records at the roots of standing shares' trees.
+    case roots([RecordNumber])
+    /// The share records of standing shares.
+    case records([RecordNumber])
+}
+
 /// Reading shares: part of every snapshot.
 package protocol ShareReading: AnyObject {
-    func share(_ number: ShareNumber) throws -> StoredShare?
-
-    /// The standing share whose tree has this record as its root.
-    func share(ofRoot root: RecordNumber) throws -> StoredShare?
-
-    /// The standing share whose share record this is.
-    func share(ofRecord record: RecordNumber) throws -> StoredShare?
+    /// The shares that each of some keys leads to, in the keys' order; nil for one that leads to none.
+    func shares(_ keys: ShareKeys) throws -> [StoredShare?]
 
     /// The standing shares of a zone, at most `limit` of them.
     func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare]
@@ -227,8 +232,8 @@ package protocol ShareReading: AnyObject {
     /// The record that a short identifier leads to, shared or not.
     func record(ofShortGUID value: String) throws -> RecordNumber?
 
-    /// A viewer's current access to a share; nil for none.
-    func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant?
+    /// A viewer's current access to each of some shares, in their order; nil for none.
+    func grants(of shares: [ShareNumber], to viewer: UserRecordName) throws -> [StoredGrant?]
 
     /// The grants of a viewer in a zone that changed after a position, by the position of their last change.
     ///
@@ -252,11 +257,11 @@ package protocol ShareReading: AnyObject {
     /// The position below which a viewer's database tokens have expired.
     func viewsWholeAfter(of viewer: UserRecordName) throws -> Position
 
-    /// The standing share that covers a record.
+    /// The standing shares that cover records, in their order; nil for a record that none covers.
     ///
-    /// Queued work may still be on its way through the share's tree: this tells as much as it has done by
+    /// Queued work may still be on its way through a share's tree: this tells as much as it has done by
     /// now.
-    func cover(of record: RecordNumber) throws -> StoredCover?
+    func covers(of records: [RecordNumber]) throws -> [StoredCover?]
 
     /// The stays of a share after a position, in order, at most `limit` of them.
     ///
@@ -284,6 +289,35 @@ package protocol ShareReading: AnyObject {
 
     /// Whether queued work has gone through all trees of a zone.
     func isWhole(_ zone: ZoneNumber) throws -> Bool
+}
+
+extension ShareReading {
+    /// A share, standing or ended.
+    package func share(_ number: ShareNumber) throws -> StoredShare? {
+        try shares(.numbers([number])).first ?? nil
+    }
+
+    /// The standing share whose tree has this record as its root.
+    package func share(ofRoot root: RecordNumber) throws -> StoredShare? {
+        try shares(.roots([root])).first ?? nil
+    }
+
+    /// The standing share whose share record this is.
+    package func share(ofRecord record: RecordNumber) throws -> StoredShare? {
+        try shares(.records([record])).first ?? nil
+    }
+
+    /// As `grants`, for one share.
+    package func grant(
+        of share: ShareNumber, to viewer: UserRecordName
+    ) throws -> StoredGrant? {
+        try grants(of: [share], to: viewer).first ?? nil
+    }
+
+    /// As `covers`, for one record.
+    package func cover(of record: RecordNumber) throws -> StoredCover? {
+        try covers(of: [record]).first ?? nil
+    }
 }
 
 /// Changing shares: part of every write.

@@ -32,14 +32,6 @@ package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, Sc
     ///
     /// - Returns: whether there is more to remove.
     func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool
-
-    /// Brings versions of an earlier server into the engine's present form, in a fixed order.
-    ///
-    /// It brings at most `limit` of them. What they say stays, and so do their positions.
-    ///
-    /// - Returns: whether there may be more of them.
-    /// - Throws: what says how much room the disk lacks; then nothing is moved.
-    func moveVersions(limit: Int) throws -> Bool
 }
 
 extension StoreTransaction {

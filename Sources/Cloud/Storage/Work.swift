@@ -16,7 +16,6 @@ package enum WorkKind: Int64, Sendable, CaseIterable {
     case collectAssets = 5
     case tellRequests = 6
     case names = 7
-    case versions = 8
     case lateEntries = 9
 }
 
@@ -43,8 +42,6 @@ package enum WorkTask: Hashable, Sendable {
     case tellRequests(ShareNumber?)
     /// Puts in order by what an engine finds records by their names.
     case names
-    /// Brings versions that a server of before has written into the engine's present form.
-    case versions
     /// Writes entries of indexes that writes have left for later (`Store.writeLateEntries`).
     case lateEntries
 
@@ -57,7 +54,6 @@ package enum WorkTask: Hashable, Sendable {
         case .collectAssets: .collectAssets
         case .tellRequests: .tellRequests
         case .names: .names
-        case .versions: .versions
         case .lateEntries: .lateEntries
         }
     }

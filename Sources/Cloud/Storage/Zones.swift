@@ -40,7 +40,7 @@ package protocol ZoneReading: AnyObject {
 /// What a write does with owners and zones.
 package protocol ZoneWriting: ZoneReading {
     /// Makes an owner, who must not exist yet.
-    func makeOwner(_ name: UserRecordName, account: AccountID?) throws -> StoredOwner
+    func makeOwner(_ name: UserRecordName) throws -> StoredOwner
 
     /// Makes a zone and takes the next position; no living zone may have the name.
     ///

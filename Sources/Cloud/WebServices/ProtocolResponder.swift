@@ -68,7 +68,6 @@ package final class ProtocolResponder: Responder {
     /// Requests that wait until there is something to tell.
     private let held: HeldAnswers
     private let shared: SharedAnswers
-    private let ahead: PagesAhead
     private let courier: CourierResponder
 
     package init(_ dependencies: Dependencies) {
@@ -83,8 +82,6 @@ package final class ProtocolResponder: Responder {
         held = HeldAnswers(
             countMax: limits.heldPollsMax, perCallerMax: limits.heldPollsPerUserMax)
         shared = SharedAnswers(now: dependencies.uptime)
-        ahead = PagesAhead(
-            FeedFollowers.Limits(limits), workers: workers, now: dependencies.uptime)
         courier = CourierResponder(dependencies, held: held, workers: workers, rates: rates)
     }
 
@@ -112,9 +109,6 @@ package final class ProtocolResponder: Responder {
 
     /// How many of those that waited got an answer that was made for another of their caller's, for metrics.
     package var sharedCount: Int { shared.count }
-
-    /// What became of pages of feeds that were made before somebody asked for them, for metrics.
-    package var pagesAhead: PagesAheadCounts { ahead.counts }
 
     /// Answers all that waits until there is something to tell, and lets nothing wait from now on; before a
     /// drain.
@@ -316,18 +310,17 @@ package final class ProtocolResponder: Responder {
     /// Answers with a page of a feed.
     private func follow(
         _ context: RequestContext, since mark: CommitNotices.Mark,
-        _ answer: @escaping @Sendable (RequestContext) throws -> FeedAnswer
+        _ answer: (RequestContext) throws -> [UInt8]
     ) throws {
         // Only who has waited is one of many whom the same commit wakes.
         guard context.exchange.held != nil else {
-            let maker = PagesAhead.Maker(answer: answer) { self.goOn($0, on: .short) }
-            return try ahead.answer(context, since: mark, by: maker)
+            return context.exchange.succeed(try answer(context))
         }
         let question = Question(context)
         if let known = shared.answer(to: question, since: mark) {
             return context.exchange.succeed(known)
         }
-        let body = try answer(context).body
+        let body = try answer(context)
         shared.keep(body, for: question, since: mark)
         context.exchange.succeed(body)
     }

@@ -1,4 +1,5 @@
 import CloudModel
+import Cryptography
 
 /// Where a request goes, read from its path (web-services.md §1.1).
 ///

@@ -29,26 +29,6 @@ struct RequestContext: Sendable {
         self.place = place
     }
 
-    /// The same request with another body, to be read on a worker before anybody asks.
-    ///
-    /// - Parameter stop: ends its reads.
-    private init(_ asked: RequestContext, body: [UInt8], stop: StopSignal) {
-        responder = asked.responder
-        exchange = asked.exchange
-        var request = asked.request
-        request.body = body
-        request.bodyMemory = nil
-        self.request = request
-        address = asked.address
-        identified = asked.identified
-        store = asked.store.stopping(stop)
-        place = .worker(.short)
-    }
-
-    func foreseen(asking body: [UInt8], stop: StopSignal) -> RequestContext {
-        RequestContext(self, body: body, stop: stop)
-    }
-
     /// The parameters of the request's target.
     var query: QueryString { exchange.query }
     var limits: ServiceLimits { responder.dependencies.limits }

@@ -6,7 +6,7 @@ enum EndpointWork: Sendable {
     /// Reads: makes the whole body at once.
     case read(@Sendable (RequestContext) throws -> [UInt8])
     /// Reads a page of a feed, as `read` does; only a `Question` and the store say what it answers.
-    case follow(@Sendable (RequestContext) throws -> FeedAnswer)
+    case follow(@Sendable (RequestContext) throws -> [UInt8])
     /// Writes: hands in what makes the body, or what went wrong, when the change is on disk.
     case write(
         @Sendable (

@@ -1,11 +1,14 @@
+import GroupCommit
+
 /// When the write-ahead log is moved into the file and started over.
 package struct CheckpointOptions: Sendable {
     /// The pages of 4,096 bytes in the log, not yet in the file, that start a passive checkpoint.
     package var checkpointPages = 4_000
     /// The log's length at which it is started over if readers are gone in a tenth of the wait.
     package var restartPages = 8_000
-    /// The log's length at which the writer waits for readers in earnest.
-    package var logPagesMax = 16_000
+    /// The log's length at which the writer waits for readers in earnest: 192 MiB, far above what readers that end
+    /// leave.
+    package var logPagesMax = 49_152
     /// How old a snapshot is that may be ended once the log is so long.
     package var endedSnapshotSecondsMin = 1.0
     /// The longest that the writer waits for readers at a time.
@@ -37,9 +40,9 @@ package struct CheckpointOptions: Sendable {
 /// What checkpoints have done so far.
 package struct CheckpointMeasurements: Sendable {
     /// How long passive checkpoints took, beside the writer.
-    package var seconds = Histogram(bounds: WriterMeasurements.secondsBounds)
+    package var seconds = Histogram(bounds: Histogram.secondsBounds)
     /// How long the writer was held up to start the log over.
-    package var writerHeldSeconds = Histogram(bounds: WriterMeasurements.secondsBounds)
+    package var writerHeldSeconds = Histogram(bounds: Histogram.secondsBounds)
     /// How often the log was started over.
     package var restarts: UInt64 = 0
     /// How often readers put that off.

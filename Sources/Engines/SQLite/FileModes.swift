@@ -7,7 +7,7 @@ import Files
     import Darwin
 #endif
 
-/// Files and folders that only their owner may open, whatever the umask.
+/// Files that only their owner may open, whatever the umask.
 package enum FileModes {
     /// Makes the file with mode 0600 when there is none; an existing one stays as it is.
     ///
@@ -19,13 +19,6 @@ package enum FileModes {
         } else if errno != EEXIST {
             throw cannot("make", path)
         }
-    }
-
-    /// Makes the folder with mode 0700 when there is none.
-    ///
-    /// - Throws: `SQLiteError` (CANTOPEN) with the system's reason.
-    package static func makePrivateFolder(_ path: String) throws {
-        if mkdir(path, 0o700) != 0, errno != EEXIST { throw cannot("make", path) }
     }
 
     /// Brings a file's content, or a folder's entries, to the disk.
@@ -41,15 +34,6 @@ package enum FileModes {
     static func folder(of path: String) -> String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
-    /// How much the disk that a file lies on has left; nil when it does not tell.
-    static func freeBytes(beside path: String) -> Int? {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { return nil }
-        let (bytes, overflow) = Int(clamping: status.f_bavail).multipliedReportingOverflow(
-            by: Int(clamping: status.f_frsize))
-        return overflow ? nil : bytes
     }
 
     static func cannot(_ what: String, _ path: String) -> SQLiteError {

@@ -1,3 +1,5 @@
+import Files
+
 /// Gives what deletes have freed back to a disk that is full, in steps that fit into the room there is.
 ///
 /// To give a page back costs room at first: before the file can end earlier, something has to move,
@@ -28,7 +30,8 @@ struct FreedSpace {
                 // NB: no row is touched, so whatever it was, the next write meets it and tells.
                 let freed = try? connection.freePageCount(), freed > 0
             else { return false }
-            if let room = FileModes.freeBytes(beside: connection.path) {
+            // NB: a disk that does not tell is tried with the next number of pages.
+            if let room = try? FileSystem.freeBytes(at: connection.path) {
                 pages = min(pages, max(Self.pagesPerStepMin, room / Self.logBytesPerPage))
             }
             // NB: as above; a step that was too large has been undone as a whole.

@@ -185,7 +185,6 @@ struct GarbageCollector {
 
     private func removeVersion(at key: Int64) throws {
         try run("DELETE FROM version_rows WHERE key = ?1", key)
-        try run("DELETE FROM versions WHERE key = ?1", key)
     }
 
     private func nextUnpurgedZone() throws -> ZoneNumber? {

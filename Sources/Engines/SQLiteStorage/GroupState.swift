@@ -63,8 +63,6 @@ final class GroupState: GroupHooks {
     private var preparedForFollowing: FollowingStatements?
     private let publishedIndexes: PublishedIndexes
     private let notices: CommitNotices
-    private let moving: MoveProgress
-    private let moveRoom: MoveRoom
     var indexes: IndexCatalog
     private(set) var following: Following
     /// As of the last commit.
@@ -127,7 +125,7 @@ final class GroupState: GroupHooks {
     init(
         schema: TransactionSchema, shared: SharedFacts, publishedIndexes: PublishedIndexes,
         positions: PositionCounter, following: Following, followerChangesMax: Int,
-        notices: CommitNotices, moving: MoveProgress, moveRoom: MoveRoom
+        notices: CommitNotices
     ) {
         self.schema = schema
         self.committedSchema = schema
@@ -139,8 +137,6 @@ final class GroupState: GroupHooks {
         committedFollowing = following
         self.followerChangesMax = followerChangesMax
         self.notices = notices
-        self.moving = moving
-        self.moveRoom = moveRoom
     }
 
     /// The writer's own reader, on the connection on which it writes.
@@ -164,7 +160,7 @@ final class GroupState: GroupHooks {
     func preparedVersionWriter(_ connection: Connection) throws -> VersionWriter {
         if let versionWriter { return versionWriter }
         let made = try VersionWriter(
-            connection, try prepared(connection).0.versions.texts.names, moveRoom)
+            connection, try prepared(connection).0.versions.texts.names)
         versionWriter = made
         return made
     }
@@ -172,7 +168,7 @@ final class GroupState: GroupHooks {
     func names(_ connection: Connection) throws -> NameWriter {
         if let preparedForNames { return preparedForNames }
         let made = NameWriter(
-            connection, try prepared(connection).0.names, shared.waitingNames, moveRoom)
+            connection, try prepared(connection).0.names, shared.waitingNames)
         preparedForNames = made
         return made
     }
@@ -235,7 +231,6 @@ final class GroupState: GroupHooks {
         if job.notedChanges > 0 { changesKept = changesKept.map { $0 + job.notedChanges } }
         indexes = job.indexes
         if job.hasQueuedWork { hasQueuedWork = true }
-        if let move = job.formerMove { moving.note(move) }
         if let made = job.newSchema { schema = made }
     }
 
@@ -314,7 +309,6 @@ final class GroupState: GroupHooks {
     func groupCommitted() {
         positions.groupCommitted()
         preparedForNames?.committed()
-        moving.committed()
         places.add(sums)
         committedFollowing = following
         if indexes.version != publishedIndexes.value.version {
@@ -334,7 +328,6 @@ final class GroupState: GroupHooks {
 
     func groupRolledBack() {
         positions.groupRolledBack()
-        moving.rolledBack()
         snapshot?.versions.texts.forget()
         shared.waitingNames.undoGroup()
         preparedForNames?.rolledBack()

@@ -33,9 +33,6 @@ package struct MergePace {
         waiting = waiting.map { $0 + 1 }
     }
 
-    /// Notes entries that queued work has brought itself, with which its steps need not keep up.
-    package mutating func addByWork(_ count: Int) { waiting = waiting.map { $0 + count } }
-
     /// Notes that entries have gone, or have been moved.
     package mutating func remove(_ count: Int) { waiting = waiting.map { $0 - count } }
 

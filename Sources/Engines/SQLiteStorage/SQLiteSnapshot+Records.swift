@@ -5,15 +5,24 @@ import Storage
 // What stands under names.
 extension SQLiteSnapshot {
     func current(
-        of names: [RecordName], in zone: ZoneNumber,
-        _ visit: (_ index: Int, StoredVersion) throws -> Void
+        of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
+        _ visit: (_ index: Int, StoredVersion) throws -> Bool
     ) throws {
-        for index in try self.names.order(of: names, in: zone) {
-            _ = try current(of: names[index], in: zone) { try visit(index, $0) }
+        if inOrder || names.count == 1 {
+            for (index, name) in names.enumerated() {
+                guard try readCurrent(of: name, in: zone, { try visit(index, $0) }) ?? true else {
+                    return
+                }
+            }
+            return
+        }
+        for index in self.names.order(of: names, in: zone) {
+            let goesOn = try readCurrent(of: names[index], in: zone) { try visit(index, $0) }
+            guard goesOn ?? true else { return }
         }
     }
 
-    func current<Value>(
+    private func readCurrent<Value>(
         of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
         let hash = names.hash(name, in: zone)

@@ -64,7 +64,7 @@ class SQLiteSnapshot: StoreSnapshot {
         return false
     }
 
-    /// How far a version's zone stands above its position in the key of `versions`.
+    /// How far a version's zone stands above its position in the key of `version_rows`.
     static let positionBits: Int64 = 40
     static let positionMask: Int64 = (1 << positionBits) - 1
     /// The last zone whose keys are positive.
@@ -186,8 +186,8 @@ class SQLiteSnapshot: StoreSnapshot {
         return try statement.step() ? statement.int64(0) : 0
     }
 
-    func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
-        try names.head(of: name, in: zone)
+    func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
+        try names.map { try self.names.head(of: $0, in: zone) }
     }
 
     func version<Value>(

@@ -18,11 +18,12 @@ extension SQLiteStore {
     ) throws {
         let former = try Connection(path: old, mode: .readOnly)
         let connection = try Connection(path: path, mode: .readWrite)
-        try Migrator(StoreFile.migrations).migrate(connection)
+        try Schemas.store.migrate(connection)
         let properties = StoreProperties(connection)
-        _ = try properties.makeMissing(random: random)
+        let formerProperties = StoreProperties(former)
+        _ = try properties.makeMissing(named: formerProperties.name() ?? [], random: random)
         try connection.execute("BEGIN IMMEDIATE")
-        try properties.succeed(StoreProperties(former))
+        try properties.succeed(formerProperties)
         try copyHistory(from: former, to: connection)
         var writing = SchemaWriter(connection)
         _ = try writing.replace(

@@ -11,7 +11,7 @@ extension SQLiteStore {
         at path: String, random: @escaping @Sendable (Int) -> [UInt8]
     ) throws {
         let connection = try Connection(path: path, mode: .readWrite)
-        try Migrator(StoreFile.migrations).migrate(connection)
+        try Schemas.store.migrate(connection)
         try StoreProperties(connection).beginIncarnation(random: random)
         // That of a life before says nothing of what the copy lacks.
         PositionNote.remove(besideStore: path)
@@ -23,18 +23,18 @@ extension SQLiteStore {
     /// - Throws: `SQLiteError`.
     package static func isUnused(at path: String) throws -> Bool {
         let connection = try Connection(path: path, mode: .readOnly)
+        // All tables are made at once.
+        guard try has("SELECT 1 FROM sqlite_schema WHERE name = 'zones'", connection) else {
+            return true
+        }
         return try ["zones", "schema_changes", "assigned_roles", "asset_files"].allSatisfy {
-            guard try has($0, connection) else { return true }
-            let row = try connection.prepare("SELECT 1 FROM \($0) LIMIT 1")
-            defer { row.reset() }
-            return try !row.step()
+            try !has("SELECT 1 FROM \($0) LIMIT 1", connection)
         }
     }
 
-    private static func has(_ table: String, _ connection: Connection) throws -> Bool {
-        let row = try connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = ?1")
+    private static func has(_ query: String, _ connection: Connection) throws -> Bool {
+        let row = try connection.prepare(query)
         defer { row.reset() }
-        row.bind(table, at: 1)
         return try row.step()
     }
 }

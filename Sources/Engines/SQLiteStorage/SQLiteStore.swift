@@ -1,5 +1,5 @@
 import CloudModel
-import Migrations
+import GroupCommit
 import SQLite
 import Storage
 import Synchronization
@@ -21,16 +21,14 @@ package final class SQLiteStore: Store {
         package var notices = CommitNotices()
         /// A life to go on with, if the file is still where that ended.
         package var life: StoreLife?
-        /// Told what the file says of itself before anything is done to it; what it throws ends the opening.
-        package var admit: @Sendable (StoreFacts) throws -> Void = { _ in }
+        /// Told what the file calls itself before anything is done to it; what it throws ends the opening.
+        package var admit: @Sendable ([UInt8]?) throws -> Void = { _ in }
         /// How many bits of the hashes of names are used; fewer only to have hashes meet in tests.
         package var nameHashBits = 64
-        /// What the catalog is to know a file by that has no name yet; empty for none.
+        /// What the catalog is to know a new file by; empty for none.
         package var name: [UInt8] = []
         /// Told what its opening has found, and what is found later.
         package var report: @Sendable (StoreReport) -> Void = { _ in }
-        /// The room on the disk without which nothing is moved that a former server has left.
-        package var moveFreeBytesMin = 67_108_864
         var counts = EngineCounts()
         /// Where versions were seen last, of this store and of others.
         package var knownPlaces = KnownPlaces(bytesMax: 1_048_576)
@@ -43,8 +41,6 @@ package final class SQLiteStore: Store {
 
     private let facts: SharedFacts
     package let notices: CommitNotices
-    /// What the file calls itself; nil for one of before names.
-    package let name: [UInt8]?
     /// The life that this opening writes in.
     private let life: StoreIdentity
     private let publishedIndexes: PublishedIndexes
@@ -66,7 +62,7 @@ package final class SQLiteStore: Store {
     /// - Parameters:
     ///   - path: of `store.sqlite`; its folder exists.
     ///   - onIndeterminate: called once when a commit's outcome is unknown; the process must end.
-    /// - Throws: `MigrationError` for another program's or a newer server's file, `SQLiteError`.
+    /// - Throws: `MigrationError` for a file that is not this version's, `SQLiteError`.
     package init(
         path: String, options: Options, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
@@ -88,7 +84,6 @@ package final class SQLiteStore: Store {
         self.writer = writer
         self.facts = opened.facts
         self.notices = options.notices
-        self.name = opened.name
         self.life = opened.life
         self.publishedIndexes = opened.publishedIndexes
         self.note = opened.note
@@ -122,7 +117,7 @@ package final class SQLiteStore: Store {
         return try statement.step()
     }
 
-    package var writeCount: UInt64 { measurements.jobs }
+    package var writeCount: UInt64 { measurements.groups.jobs }
 
     /// What is known of the names that wait to be put in order.
     var waitingNames: WaitingNames { facts.waitingNames }
@@ -248,25 +243,22 @@ private struct Opened {
     let publishedIndexes: PublishedIndexes
     let note: PositionNote?
     let group: GroupState
-    let name: [UInt8]?
 
     init(_ connection: Connection, _ options: SQLiteStore.Options) throws {
         do {
-            try options.admit(StoreFacts(connection))
+            try options.admit(StoreProperties.name(in: connection))
         } catch {
             // What may not be opened stays as it is.
             connection.leaveLogOnClose()
             throw error
         }
-        try Migrator(StoreFile.migrations).migrate(connection)
+        try Schemas.store.migrate(connection)
         // This process has the file alone: whoever held work is gone.
         try connection.execute(
             "UPDATE work SET holder = NULL, held_until = NULL WHERE holder IS NOT NULL")
         let properties = StoreProperties(connection)
-        let isNew = try properties.makeMissing(random: options.random)
-        if !options.name.isEmpty { try properties.takeName(options.name) }
-        try NameWriter.begin(connection)
-        let hash = try properties.takeNameHash(bits: options.nameHashBits, random: options.random)
+        let isNew = try properties.makeMissing(named: options.name, random: options.random)
+        let hash = try properties.nameHash(bits: options.nameHashBits)
         facts = SharedFacts(
             hash, try WaitingNames(of: connection, hash),
             Damage(options.counts) { options.report(.damaged($0)) }, options.knownPlaces)
@@ -275,7 +267,6 @@ private struct Opened {
         let recorded = try properties.identity()
         let last = try properties.lastPosition()
         let noted = PositionNote.read(besideStore: connection.path)
-        name = try properties.name()
         let known = options.life.flatMap { $0.goesOn(with: recorded, last) ? $0 : nil }
         let (life, first) = try properties.newLife(
             after: recorded, noted: noted, random: options.random)
@@ -301,10 +292,7 @@ private struct Opened {
                 beginning: isFirst ? nil : life,
                 note: note, now: { clock.now() }),
             following: try Following(connection),
-            followerChangesMax: options.followerChangesMax, notices: options.notices,
-            moving: MoveProgress(options.counts) {
-                options.report(.moved($0.rows, $0.count, isDone: $0.isDone))
-            }, moveRoom: MoveRoom(freeBytesMin: options.moveFreeBytesMin))
+            followerChangesMax: options.followerChangesMax, notices: options.notices)
     }
 }
 

@@ -4,23 +4,19 @@ import Storage
 // What stands under names, with what the transaction has written.
 extension SQLiteTransaction {
     func current(
-        of names: [RecordName], in zone: ZoneNumber,
-        _ visit: (_ index: Int, StoredVersion) throws -> Void
+        of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
+        _ visit: (_ index: Int, StoredVersion) throws -> Bool
     ) throws {
         var isFree = [Bool](repeating: true, count: names.count)
-        try snapshot.current(of: names, in: zone) {
+        var isWhole = true
+        try snapshot.current(of: names, in: zone, inOrder: inOrder) {
             isFree[$0] = false
-            try visit($0, $1)
+            isWhole = try visit($0, $1)
+            return isWhole
         }
+        // Where the visits were ended, nobody knows of the rest.
+        guard isWhole || names.count == 1 else { return }
         noteFree(names.indices.lazy.filter { isFree[$0] }.map { names[$0] }, in: zone)
-    }
-
-    func current<Value>(
-        of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
-    ) throws -> Value? {
-        let found = try snapshot.current(of: name, in: zone, visit)
-        if found == nil { noteFree(CollectionOfOne(name), in: zone) }
-        return found
     }
 
     func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {

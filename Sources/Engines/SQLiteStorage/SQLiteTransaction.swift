@@ -18,8 +18,6 @@ final class SQLiteTransaction: StoreTransaction {
     private(set) var author: ChangeAuthor?
     /// Whether `following` is another than the group's.
     private(set) var isFollowingNew = false
-    /// What it has moved into the present form.
-    var formerMove: FormerMove?
     /// Bytes of bodies whose entries in indexes it has brought up to date.
     var indexedBytes = 0
     /// How many changes it has noted for followers.
@@ -75,13 +73,6 @@ final class SQLiteTransaction: StoreTransaction {
 
     private func versions() throws -> VersionWriter {
         try group.preparedVersionWriter(snapshot.connection)
-    }
-
-    func moveVersions(limit: Int) throws -> Bool {
-        let count = try versions().move(limit: limit)
-        let isDone = count < limit
-        formerMove = FormerMove(rows: .versions, count: count, isDone: isDone)
-        return !isDone
     }
 
     func assetStatements() throws -> AssetWriteStatements {
@@ -152,10 +143,9 @@ final class SQLiteTransaction: StoreTransaction {
 
     func act(as author: ChangeAuthor) { self.author = author }
 
-    func makeOwner(_ name: UserRecordName, account: AccountID?) throws -> StoredOwner {
+    func makeOwner(_ name: UserRecordName) throws -> StoredOwner {
         group.places = GroupState.Places()
         statements.insertOwner.bind(name.text, at: 1)
-        statements.insertOwner.bind(account?.text ?? "", at: 2)
         try statements.insertOwner.run()
         moved.insert(.person(name))
         return StoredOwner(
@@ -251,6 +241,12 @@ final class SQLiteTransaction: StoreTransaction {
         }
         if version.formerIsDamaged { try forgetInIndexes(record, in: zone) }
         if let change { try keepUp(concerned, change, version, record) }
+        if let links = version.links {
+            try replaceLinks(of: record, with: links, isNew: version.former == nil)
+        }
+        if let files = version.files {
+            try replaceAssets(of: record, in: version.zone, with: files)
+        }
         if isTombstone {
             statements.insertTombstone.bind(now, at: 1)
             statements.insertTombstone.bind(key, at: 2)
@@ -305,9 +301,13 @@ final class SQLiteTransaction: StoreTransaction {
         }
     }
 
-    func replaceLinks(of source: RecordNumber, with links: [Link]) throws {
-        statements.deleteLinks.bind(source.value, at: 1)
-        try statements.deleteLinks.run()
+    private func replaceLinks(
+        of source: RecordNumber, with links: [Link], isNew: Bool
+    ) throws {
+        if !isNew {
+            statements.deleteLinks.bind(source.value, at: 1)
+            try statements.deleteLinks.run()
+        }
         for link in links {
             statements.insertLink.bind(link.targetZone.value, at: 1)
             statements.insertLink.bind(link.target.text, at: 2)
@@ -387,7 +387,6 @@ final class SQLiteTransaction: StoreTransaction {
         if let indexes { try orderEntries(of: indexes.writer) }
         return hasMore
     }
-
 }
 
 // What a write reads, it reads on its own connection: what it has itself written is there.

@@ -38,16 +38,10 @@ package struct StoreCheck: Sendable {
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
-            if try !connection.hasTable("version_rows") {
-                try VersionCensus.standIn(on: connection)
-            }
             let versions = try VersionReader(connection, Damage())
             let census = try VersionCensus(connection, versions)
             try NameCheck.nameRecords(on: connection, hashBits: nameHashBits)
-            let rules =
-                try Self.rules + (connection.hasTable("work") ? Self.work : [])
-                + (connection.hasTable("client_tokens") ? Self.clientTokens : [])
-            let broken = try rules.compactMap { rule -> String? in
+            let broken = try Self.rules.compactMap { rule -> String? in
                 let statement = try connection.prepare(rule.count)
                 defer { statement.reset() }
                 let count = try statement.step() ? statement.int64(0) : 0
@@ -60,7 +54,8 @@ package struct StoreCheck: Sendable {
         }
     }
 
-    private static let rules = records + sums + references + positions + shares + assets
+    private static let rules =
+        records + sums + references + positions + shares + assets + clientTokens + trees + queue
 
     private static let records = [
         Rule(
@@ -233,14 +228,4 @@ package struct StoreCheck: Sendable {
                 AND changed < (SELECT max(position) FROM heads WHERE zone = z.id)
                 """),
     ]
-}
-
-extension Connection {
-    func hasTable(_ name: String) throws -> Bool {
-        let statement = try prepare(
-            "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?1")
-        defer { statement.reset() }
-        statement.bind(name, at: 1)
-        return try statement.step()
-    }
 }

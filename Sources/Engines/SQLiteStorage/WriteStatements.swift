@@ -17,8 +17,7 @@ final class WriteStatements {
     let sums: SumStatements
 
     init(_ connection: Connection) {
-        insertOwner = connection.statement(
-            "INSERT INTO owners (record_name, account) VALUES (?1, ?2)")
+        insertOwner = connection.statement("INSERT INTO owners (record_name) VALUES (?1)")
         usedBytes = connection.statement("SELECT used_bytes FROM owners WHERE id = ?1")
         insertZone = connection.statement(
             """

@@ -50,8 +50,5 @@ extension ServerConfiguration {
         try require(
             limits.recordBytesMax <= limits.pageBytesMax, "limits.pageBytesMax",
             "expected at least limits.recordBytesMax")
-        try require(
-            http.targetBytesMax <= http.headerBytesMax, "http.headerBytesMax",
-            "expected at least http.targetBytesMax")
     }
 }

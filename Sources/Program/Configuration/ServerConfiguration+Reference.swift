@@ -4,31 +4,29 @@ import JSON
 extension ServerConfiguration {
     /// A complete JSON5 file: every setting with its default and a comment that explains it.
     package static var reference: String {
-        var text = """
-            // Every setting of Lenticular with its default. A file needs only those that differ.
-            // Environment variables come after the file, options of the command line after both.
+        """
+        // Every setting of Lenticular with its default. A file needs only those that differ.
+        // Environment variables come after the file, options of the command line after both. The last
+        // line above each setting names its variable.
 
-            {
+        {
+        \(block(of: Setting.sections[0], "    "))}
 
-            """
-        for section in Setting.sections {
-            var indentation = "    "
-            if !section.name.isEmpty {
-                text += "\n" + comment(section.documentation, indentation)
-                text += "\(indentation)\(section.name): {\n"
-                indentation += "    "
-            }
-            for (index, setting) in section.settings.enumerated() {
-                if index > 0 { text += "\n" }
-                text += comment(setting.documentation, indentation)
-                text += comment("Expects \(setting.allowed).", indentation)
-                text += comment("Environment: \(setting.environmentName)", indentation)
-                text +=
-                    "\(indentation)\(setting.key): \(setting.written(of: ServerConfiguration())),\n"
-            }
-            if !section.name.isEmpty { text += "    },\n" }
+        """
+    }
+
+    /// What stands in a section.
+    private static func block(of section: Setting.Section, _ indentation: String) -> String {
+        var blocks = section.settings.map { setting in
+            comment(setting.documentation + setting.form, indentation)
+                + "\(indentation)// \(setting.environmentName)\n"
+                + "\(indentation)\(setting.key): \(setting.written(of: ServerConfiguration())),\n"
         }
-        return text + "}\n"
+        blocks += section.sections.map { inner in
+            comment(inner.documentation, indentation) + "\(indentation)\(inner.key): {\n"
+                + block(of: inner, indentation + "    ") + "\(indentation)},\n"
+        }
+        return blocks.joined(separator: "\n")
     }
 
     /// A paragraph as comment lines of at most 100 columns.

@@ -35,10 +35,7 @@ extension ServerConfiguration {
     static let settings = [
         Setting.text(
             "data", \.data, allowed: "the path of a folder", check: SettingText.isPath,
-            """
-            Folder that holds everything the server stores. It is made with mode 0700 where it is \
-            missing.
-            """),
+            "Folder that holds everything the server stores."),
         Setting.texts(
             "listen", \.listen,
             allowed: "one or more of HOST:PORT, [IPV6]:PORT or unix:PATH, none twice",
@@ -46,16 +43,14 @@ extension ServerConfiguration {
                 !$0.isEmpty && Set($0).count == $0.count && $0.allSatisfy(ListenText.isLegal)
             },
             """
-            Addresses to accept connections on. Port 0 lets the system choose one. Without TLS keep \
-            to loopback or put a proxy in front.
+            Addresses to accept connections on. Without TLS keep to loopback or put a proxy in \
+            front.
             """),
-        Setting.text(
+        Setting.origin(
             "publicBaseURL", \.publicBaseURL,
-            allowed: "empty, or http:// or https:// with a host and perhaps a port, nothing after",
-            check: { $0.isEmpty || SettingText.isOrigin($0) },
             """
-            Start of the links that the server hands out, as clients reach it. Empty: the first \
-            listen address.
+            Start of the links that the server hands out, as clients reach it. Empty: the \
+            first listen address.
             """),
     ]
 }

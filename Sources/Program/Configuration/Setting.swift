@@ -8,6 +8,18 @@ package struct Setting: Sendable {
         package let name: String
         package let documentation: String
         package let settings: [Setting]
+
+        /// The sections that stand in this one, in the order of the reference.
+        var sections: [Section] { Setting.sections.filter { $0.isIn(name) } }
+
+        /// Its key within the section that it stands in.
+        var key: String {
+            String(name[(name.lastIndex(of: ".").map(name.index(after:)) ?? name.startIndex)...])
+        }
+
+        private func isIn(_ outer: String) -> Bool {
+            !name.isEmpty && name == (outer.isEmpty ? key : "\(outer).\(key)")
+        }
     }
 
     /// How a setting is put into a configuration and read out of it; putting says whether the value
@@ -32,6 +44,8 @@ package struct Setting: Sendable {
     package let allowed: String
     /// The numbers that it may be; nil for a text.
     package let range: ClosedRange<Int>?
+    /// What the reference says of that, which leaves out what a wrong value is told anyway.
+    let form: String
     let access: Access
 
     /// All settings, in the order of the reference.
@@ -40,6 +54,7 @@ package struct Setting: Sendable {
         HTTPSettings.section, TLSSettings.section, LimitSettings.section, TokenSettings.section,
         AccountSettings.section, MailSettings.section, TextMessageSettings.section,
         PageSettings.section, RetentionSettings.section, StorageSettings.section,
+        SQLiteSettings.section,
         AssetSettings.section, S3Settings.section, SecuritySettings.section,
         PushSettings.section, OutgoingSettings.section, LogSettings.section,
         MetricsSettings.section,
@@ -91,6 +106,7 @@ extension Setting {
         return Setting(
             path: path, documentation: documentation,
             allowed: bounds + (zero.map { " (0: \($0))" } ?? ""), range: range,
+            form: zero.map { " 0: \($0)." } ?? "",
             access: .number(
                 put: { configuration, number in
                     configuration[keyPath: key] = number
@@ -101,17 +117,40 @@ extension Setting {
     /// A text, or what is read from one.
     static func text<Value: LosslessStringConvertible & Sendable>(
         _ path: String, _ key: WritableKeyPath<ServerConfiguration, Value> & Sendable,
-        allowed: String,
+        allowed: String, form: String? = nil,
         check: @escaping @Sendable (Value) -> Bool, _ documentation: String
     ) -> Setting {
         Setting(
             path: path, documentation: documentation, allowed: allowed, range: nil,
+            form: form ?? " Expects \(allowed).",
             access: .text(
                 put: { configuration, text in
                     guard let value = Value(text) else { return false }
                     configuration[keyPath: key] = value
                     return check(value)
                 }, get: { $0[keyPath: key].description }))
+    }
+
+    /// The path of a file, or nothing.
+    static func file(
+        _ path: String, _ key: WritableKeyPath<ServerConfiguration, String> & Sendable,
+        _ documentation: String
+    ) -> Setting {
+        .text(
+            path, key, allowed: "empty, or a path", form: "",
+            check: { $0.isEmpty || SettingText.isPath($0) }, documentation)
+    }
+
+    /// An origin of HTTP, or nothing.
+    static func origin(
+        _ path: String, _ key: WritableKeyPath<ServerConfiguration, String> & Sendable,
+        isOptional: Bool = true, _ documentation: String
+    ) -> Setting {
+        .text(
+            path, key,
+            allowed: (isOptional ? "empty, or " : "")
+                + "http:// or https:// with a host and perhaps a port, nothing after", form: "",
+            check: { isOptional && $0.isEmpty || SettingText.isOrigin($0) }, documentation)
     }
 
     /// One of a few words.
@@ -123,6 +162,7 @@ extension Setting {
         return Setting(
             path: path, documentation: documentation,
             allowed: "one of " + words.joined(separator: ", "), range: nil,
+            form: " One of \(words.joined(separator: ", ")).",
             access: .text(
                 put: { configuration, text in
                     guard let value = Value(rawValue: text) else { return false }
@@ -139,6 +179,7 @@ extension Setting {
     ) -> Setting {
         Setting(
             path: path, documentation: documentation, allowed: allowed, range: nil,
+            form: " Expects \(allowed).",
             access: .texts(
                 put: { configuration, texts in
                     configuration[keyPath: key] = texts
@@ -154,6 +195,7 @@ extension Setting {
     ) -> Setting {
         Setting(
             path: path, documentation: documentation, allowed: allowed, range: nil,
+            form: " Expects \(allowed).",
             access: .texts(
                 put: { configuration, texts in
                     let values = texts.compactMap(Value.init)

@@ -6,17 +6,7 @@ struct SettingsTree {
     func apply(
         _ root: JSON5Value, to loaded: inout LoadedConfiguration
     ) throws(ConfigurationError) {
-        guard case .object(let members) = root.content else {
-            throw error(root.place, "", "expected an object of settings")
-        }
-        for member in members {
-            let section = Setting.sections.first { $0.name == member.key }
-            if let section, !section.name.isEmpty {
-                try apply(member.value, of: section, to: &loaded)
-            } else {
-                try apply(member, of: Setting.sections[0], to: &loaded)
-            }
-        }
+        try apply(root, of: Setting.sections[0], to: &loaded)
     }
 
     private func apply(
@@ -25,7 +15,13 @@ struct SettingsTree {
         guard case .object(let members) = value.content else {
             throw error(value.place, section.name, "expected an object of settings")
         }
-        for member in members { try apply(member, of: section, to: &loaded) }
+        for member in members {
+            if let inner = section.sections.first(where: { $0.key == member.key }) {
+                try apply(member.value, of: inner, to: &loaded)
+            } else {
+                try apply(member, of: section, to: &loaded)
+            }
+        }
     }
 
     private func apply(
@@ -34,8 +30,7 @@ struct SettingsTree {
     ) throws(ConfigurationError) {
         let path = section.name.isEmpty ? member.key : "\(section.name).\(member.key)"
         guard let setting = section.settings.first(where: { $0.key == member.key }) else {
-            let sections = section.name.isEmpty ? Setting.sections.map(\.name).dropFirst() : []
-            let known = section.settings.map(\.key) + sections
+            let known = section.settings.map(\.key) + section.sections.map(\.key)
             throw error(
                 member.keyPlace, path,
                 "unknown key; expected one of \(known.joined(separator: ", "))")

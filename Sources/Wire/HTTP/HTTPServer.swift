@@ -1,3 +1,4 @@
+import Dispatch
 import Network
 import Synchronization
 
@@ -159,14 +160,15 @@ package final class HTTPServer: Sendable {
         guard isFirst else { return }
         let deadline =
             configuration.clock.milliseconds() &+ UInt64(max(0, seconds)) &* 1000
-        let latch = Latch(count: loops.count)
+        let loopsDone = DispatchGroup()
         loops[0].events.post { self.stopListeners() }
         for loop in loops {
+            loopsDone.enter()
             loop.events.post {
-                loop.drain(untilMilliseconds: deadline) { latch.countDown() }
+                loop.drain(untilMilliseconds: deadline) { loopsDone.leave() }
             }
         }
-        latch.wait()
+        loopsDone.wait()
         for loop in loops { loop.events.stopAndJoin() }
     }
 
@@ -175,14 +177,15 @@ package final class HTTPServer: Sendable {
     /// For those who moved the clock that was handed in; returns when it is done. Not to be called
     /// on a loop's thread.
     package func checkDeadlines() {
-        let latch = Latch(count: loops.count)
+        let loopsDone = DispatchGroup()
         for loop in loops {
+            loopsDone.enter()
             loop.events.post {
                 loop.events.sweep()
-                latch.countDown()
+                loopsDone.leave()
             }
         }
-        latch.wait()
+        loopsDone.wait()
     }
 
     /// What the wire has done since the start.

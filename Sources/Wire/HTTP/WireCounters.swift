@@ -26,9 +26,15 @@ package struct WireRejection: Sendable {
 package struct WireObserver: Sendable {
     /// Called on an event loop's thread: must not block.
     package let rejected: @Sendable (WireRejection) -> Void
+    /// Told of what always holds in a sound server and did not; on any thread, must not block.
+    package let broken: @Sendable (String) -> Void
 
-    package init(rejected: @escaping @Sendable (WireRejection) -> Void = { _ in }) {
+    package init(
+        rejected: @escaping @Sendable (WireRejection) -> Void = { _ in },
+        broken: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.rejected = rejected
+        self.broken = broken
     }
 }
 

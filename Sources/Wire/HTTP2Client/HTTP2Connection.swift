@@ -3,8 +3,11 @@
     import HTTPClient
     import Network
 
-    /// One connection over HTTP/2, on the loop's thread: as many requests at a time as the server takes.
-    final class HTTP2Connection: TransportOwner {
+    /// One connection over HTTP/2: as many requests at a time as the server takes.
+    final class HTTP2Connection: OutgoingConnection, TransportOwner {
+        /// So often a server may say that it has not looked at a request.
+        private static let attemptsMax = 4
+
         private enum Phase {
             /// Until the server has said what it takes.
             case opening
@@ -12,13 +15,13 @@
             case over
         }
 
-        private unowned let destination: HTTP2Destination
-        private unowned let requests: HTTP2Requests
+        private unowned let destination: OutgoingDestination
+        private unowned let requests: OutgoingRequests
         private let otherAddresses: ArraySlice<ResolvedAddress>
         private let transport: OutgoingTransport
         private let session: HTTP2Session
         private var phase = Phase.opening
-        private var underWay: [Int32: HTTP2Request] = [:]
+        private var underWay: [Int32: PendingRequest] = [:]
         /// No stream has a number left.
         private var isSpent = false
         /// When it has to be open, or is idle for too long.
@@ -26,8 +29,8 @@
         private var receivedAt: UInt64
 
         init(
-            to address: ResolvedAddress, of destination: HTTP2Destination,
-            in requests: HTTP2Requests, otherAddresses: ArraySlice<ResolvedAddress>
+            to address: ResolvedAddress, of destination: OutgoingDestination,
+            in requests: OutgoingRequests, otherAddresses: ArraySlice<ResolvedAddress>
         ) throws(SystemError) {
             guard let session = HTTP2Session(answerBytesMax: requests.limits.answerBytesMax) else {
                 throw SystemError(call: "nghttp2_session_client_new", code: 0)
@@ -46,23 +49,23 @@
         }
 
         var isOpening: Bool { phase == .opening }
-        /// Whether it takes, or may soon take, further requests.
+        var isIdle: Bool { phase == .open && underWay.isEmpty && takesMore }
         var takesMore: Bool { phase != .over && !session.isLeaving && !isSpent }
-        /// How many requests it takes now.
         var room: Int {
             guard phase == .open, takesMore else { return 0 }
-            return min(session.streamsMax, requests.limits.streamsPerConnectionMax)
+            return min(session.streamsMax, requests.limits.requestsPerConnectionMax)
                 - underWay.count
         }
         var hearsAfterSendFails: Bool { false }
 
-        /// Takes a request, for which it has room; `flush` sends it.
-        func begin(_ request: HTTP2Request) {
-            guard let stream = session.submit(request.fields, body: request.request.body) else {
+        func begin(_ request: PendingRequest) {
+            let outgoing = request.request
+            guard let stream = session.submit(Self.fields(of: outgoing), body: outgoing.body)
+            else {
                 isSpent = true
                 return destination.again(request)
             }
-            request.attempts += 1
+            request.countAttempt()
             underWay[stream] = request
         }
 
@@ -77,7 +80,6 @@
             transport.flush()
         }
 
-        /// Ends what takes too long.
         func check(now: UInt64) {
             switch phase {
             case .opening: if deadline <= now { fail(.timedOut) }
@@ -101,11 +103,15 @@
             }
         }
 
-        /// Ends the connection whatever it does; the destination has forgotten it.
         func abandon() {
             let all = underWay.values
             end()
             for request in all { request.end(.failure(.overloaded)) }
+        }
+
+        func close() {
+            end()
+            destination.isOver(self)
         }
 
         func transportOpened() { flush() }
@@ -124,7 +130,7 @@
             guard phase != .over else { return }
             if underWay.isEmpty, session.isOver || !takesMore { return close() }
             if session.isOver { return fail(.broken("the server has broken HTTP/2")) }
-            destination.pump()
+            destination.isFree(self)
         }
 
         func transportEnded() { fail(.broken("ended without an answer")) }
@@ -141,7 +147,7 @@
             // What is sent again goes first, in the order in which it was asked for.
             let outcomes = session.takeOutcomes().sorted { $0.stream > $1.stream }
             for (stream, outcome) in outcomes where outcome == .notProcessed {
-                if let request = underWay.removeValue(forKey: stream) { destination.again(request) }
+                if let request = underWay.removeValue(forKey: stream) { again(request) }
             }
             for (stream, outcome) in outcomes.reversed() {
                 guard let request = underWay.removeValue(forKey: stream) else { continue }
@@ -161,10 +167,23 @@
             if !outcomes.isEmpty, underWay.isEmpty { stayIdle() }
         }
 
-        /// Ends a connection that has nothing under way.
-        private func close() {
-            end()
-            destination.isOver(self)
+        private func again(_ request: PendingRequest) {
+            guard request.attempts < Self.attemptsMax else {
+                return request.end(.failure(.broken("refused \(request.attempts) times")))
+            }
+            destination.again(request)
+        }
+
+        /// As the session sends them: what names the request first (RFC 9113 §8.3.1).
+        private static func fields(
+            of request: OutgoingRequest
+        ) -> [(name: String, value: String)] {
+            let origin = request.url.origin
+            return [
+                (":method", request.method), (":scheme", origin.isSecure ? "https" : "http"),
+                (":authority", origin.authority), (":path", request.url.target),
+            ] + request.headers.map { ($0.name.lowercased(), $0.value) }
+                + [("content-length", "\(request.body.count)")]
         }
 
         private func fail(_ failure: ClientFailure) {

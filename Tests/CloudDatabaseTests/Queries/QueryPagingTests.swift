@@ -161,7 +161,7 @@ struct QueryPagingTests {
                 """
                 UPDATE indexes SET state = 0, filled_through = 37;
                 DELETE FROM new_index_values WHERE record > 37;
-                INSERT OR IGNORE INTO work (kind, subject, item, enqueued_at) VALUES (3, 0, 0, 0);
+                INSERT OR IGNORE INTO work (kind, subject, item, name) VALUES (3, 0, 0, '');
                 """)
         }
         #expect(try server.names(query).count == 5)

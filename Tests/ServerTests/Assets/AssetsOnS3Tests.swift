@@ -20,7 +20,7 @@ struct AssetsOnS3Tests {
             "LENTICULAR_S3_ENDPOINT": store.origin.text,
             "LENTICULAR_S3_REGION": S3StandInServer.region,
             "LENTICULAR_S3_BUCKET": S3StandInServer.bucket,
-            "LENTICULAR_S3_PREFIX": "one/", "LENTICULAR_S3_ATTEMPTS_MAX": "2",
+            "LENTICULAR_S3_PREFIX": "one/",
             "LENTICULAR_S3_CREDENTIALS_FILE": folder.path("keys"),
         ]
     }
@@ -131,7 +131,7 @@ struct AssetsOnS3Tests {
     func trouble() throws {
         let test = try fixture()
         _ = try save(test, "one", bytes: 100_000)
-        store.objects.fail("PUT ", .refuse(status: 503, code: "SlowDown"), times: 2)
+        store.objects.fail("PUT ", .refuse(status: 503, code: "SlowDown"), times: 4)
         let file = folder.path("other")
         _ = try makeFile(file, bytes: 5_000, number: 9)
         var answer = try test.server.request(test.uploadPath(), ["--data-binary", "@\(file)"])

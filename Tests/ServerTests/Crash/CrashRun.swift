@@ -273,7 +273,8 @@ final class CrashRun: @unchecked Sendable {
 
     /// Starts a server, every other time with a log that is moved into the file all the time.
     private func start() throws -> ServerProcess {
-        let often = ["LENTICULAR_STORAGE_CHECKPOINT_PAGES": "100"]
+        // The log is no longer than half of the reserve, and is moved at half of that.
+        let often = ["LENTICULAR_STORAGE_RESERVE_BYTES": "\(4 * 100 * 4_096)"]
         return try ServerProcess(data: data, environment: random.once(in: 2) ? often : [:])
     }
 

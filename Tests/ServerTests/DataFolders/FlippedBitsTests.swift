@@ -4,6 +4,7 @@ import SQLite
 import Seeding
 import Testing
 
+@testable import SQLiteStorage
 @testable import Server
 
 /// Files of databases that have decayed.
@@ -80,12 +81,32 @@ struct FlippedBitsTests {
     @Test("A record whose JSON has decayed is named by the check, with an index over it or not")
     func records() throws {
         notes.stop()
-        // What a server of before has left: rows of today have a checksum.
-        try FormerVersions.bringBack(notes.store)
-        try Connection(path: notes.store, mode: .readWrite).execute(
-            "UPDATE versions SET body = CAST(replace(CAST(body AS TEXT), 'text 7', 'text \u{1}') AS BLOB)"
-        )
+        try spoilText()
         #expect(try problems().contains("iCloud.a development: records that are not JSON: 1"))
+    }
+
+    /// Makes a record's text no JSON, in a row whose sum is right.
+    private func spoilText() throws {
+        let connection = try Connection(path: notes.store, mode: .readWrite)
+        let spoiled = try connection.snapshot { connection in
+            var found: (key: Int64, row: [UInt8])?
+            try VersionReader(connection, Damage()).scan(
+                after: 0, through: .max, newestFirst: false
+            ) { key, version in
+                let text = String(decoding: version.body, as: UTF8.self)
+                guard text.contains("text 7") else { return true }
+                let head = VersionRow.Head(
+                    key: key, record: version.record, type: version.type, flags: version.flags)
+                let bad = Array(text.replacingOccurrences(of: "text 7", with: "text \u{1}").utf8)
+                found = (key, bad.withUnsafeBytes { VersionRow.row(whole: head, $0) })
+                return false
+            }
+            return try #require(found)
+        }
+        let update = try connection.prepare("UPDATE version_rows SET content = ?2 WHERE key = ?1")
+        update.bind(spoiled.key, at: 1)
+        update.bind(spoiled.row, at: 2)
+        try update.run()
     }
 
     @Test("Whatever bit flips, the server lives, and nobody sees another's records by it")

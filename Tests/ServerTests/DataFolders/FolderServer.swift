@@ -30,7 +30,8 @@ final class FolderServer {
         var configuration = ServerConfiguration()
         configuration.listen = ["127.0.0.1:0"]
         configuration.storage.reserveBytes = 0
-        Self.letTake(time: &configuration.limits)
+        (configuration.limits.queryMillisecondsMax, configuration.limits.indexWaitMilliseconds) =
+            (600_000, 600_000)
         configure(&configuration)
         let folder = try Self.open(data, configuration, process)
         do {
@@ -47,8 +48,7 @@ final class FolderServer {
     var folder: DataFolder { server.folder }
 
     /// What a busy machine held up comes out as anything else: a test that means a limit of time sets it.
-    private static func letTake(time limits: inout LimitSettings) {
-        (limits.queryMillisecondsMax, limits.indexWaitMilliseconds) = (600_000, 600_000)
+    private static func letTake(time limits: inout ServiceLimits) {
         (limits.writerMillisecondsMax, limits.decisionAttemptsMax) = (600_000, 1_000)
         limits.sharedPageHoldMilliseconds = 30_000
     }
@@ -58,7 +58,7 @@ final class FolderServer {
     ) throws -> DataFolder {
         try DataFolder.make(data)
         let folder = try DataFolder.open(
-            data, configuration: configuration, process: process
+            data, configuration: configuration, process: process, limit: letTake
         ) { Issue.record("commit of unknown outcome: \($0)") }
         guard let folder else { throw CommandFailure("\(data) is held") }
         return folder

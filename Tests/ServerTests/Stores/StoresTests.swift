@@ -80,7 +80,7 @@ final class StoresTests {
         return try store(number).writeAndWait { transaction in
             let owner =
                 try transaction.owner(named: .publicOwner)
-                ?? transaction.makeOwner(.publicOwner, account: nil)
+                ?? transaction.makeOwner(.publicOwner)
             let made = try transaction.makeZone(named: name, of: owner.number)
             return (made.number, made.created)
         }

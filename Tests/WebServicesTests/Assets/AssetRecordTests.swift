@@ -48,7 +48,7 @@ struct AssetRecordTests {
             ("[{\"fieldName\":\"a\",\"recordType\":\"-\"}]", "recordType"),
             (
                 "[\(Array(repeating: "{\"fieldName\":\"a\"}", count: 201).joined(separator: ","))]",
-                "assets.tokensPerRequestMax"
+                "tokens: 201 given; the limit is 200"
             ),
         ] {
             let answer = try ida.tokens(tokens)
@@ -355,6 +355,6 @@ struct AssetRecordTests {
         #expect(try ask(2)["assets"].elements.count == 10)
         let refused = try ask(3)
         #expect(refused.status == 400 && refused.code == "BAD_REQUEST")
-        #expect(refused.reason.contains("assets.rereferencedMax"), "\(refused.reason)")
+        #expect(refused.reason.contains("the fields hold over 10"), "\(refused.reason)")
     }
 }

@@ -108,6 +108,23 @@ struct HandoverTests {
         #expect(Self.name(try hasty.phone.poll()) == "a")
     }
 
+    @Test("A poller that reads nothing holds up nobody, and its next poll finds the notice")
+    func unread() throws {
+        let tablet = try NoticeListener(ida, device: "tablet")
+        var deaf = phone.client
+        deaf.reads = false
+        _ = deaf.start(raw: Array(phone.target.utf8), body: [], method: .get)
+        try held(1)
+        // What is waited for a loop that does not answer is longer than any test.
+        try ida.save("a")
+        #expect(Self.name(try tablet.poll()) == "a")
+        let waiting = tablet.begin()
+        try held(1)
+        try ida.save("b")
+        #expect(Self.name(try waiting.answer()) == "b")
+        #expect(try (0..<2).map { _ in Self.name(try phone.poll()) } == ["a", "b"])
+    }
+
     @Test("Badges go on counting, whether somebody waits or not")
     func badges() throws {
         let counting = try NoticeListener(server.user("bo"), device: "phone")

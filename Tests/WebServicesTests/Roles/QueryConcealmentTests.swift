@@ -108,6 +108,6 @@ struct QueryConcealmentTests {
         let own = try ida.modify(
             (0..<4).map { operation("forceUpdate", "big\($0)", type: "Note") }, zone: nil,
             in: "public")
-        #expect(own.records.contains { $0.reason.contains("limits.batchBytesMax") })
+        #expect(own.records.contains { $0.reason.contains("bytes together") })
     }
 }

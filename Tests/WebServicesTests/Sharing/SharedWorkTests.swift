@@ -234,7 +234,7 @@ struct SharedWorkTests {
             operation("forceUpdate", "x", type: "Note", fields: "{}", more: below("n6"))
         ]).records[0]
         #expect(moved.code == "BAD_REQUEST")
-        #expect(moved.reason.contains("limits.hierarchyDepthMax"))
+        #expect(moved.reason.contains("5 parents above it"))
         let near = try ida.modify([
             operation("forceUpdate", "x", type: "Note", fields: "{}", more: below("n2"))
         ]).records[0]

@@ -1,7 +1,7 @@
 #pragma once
 #include <stddef.h>
 
-/// One SQL file: run once, in one transaction, never edited after a release.
+/// One SQL file: run once, never edited after a release.
 struct lenticular_migration {
     const char *_Nonnull name;
     const char *_Nonnull sql;

@@ -1,3 +1,4 @@
+import Background
 import CloudModel
 import Storage
 
@@ -43,21 +44,25 @@ package struct LetterRound: Sendable {
     private static let roundMax = 32
     /// Then a letter is of no use any more.
     private static let ageMax: Milliseconds = 86_400_000
-    private static let pauseMax: Milliseconds = 3_600_000
 
     private let catalog: any CatalogStorage
     private let letters: Letters
     private let sender: any LetterSender
+    private let backoff: Backoff
     private let compose: @Sendable (Letters.Contents, Letter) -> LetterText
 
-    /// - Parameter compose: puts what a letter says into words, for its address and in its language.
+    /// - Parameters:
+    ///   - backoff: when a letter is tried again that could not be sent.
+    ///   - compose: puts what a letter says into words, for its address and in its language.
     package init(
         catalog: any CatalogStorage, letters: Letters, sender: any LetterSender,
+        backoff: Backoff = Backoff(first: 60_000, longest: 3_600_000),
         compose: @escaping @Sendable (Letters.Contents, Letter) -> LetterText
     ) {
         self.catalog = catalog
         self.letters = letters
         self.sender = sender
+        self.backoff = backoff
         self.compose = compose
     }
 
@@ -85,7 +90,7 @@ package struct LetterRound: Sendable {
                 try catalog.deleteLetter(letter.number)
             } catch {
                 outcome.failures.append("\(error)")
-                let pause = min(Self.pauseMax, 60_000 << min(letter.tries, 6))
+                let pause = backoff.milliseconds(after: letter.tries + 1)
                 try catalog.postpone(letter: letter.number, until: now + pause)
             }
         }

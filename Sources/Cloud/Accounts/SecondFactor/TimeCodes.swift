@@ -64,25 +64,9 @@ package struct TimeCodes: Sendable {
     ///   - issuer: the server's name as its owner knows it.
     ///   - account: what the account's owner knows it by.
     package func address(issuer: String, account: String) -> String {
-        let label = "\(Self.escaped(issuer)):\(Self.escaped(account))"
+        let label = "\(PercentEncoding.encode(issuer)):\(PercentEncoding.encode(account))"
         return "otpauth://totp/\(label)?secret=\(Base32.encode(secret))"
-            + "&issuer=\(Self.escaped(issuer))&algorithm=SHA1&digits=\(Self.digits)"
+            + "&issuer=\(PercentEncoding.encode(issuer))&algorithm=SHA1&digits=\(Self.digits)"
             + "&period=\(Self.stepSeconds)"
-    }
-
-    /// Percent-encodes all but the unreserved characters (RFC 3986 §2.3).
-    private static func escaped(_ text: String) -> String {
-        var escaped: [UInt8] = []
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"):
-                escaped.append(byte)
-            case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-                escaped.append(byte)
-            default: escaped += Array("%\(Hexadecimal.encode([byte]).uppercased())".utf8)
-            }
-        }
-        return String(decoding: escaped, as: UTF8.self)
     }
 }

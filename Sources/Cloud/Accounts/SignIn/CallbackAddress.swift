@@ -1,3 +1,5 @@
+import Cryptography
+
 /// Compares addresses that browsers are sent back to with those that were registered, and extends them.
 package enum CallbackAddress {
     private static let loopbacks = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
@@ -36,7 +38,7 @@ package enum CallbackAddress {
         var text = String(parts[0])
         for (name, value) in parameters {
             text += text.contains("?") ? (text.hasSuffix("?") ? "" : "&") : "?"
-            text += "\(name)=\(encoded(value))"
+            text += "\(name)=\(PercentEncoding.encode(value))"
         }
         return parts.count > 1 ? "\(text)#\(parts[1])" : text
     }
@@ -48,22 +50,5 @@ package enum CallbackAddress {
         let start = address.utf8.count > scheme.utf8.count + 3 ? scheme.count + 3 : scheme.count
         let authority = address.dropFirst(start).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         return WebOrigin.serialized("\(scheme)://\(authority)")
-    }
-
-    /// Percent-encodes all but unreserved characters (RFC 3986 §2.3).
-    private static func encoded(_ text: String) -> String {
-        var encoded = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                encoded.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                encoded += "%" + (digits.count == 1 ? "0\(digits)" : digits)
-            }
-        }
-        return encoded
     }
 }

@@ -39,6 +39,20 @@ package struct HandOver: Sendable {
         case code(callback: String, state: String?, challenge: [UInt8])
     }
 
+    /// What an asker got wrong, so that nothing can be handed to them.
+    package enum WayRefusal: Error, Sendable, Equatable, CaseIterable {
+        /// There is neither a page with an origin to send a message to, nor a registered callback.
+        case originMissing
+        /// The asker wants an answer at an address, and the API token has none.
+        case callbackUnregistered
+        /// The callback is another one than the API token's.
+        case callbackDiffers
+        /// The callback is the API token's but for its port, which is allowed only with a challenge.
+        case challengeMissing
+        case challengeIllegal
+        case stateTooLong
+    }
+
     /// What goes out.
     package enum Parcel: Sendable, Equatable {
         case message(origin: String, token: String)
@@ -80,28 +94,31 @@ package struct HandOver: Sendable {
         return Asker(apiToken: token, origin: contents.origin)
     }
 
-    /// How to hand the outcome to the asker; nil when nothing that they ask for is allowed.
+    /// How to hand the outcome to the asker.
     ///
     /// A callback counts only if it is the one that is registered with the API token. If that is a
     /// loopback address, any port will do.
-    package func way(to asker: Asker, _ wish: Wish) -> Way? {
+    ///
+    /// - Throws: what the asker got wrong, where nothing that they ask for is allowed.
+    package func way(to asker: Asker, _ wish: Wish) throws(WayRefusal) -> Way {
         let registered = asker.apiToken.callback.flatMap { $0 == APITokens.postMessage ? nil : $0 }
         guard wish.callback != nil || wish.challenge != nil else {
             if let registered { return .tokens(callback: registered) }
-            return asker.origin.map { .message(origin: $0) }
+            guard let origin = asker.origin else { throw .originMissing }
+            return .message(origin: origin)
         }
-        guard let registered else { return nil }
+        guard let registered else { throw .callbackUnregistered }
         let callback = wish.callback ?? registered
-        guard CallbackAddress.isSame(callback, as: registered),
-            (wish.state?.utf8.count ?? 0) <= Self.stateBytesMax
-        else { return nil }
+        guard CallbackAddress.isSame(callback, as: registered) else { throw .callbackDiffers }
+        guard (wish.state?.utf8.count ?? 0) <= Self.stateBytesMax else { throw .stateTooLong }
         guard let challenge = wish.challenge else {
             // Tokens in an address reach whoever listens there: that is for the exact one.
-            return callback == registered ? .tokens(callback: callback) : nil
+            guard callback == registered else { throw .challengeMissing }
+            return .tokens(callback: callback)
         }
         guard wish.challengeMethod == "S256", let bytes = Base64.decode(challenge, .urlSafe),
             bytes.count == SHA256.digestBytes
-        else { return nil }
+        else { throw .challengeIllegal }
         return .code(callback: callback, state: wish.state, challenge: bytes)
     }
 

@@ -65,9 +65,6 @@ package struct UnfinishedDeletions {
         for place in touched { try data.overwriteDeleted(in: place, while: goesOn) }
         for deletion in done { try data.users.finish(deletion) }
         try data.overwriteDeletedInCatalog(while: goesOn)
-        outcome.left += try data.formerCopies().map {
-            "\($0) is a copy of before an upgrade, and has what there was then: remove it"
-        }
         if outcome.left.isEmpty { outcome.goneAt = data.clock.now() }
         return outcome
     }

@@ -12,10 +12,6 @@ package struct CheckData: AdministrativeAction {
         package let mendedSums: Int
         /// Files of assets in the trash, which is no problem.
         package let trashedAssets: Int
-        /// Records of former versions that wait to be moved, which is no problem.
-        package let recordsToMove: Int
-        /// Names of records of former versions that wait to be moved, which is no problem either.
-        package let namesToMove: Int
         /// Records that were removed because they are not what was written.
         package let removedRecords: Int
     }
@@ -44,8 +40,6 @@ package struct CheckData: AdministrativeAction {
         let problems = try data.problems() + removed.kept
         return Outcome(
             problems: problems, mendedSums: try data.mendSums(),
-            trashedAssets: try data.trashedAssets(),
-            recordsToMove: try data.rowsToMove(.versions), namesToMove: try data.rowsToMove(.names),
-            removedRecords: removed.removed)
+            trashedAssets: try data.trashedAssets(), removedRecords: removed.removed)
     }
 }

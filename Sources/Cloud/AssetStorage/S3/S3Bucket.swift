@@ -1,3 +1,4 @@
+import Background
 import CloudModel
 import Cryptography
 import HTTPClient
@@ -12,9 +13,9 @@ package final class S3Bucket: Sendable {
         package var bucket: String
         /// Whether the bucket is the first part of the path, else of the host's name.
         package var isPathStyle = true
-        /// Files up to that size go in one request, larger ones in parts of it.
+        /// Files up to that size go in one request, larger ones in parts of it: each is in memory while it is sent.
         package var partBytes = 16_777_216
-        /// How often a request is made before it is given up.
+        /// How often a request is made before it is given up: somebody waits for it.
         package var attemptsMax = 4
         /// How much a reader asks for at a time.
         package var windowBytes = 4_194_304
@@ -61,13 +62,12 @@ package final class S3Bucket: Sendable {
     }
 
     private static let errorBytesMax = 65_536
-    private static let pauseBase: Milliseconds = 100
-    private static let pauseMax: Milliseconds = 5_000
 
     package let options: Options
     private let signer: SignatureV4
     private let client: BlockingHTTPClient
     private let surroundings: Surroundings
+    private let backoff: Backoff
 
     /// - Parameter trust: whom TLS believes, for an endpoint with `https`.
     package init(
@@ -81,6 +81,8 @@ package final class S3Bucket: Sendable {
             ? options.endpoint : options.endpoint.adding(label: options.bucket)
         client = BlockingHTTPClient(origin, trust: trust, options: options.client)
         self.surroundings = surroundings
+        let random = surroundings.random
+        backoff = Backoff(first: 100, longest: 5_000) { random.number() }
     }
 
     var now: Milliseconds { surroundings.clock.now() }
@@ -97,7 +99,7 @@ package final class S3Bucket: Sendable {
     }
 
     private func path(_ key: String) -> String {
-        let object = SignatureV4.encode(key, keepingSlashes: true)
+        let object = PercentEncoding.encode(key, keepingSlashes: true)
         return options.isPathStyle ? "/\(options.bucket)/\(object)" : "/\(object)"
     }
 
@@ -183,13 +185,6 @@ package final class S3Bucket: Sendable {
         return .system(call: what, reason: "\(status) \(code)")
     }
 
-    /// Waits, twice as long after each attempt.
-    ///
-    /// Half of the time is left to chance, so that many do not come at once.
-    func pause(after attempt: Int) {
-        let longest = min(Self.pauseMax, Self.pauseBase << Milliseconds(min(attempt - 1, 10)))
-        let chance = surroundings.random.bytes(2)
-        let share = chance.reduce(Milliseconds(0)) { $0 << 8 | Milliseconds($1) }
-        surroundings.pause(longest / 2 + (longest / 2) * share / 65_536)
-    }
+    /// Waits, longer after each attempt.
+    func pause(after attempt: Int) { surroundings.pause(backoff.milliseconds(after: attempt)) }
 }

@@ -10,8 +10,10 @@ import Synchronization
 package final class AssetTokens: Sendable {
     /// How long things stay good, in seconds.
     package struct Lives: Sendable {
+        /// As Apple's (web-services.md §7); an upload that has begun may take longer.
         package var uploadURL = 900
         package var downloadURL = 3_600
+        /// A device that was uploading when it lost its network saves the record within a day.
         package var receipt = 86_400
 
         package init() {}

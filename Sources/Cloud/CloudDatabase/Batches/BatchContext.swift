@@ -123,8 +123,7 @@ final class BatchContext {
             throw RefusedBatch(
                 fault: .limitExceeded(
                     "operations: it takes more than \(limits.decisionStepsMax) steps to find out "
-                        + "what they do to each other; send fewer at once "
-                        + "(limits.decisionStepsMax)"))
+                        + "what they do to each other; send fewer at once"))
         }
     }
 
@@ -137,31 +136,61 @@ final class BatchContext {
 
     // MARK: - What is stored
 
-    /// Reads what is stored under the names of all operations at once.
+    /// Reads at once what is stored under the names of all operations, and under those that they refer to.
     private func readFormers() throws {
         formers.reserveCapacity(operations.count)
         guard operations.count > 1 else { return }
-        var asked: [RecordOperation] = []
-        asked.reserveCapacity(operations.count)
-        for case .operation(let operation) in operations { asked.append(operation) }
-        var isThere = [Bool](repeating: false, count: asked.count)
+        var keepsBody: [Bool] = []
+        keepsBody.reserveCapacity(operations.count)
+        for case .operation(let operation) in operations {
+            keepsBody.append(!operation.kind.deletes)
+        }
+        // What a participant refers to is looked for where it is asked for: they may not see it.
+        let names = Self.names(of: operations, in: zone.name, withTargets: access == nil)
+        keepsBody += repeatElement(false, count: names.count - keepsBody.count)
+        var isThere = [Bool](repeating: false, count: names.count)
         // If the caller may not see a record, no more of it is read than they may know.
         let mayReadBodies = access == nil && !rights.holdsBack
         var isOverLimit = false
-        try stored.current(of: asked.map(\.name), in: zone.number) { index, version in
+        try stored.current(of: names, in: zone.number, inOrder: false) { index, version in
             isThere[index] = true
             let size = version.flags.contains(.tombstone) ? 0 : version.body.count
-            let wantsBody = size > 0 && !asked[index].kind.deletes
+            let wantsBody = size > 0 && keepsBody[index]
             if wantsBody, bodyBytesRead + size > limits.batchBytesMax { isOverLimit = true }
             let readsBodies = mayReadBodies && !isOverLimit
             if wantsBody, readsBodies { bodyBytesRead += size }
-            formers[key(asked[index].name)] = CurrentRecord(
-                version, withBody: wantsBody && readsBodies)
+            formers[key(names[index])] = CurrentRecord(version, withBody: wantsBody && readsBodies)
+            return true
         }
-        for (index, operation) in asked.enumerated() where !isThere[index] {
-            formers[key(operation.name)] = .missing
+        for (index, name) in names.enumerated() where !isThere[index] {
+            formers[key(name)] = .missing
         }
         if isOverLimit { forgetBodies() }
+    }
+
+    /// The names of operations, and then those of the zone that they refer to as parents and by references that act.
+    static func names(
+        of operations: [DecodedOperation], in zone: ZoneName, withTargets: Bool
+    ) -> [RecordName] {
+        var names: [RecordName] = []
+        names.reserveCapacity(operations.count)
+        for case .operation(let operation) in operations { names.append(operation.name) }
+        guard withTargets, operations.contains(where: mayActOnOthers) else { return names }
+        var seen = Set(names)
+        let most = 2 * operations.count
+        func add(_ name: RecordName) {
+            if names.count < most, seen.insert(name).inserted { names.append(name) }
+        }
+        for case .operation(let operation) in operations where !operation.kind.deletes {
+            if case .set(let parent) = operation.parent { add(parent) }
+            for field in operation.fields.fields {
+                for reference in field.references
+                where reference.action != .none && reference.zone?.name ?? zone == zone {
+                    add(reference.name)
+                }
+            }
+        }
+        return names
     }
 
     /// The order of operations says which of them are within the limit of bytes, not the order of storage.
@@ -184,8 +213,7 @@ final class BatchContext {
         guard bodyBytesRead <= limits.batchBytesMax else {
             throw Fault.limitExceeded(
                 "the stored records that the operations change take over "
-                    + "\(limits.batchBytesMax) bytes together; send fewer at once "
-                    + "(limits.batchBytesMax)")
+                    + "\(limits.batchBytesMax) bytes together; send fewer at once")
         }
         formers[key] = read
         return read
@@ -206,9 +234,26 @@ final class BatchContext {
     /// The parent that a stored record gives.
     func parent(of record: RecordNumber) throws -> RecordName? {
         if let known = parents[record] { return known }
-        let read = try stored.parent(of: record)
-        parents[record] = .some(read)
-        return read
+        // The checks ask this of every record that gets a parent: so of all of them at once.
+        var asked = parents.isEmpty ? recordsGivenParents : []
+        asked.insert(record)
+        let records = Array(asked)
+        for (record, parent) in zip(records, try stored.parents(of: records)) {
+            parents[record] = .some(parent)
+        }
+        return parents[record] ?? nil
+    }
+
+    /// The stored records of operations that name a parent.
+    private var recordsGivenParents: Set<RecordNumber> {
+        var found: Set<RecordNumber> = []
+        for case .operation(let operation) in operations {
+            guard case .set = operation.parent, let head = formers[key(operation.name)]?.head else {
+                continue
+            }
+            found.insert(head.record)
+        }
+        return found
     }
 
     /// Who made a stored record; nil when nobody is named.
@@ -301,7 +346,7 @@ final class BatchContext {
         RefusedBatch(
             fault: .limitExceeded(
                 "operations: more than \(limits.sourcesReadMax) references lead to the records that "
-                    + "they concern; send fewer at once (limits.sourcesReadMax)"))
+                    + "they concern; send fewer at once"))
     }
 
     /// How many stored records refer to a target, counted up to a limit.
@@ -322,6 +367,7 @@ final class BatchContext {
     ///
     /// The batch treats them as if they did not exist, also in the faults that it reports.
     private func overlookUnseen() throws {
+        try access?.prepare(formers.values.compactMap { $0.head?.record })
         for case .operation(let operation) in operations {
             try checkTime()
             let key = key(operation.name)

@@ -256,7 +256,8 @@ private struct StepAllowance {
     init(_ context: BatchContext) throws {
         cascadedMax = context.limits.cascadeRecordsMax
         let quota = context.quotaBytes
-        if quota > 0 { bytes = quota - (try context.ground.usedBytes(of: context.owner)) }
+        guard quota > 0 else { return }
+        bytes = quota - (try context.ground.usedBytes(of: context.owner, context.zone.owner))
     }
 
     /// Whether there is enough for the whole demand, in whatever order the operations take it.

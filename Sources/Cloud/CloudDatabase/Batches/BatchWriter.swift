@@ -98,7 +98,11 @@ struct BatchWriter {
     ) throws {
         let key = context.key(name)
         let former = try former(key)
-        let position = try transaction.takePosition()
+        if waiting.needsPositions {
+            let count = savesInARow(from: index)
+            waiting.take(try transaction.takePositions(count), count)
+        }
+        let position = waiting.nextPosition()
         let sharing = sharing(save, key)
         let body = bodies.body(
             name: name, type: save.type, fields: save.fields, position: position,
@@ -115,22 +119,42 @@ struct BatchWriter {
             type: try typeNumber(save.type), flags: flags, body: body.bytes,
             fieldsEnd: body.fieldsEnd)
         version.hasFewEntries = context.database.scope == .public
+        if !save.links.isEmpty || former.flags.contains(.hasLinks) { version.links = save.links }
+        if !save.assets.isEmpty || former.flags.contains(.hasAssets) {
+            version.files = Set(save.assets.map(\.digest))
+        }
         waiting.versions.append(version)
         waiting.saves.append(
-            WaitingSaves.Save(
-                index: index, save: save, shortGUID: sharing.shortGUID, formerFlags: former.flags))
+            WaitingSaves.Save(index: index, save: save, shortGUID: sharing.shortGUID))
+    }
+
+    /// How many saves are written together, from a step on.
+    private func savesInARow(from index: Int) -> Int {
+        var count = 0
+        for step in plan.steps[index...] {
+            switch step {
+            case .save: count += 1
+            case .fault, .nothing: break
+            case .delete, .leave: return count
+            }
+        }
+        return count
     }
 
     /// Writes the waiting saves in one call, and then all that goes with each of them.
     private mutating func writeWaiting(_ outcomes: inout [RecordOutcome]) throws {
         guard !waiting.versions.isEmpty else { return }
         let (versions, saves) = (waiting.versions, waiting.saves)
-        waiting = WaitingSaves()
+        waiting.empty()
         let records = try transaction.save(versions)
+        try coverage(of: context.zone.number) {
+            try $0.expect(records, below: Set(saves.lazy.compactMap(\.save.parent)))
+        }
         for (index, record) in records.enumerated() {
             let outcome = try finish(saves[index], versions[index], record)
             outcomes[saves[index].index] = outcome
         }
+        try coverage(of: context.zone.number) { $0.settle() }
     }
 
     /// Writes all that goes with a saved record.
@@ -138,13 +162,6 @@ struct BatchWriter {
         _ waited: WaitingSaves.Save, _ version: NewVersion, _ record: RecordNumber
     ) throws -> RecordOutcome {
         let (save, name, flags) = (waited.save, version.name, version.flags)
-        if !save.links.isEmpty || waited.formerFlags.contains(.hasLinks) {
-            try transaction.replaceLinks(of: record, with: save.links)
-        }
-        if !save.assets.isEmpty || waited.formerFlags.contains(.hasAssets) {
-            try transaction.replaceAssets(
-                of: record, in: context.zone, with: Set(save.assets.map(\.digest)))
-        }
         try coverage(of: context.zone.number) {
             try $0.saved(
                 Coverage.Saved(
@@ -201,17 +218,9 @@ struct BatchWriter {
         let position = try transaction.takePosition()
         let type = try typeName(former.type)
         _ = try transaction.save(
-            NewVersion(
-                zone: zone, name: key.name, position: position, former: head,
-                formerBytes: former.bodyBytes, formerIsAlive: true,
-                formerIsDamaged: former.isDamaged, type: former.type, flags: .tombstone,
-                body: RecordBody.tombstone(name: key.name, type: type, zone: json)))
-        if former.flags.contains(.hasLinks) {
-            try transaction.replaceLinks(of: head.record, with: [])
-        }
-        if former.flags.contains(.hasAssets) {
-            try transaction.replaceAssets(of: head.record, in: zone, with: [])
-        }
+            .tombstone(
+                of: former, head, name: key.name, in: zone, at: position,
+                RecordBody.tombstone(name: key.name, type: type, zone: json)))
         try coverage(of: key.zone) { try $0.deleted(head.record, at: position) }
         formers[key] = .deleted(head.record, at: position)
         if context.database.scope == .public { buried.append((key, position)) }
@@ -271,11 +280,29 @@ private struct WaitingSaves {
         let index: Int
         let save: PlannedSave
         let shortGUID: ShortGUID?
-        let formerFlags: VersionFlags
     }
 
     var versions: [NewVersion] = []
     var saves: [Save] = []
+    /// Positions that were taken for the saves that follow each other.
+    private var positions: Range<Position> = 0..<0
+
+    var needsPositions: Bool { positions.isEmpty }
+
+    mutating func take(_ first: Position, _ count: Int) {
+        positions = first..<first + Position(count)
+    }
+
+    mutating func nextPosition() -> Position {
+        defer { positions = positions.dropFirst() }
+        return positions.lowerBound
+    }
+
+    /// Lets go what was written.
+    mutating func empty() {
+        versions.removeAll()
+        saves.removeAll()
+    }
 
     mutating func reserveCapacity(_ count: Int) {
         versions.reserveCapacity(count)

@@ -30,9 +30,9 @@ struct DecisionGround {
     }
 
     /// How many bytes an owner's records take, including what the transaction has written.
-    func usedBytes(of name: UserRecordName) throws -> Int64 {
-        guard let owner = try stored.owner(named: name) else { return 0 }
-        return try transaction?.usedBytes(of: owner.number) ?? owner.usedBytes
+    func usedBytes(of name: UserRecordName, _ number: OwnerNumber) throws -> Int64 {
+        if let transaction { return try transaction.usedBytes(of: number) }
+        return try stored.owner(named: name)?.usedBytes ?? 0
     }
 }
 

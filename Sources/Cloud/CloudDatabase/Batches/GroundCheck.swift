@@ -38,7 +38,7 @@ struct GroundCheck {
             zones[zone] = try context.hasShares(zone)
         }
         self.zones = zones
-        usedBytes = try context.ground.usedBytes(of: context.owner)
+        usedBytes = try context.ground.usedBytes(of: context.owner, context.zone.owner)
     }
 
     private init(_ other: GroundCheck, at position: Position) {
@@ -149,9 +149,14 @@ struct GroundCheck {
 
     /// Whether the tombstones that the decision saw are still there, not collected.
     private func tombstonesStand(_ stored: any StoreSnapshot) throws -> Bool {
+        var seen: [ZoneNumber: [(name: RecordName, position: Position)]] = [:]
         for (key, former) in context.formers where !former.isAlive {
             guard let head = former.head else { continue }
-            guard try stored.head(of: key.name, in: key.zone)?.position == head.position else {
+            seen[key.zone, default: []].append((key.name, head.position))
+        }
+        for (zone, records) in seen {
+            let heads = try stored.heads(of: records.map(\.name), in: zone)
+            guard zip(records, heads).allSatisfy({ $0.position == $1?.position }) else {
                 return false
             }
         }
@@ -161,7 +166,7 @@ struct GroundCheck {
     /// Whether what fitted the quota still fits, and what did not fit still does not.
     private func quotaStands(_ ground: DecisionGround) throws -> Bool {
         guard context.quotaBytes > 0 else { return true }
-        let used = try ground.usedBytes(of: context.owner)
+        let used = try ground.usedBytes(of: context.owner, context.zone.owner)
         guard !room.wasLacking else { return used == usedBytes }
         return used <= usedBytes || used <= context.quotaBytes - room.growth
     }

@@ -24,7 +24,7 @@ extension EncodedFields {
         guard bytes > most, let field = largestIndexed(in: type) else { return }
         throw .limitExceeded(
             "field '\(field.text)': the record's searchable texts and its lists take \(bytes) bytes; "
-                + "a public record may have \(most) (limits.publicIndexedBytesMax). Take SEARCHABLE or "
+                + "a public record may have \(most). Take SEARCHABLE or "
                 + "QUERYABLE off the field in the schema, or send the text as an asset")
     }
 }
@@ -74,7 +74,7 @@ struct PublicParts {
         throw .limitExceeded(
             "operations: the searchable texts and the lists of a public request that also deletes, or "
                 + "in which a record refers to a later one, may take "
-                + "\(limits.publicIndexedBytesMax) bytes (limits.publicIndexedBytesMax); send what "
+                + "\(limits.publicIndexedBytesMax) bytes; send what "
                 + "is referred to, and the deletions, in requests of their own")
     }
 

@@ -41,7 +41,7 @@ struct PlannedTree {
             guard seen.count <= most else {
                 throw Fault.limitExceeded(
                     "parent: the record or a shared one would have more than "
-                        + "\(most) parents above it (limits.hierarchyDepthMax)")
+                        + "\(most) parents above it")
             }
             try context.takeStep()
             guard try visit(current) else { return nil }

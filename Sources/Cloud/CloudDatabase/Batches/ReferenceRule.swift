@@ -61,8 +61,7 @@ struct ReferenceRule {
             guard seen.insert(reference).inserted else { continue }
             guard acting.count < most else {
                 throw .limitExceeded(
-                    "more than \(most) DELETE_SELF and VALIDATE references in one record "
-                        + "(limits.referencesPerRecordMax)")
+                    "more than \(most) DELETE_SELF and VALIDATE references in one record")
             }
             acting.append(reference)
         }

@@ -107,7 +107,7 @@ struct SaveRule {
         guard merge.listValues <= most else {
             throw .limitExceeded(
                 "the lists of the record have " + (isShown ? "\(merge.listValues)" : "too many")
-                    + " values; the limit is \(most) (limits.indexedValuesPerRecordMax)")
+                    + " values; the limit is \(most)")
         }
     }
 

@@ -25,15 +25,13 @@ package enum ChangeWatch {
     /// Whether a query fires may depend on how a record was before. And a version may be replaced before
     /// anybody looks at it; then it is only there as the former version of the next change.
     static func begin(
-        for subscription: Subscription, of owner: SubscriptionOwner, account: AccountID?,
+        for subscription: Subscription, of owner: SubscriptionOwner,
         in transaction: any StoreTransaction
     ) throws {
         _ = try transaction.follow(as: .notices)
         guard subscription.kind == .query, let type = subscription.recordType else { return }
         let name = owner.scope == .public ? UserRecordName.publicOwner : owner.user
-        let place =
-            try transaction.owner(named: name)
-            ?? transaction.makeOwner(name, account: owner.scope == .public ? nil : account)
+        let place = try transaction.owner(named: name) ?? transaction.makeOwner(name)
         // The number of a type that does not exist yet is not known.
         try transaction.wantAlso(
             FormerWanted(.owner(place.number), type: transaction.schema.types[type]?.number),

@@ -12,7 +12,7 @@ import Synchronization
 /// hears of it may look, and finds the subscription gone. Nor is one that follows another which the device did not
 /// take: each device gets its notices in their order.
 struct NoticeHandover {
-    /// What clients' systems have not taken by then goes into the outbox (`push.handoverMilliseconds`).
+    /// What no event loop has tried to send by then goes into the outbox (`ServiceLimits.handoverMilliseconds`).
     let waitMilliseconds: Int
     let hasEnded: (StoredDestination) throws -> Bool
 
@@ -26,7 +26,9 @@ struct NoticeHandover {
         draft.rendered != nil && !draft.subscription.firesOnce
     }
 
-    /// Blocks until what was handed has arrived, or has not.
+    /// Blocks until the event loops have tried to send what was handed.
+    ///
+    /// No client is waited for: what its system does not take at once has not arrived.
     ///
     /// - Returns: the page without what has arrived.
     func hand(_ page: NoticePage, of storage: any Store) throws -> NoticePage {
@@ -110,6 +112,8 @@ struct NoticeHandover {
 private final class Arrivals<Spot: Hashable & Sendable>: Sendable {
     private struct State {
         var openCount = 0
+        /// Those of which it is known.
+        var told: Set<Spot> = []
         var arrived: Set<Spot> = []
         /// Whether somebody waits for those that are open.
         var isAwaited = false
@@ -126,7 +130,8 @@ private final class Arrivals<Spot: Hashable & Sendable>: Sendable {
 
     func note(_ spot: Spot, hasArrived: Bool) {
         let isLast = state.withLock { state in
-            guard !state.isOver else { return false }
+            // What arrives after all was said not to arrive in time, and is in the outbox by now.
+            guard !state.isOver, state.told.insert(spot).inserted else { return false }
             state.openCount -= 1
             if hasArrived { state.arrived.insert(spot) }
             return state.isAwaited && state.openCount == 0

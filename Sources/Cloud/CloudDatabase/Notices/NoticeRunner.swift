@@ -1,3 +1,4 @@
+import Background
 import CloudModel
 import Dispatch
 import Storage
@@ -24,22 +25,14 @@ package final class NoticeRunner: StoreWorker {
         ) { self.decode = decode }
     }
 
-    private struct State {
-        var watch: CommitWatch?
-        var isLooking = false
-        var isStopped = false
-        var failures = 0
-    }
-
-    private static let retryMillisecondsMax = 60_000
-
     private weak let storage: (any Store)?
     private let notices: CommitNotices
     private let options: Options
     private let writing: NoticeWriting
-    private let queue = DispatchQueue(label: "store.notices.match", qos: .userInitiated)
-    private let state = Mutex(State())
-    // Only used on the queue.
+    private let runner: Runner
+    /// What wakes the runner, while it waits.
+    private let watch = LatestWatch()
+    // Only used by the runner's looks.
     private nonisolated(unsafe) let matching: NoticeMatching
 
     /// - Parameter storage: must outlive the work, which `stop` ends.
@@ -49,48 +42,34 @@ package final class NoticeRunner: StoreWorker {
         self.options = options
         writing = NoticeWriting(waitingMax: options.limits.noticesWaitingMax)
         matching = NoticeMatching(at: place, limits: options.limits, decode: options.decode)
+        runner = Runner("store.notices.match", qos: .userInitiated, report: options.report)
+        runner.use { [weak self] in try self?.look() ?? .never }
     }
 
-    package func wake() {
-        let begins = state.withLock { state in
-            guard !state.isStopped, !state.isLooking else { return false }
-            state.isLooking = true
-            state.watch?.end()
-            state.watch = nil
-            return true
-        }
-        if begins { queue.async { [weak self] in self?.look() } }
-    }
+    package func wake() { runner.wake() }
 
-    package var isBusy: Bool { state.withLock { $0.isLooking && !$0.isStopped } }
+    package var isBusy: Bool { runner.isBusy }
 
     /// Stops, after it has waited for the page that it is at.
     package func stop() {
-        let watch = state.withLock { state in
-            state.isStopped = true
-            defer { state.watch = nil }
-            return state.watch
-        }
-        watch?.end()
-        queue.sync {}
+        runner.stop()
+        watch.end()
     }
 
-    /// Deals with all changes so far, page by page; runs on the queue.
-    private func look() {
+    /// Deals with all changes so far, page by page.
+    private func look() throws -> Runner.Next {
+        watch.end()
         let start = DispatchTime.now().uptimeNanoseconds
-        while !state.withLock({ $0.isStopped }) {
-            guard let storage else { return }
-            do {
-                let mark = try takePage(of: storage)
-                state.withLock { $0.failures = 0 }
-                guard let mark else { continue }
-                options.counts.note(lag: DispatchTime.now().uptimeNanoseconds &- start)
-                let isFollowing = try storage.read { try $0.position(of: .notices) } != nil
-                return wait(for: isFollowing ? [.anything, .followers] : [.followers], since: mark)
-            } catch {
-                return tryLater(error)
-            }
+        while !runner.isStopped, let storage {
+            guard let mark = try takePage(of: storage) else { continue }
+            options.counts.note(lag: DispatchTime.now().uptimeNanoseconds &- start)
+            let isFollowing = try storage.read { try $0.position(of: .notices) } != nil
+            let places: Set<StorePlace> =
+                isFollowing ? [.anything, .followers] : [.followers]
+            watch.begin(notices.watch(places, since: mark)) { [runner] in runner.wake() }
+            return .whenWoken
         }
+        return .never
     }
 
     private func takePage(of storage: any Store) throws -> CommitNotices.Mark? {
@@ -107,27 +86,6 @@ package final class NoticeRunner: StoreWorker {
             writing: { piece, transaction in try writing.write(piece, in: transaction) })
         options.counts.noteQueued(queued)
         return mark
-    }
-
-    private func wait(for places: Set<StorePlace>, since mark: CommitNotices.Mark) {
-        let watch = notices.watch(places, since: mark)
-        let isStopped = state.withLock { state in
-            state.isLooking = false
-            if !state.isStopped { state.watch = watch }
-            return state.isStopped
-        }
-        guard !isStopped else { return watch.end() }
-        watch.whenMoved { [weak self] _ in self?.wake() }
-    }
-
-    private func tryLater(_ error: any Error) {
-        let failures = state.withLock { state in
-            state.failures += 1
-            return state.failures
-        }
-        if failures == 1 { options.report(error) }
-        let pause = min(Self.retryMillisecondsMax, 250 << min(failures, 8))
-        queue.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in self?.look() }
     }
 }
 

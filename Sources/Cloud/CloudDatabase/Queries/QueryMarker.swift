@@ -39,9 +39,7 @@ struct QuerySource: Hashable, Sendable {
 
 /// Writes and reads the markers of one viewer's query.
 struct QueryMarkers {
-    private static let format: UInt8 = 2
-    /// The format before markers named the store's life: a version before this one handed these out.
-    private static let formerFormat: UInt8 = 1
+    private static let format: UInt8 = 1
     private static let codeBytes = 16
     /// Format, then what binds the marker.
     private static let boundBytes = 1 + 32
@@ -90,27 +88,19 @@ struct QueryMarkers {
     ///   zone or viewer. A marker has expired when it names what the store has lost.
     func read(_ text: String) throws(Fault) -> QueryMarker {
         guard let bytes = Base64.decode(text),
-            bytes.count >= Self.boundBytes + Self.placeBytes + Self.codeBytes,
+            bytes.count >= Self.boundBytes + Self.lifeBytes + Self.placeBytes + Self.codeBytes,
             key.isValid(
                 Array(bytes.suffix(Self.codeBytes)), for: Array(bytes.dropLast(Self.codeBytes))),
-            [Self.format, Self.formerFormat].contains(bytes[0]),
-            Array(bytes[1..<Self.boundBytes]) == binding
+            bytes[0] == Self.format, Array(bytes[1..<Self.boundBytes]) == binding
         else { throw Self.unknown }
-        var rest = bytes[Self.boundBytes..<(bytes.count - Self.codeBytes)]
-        var reach: Position = 0
-        if bytes[0] == Self.format {
-            var life = QueryTextReader(rest.prefix(Self.lifeBytes))
-            guard let incarnation = life.number(Int64.self), let last = life.number(Int64.self)
-            else { throw Self.unknown }
-            guard identity.knows(incarnation, through: last) else {
-                throw .changeTokenExpired(
-                    "the server has gone back to an earlier state; start without continuationMarker"
-                )
-            }
-            reach = last
-            rest = rest.dropFirst(Self.lifeBytes)
+        var reader = QueryTextReader(bytes[Self.boundBytes..<(bytes.count - Self.codeBytes)])
+        guard let incarnation = reader.number(Int64.self), let reach = reader.number(Int64.self)
+        else { throw Self.unknown }
+        guard identity.knows(incarnation, through: reach) else {
+            throw .changeTokenExpired(
+                "the server has gone back to an earlier state; start without continuationMarker")
         }
-        guard let marker = Self.marker(rest, reach) else { throw Self.unknown }
+        guard let marker = Self.marker(&reader, reach) else { throw Self.unknown }
         return marker
     }
 
@@ -118,8 +108,7 @@ struct QueryMarkers {
         "continuationMarker: expected one that this query got, for the same query, zone and caller; "
             + "start without it")
 
-    private static func marker(_ bytes: ArraySlice<UInt8>, _ reach: Position) -> QueryMarker? {
-        var reader = QueryTextReader(bytes)
+    private static func marker(_ reader: inout QueryTextReader, _ reach: Position) -> QueryMarker? {
         guard let kind = reader.byte().flatMap({ QuerySource.Kind(rawValue: $0) }),
             let filter = reader.number(UInt32.self), let record = reader.number(Int64.self)
         else { return nil }

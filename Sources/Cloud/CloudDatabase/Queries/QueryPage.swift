@@ -80,23 +80,62 @@ final class QueryPage {
         _ candidates: any Candidates, to writer: inout JSONWriter
     ) throws -> QueryPlace? {
         var shown: QueryPlace?
-        while let candidate = try candidates.next() {
-            let place = QueryPlace(
-                keys: candidate.key.map { [$0] } ?? [], record: candidate.record)
-            if let start, !precedes(start, place) { continue }
-            try reading.budget.spend(1)
-            let isFound = try visit(candidate) { version, _ in
-                guard !isFull else { return true }
+        var isBeyond = false
+        while true {
+            // One more than there is room for tells whether more comes.
+            let run = run(of: candidates, countMax: reading.limit - count + 1)
+            try visit(run.candidates) { candidate, version, _ in
+                guard !isFull else {
+                    isBeyond = true
+                    return false
+                }
                 try show(version, to: &writer)
-                return false
+                shown = place(of: candidate)
+                last = shown
+                return true
+            } passed: { candidate in
+                // A marker tells a participant of no place that they are not shown.
+                if reading.shared == nil { last = place(of: candidate) }
             }
-            // It was the first one beyond the page.
-            if isFound == true { return shown }
-            if isFound == false { shown = place }
-            // A marker tells a participant of no place that they are not shown.
-            if isFound == false || reading.shared == nil { last = place }
+            if isBeyond { return shown }
+            if let error = run.error { throw error }
+            if run.isLast { return nil }
         }
-        return nil
+    }
+
+    private func place(of candidate: Candidate) -> QueryPlace {
+        QueryPlace(keys: candidate.key.map { [$0] } ?? [], record: candidate.record)
+    }
+
+    /// Candidates whose versions are read together.
+    private struct Run {
+        var candidates: [Candidate] = []
+        /// Whether no candidates follow.
+        var isLast = false
+        /// What kept the run from being longer; what comes before it may still be shown.
+        var error: (any Error)?
+    }
+
+    /// The next candidates, at least one as long as there are some.
+    private func run(of candidates: any Candidates, countMax: Int) -> Run {
+        var run = Run()
+        do {
+            while run.candidates.count < max(1, countMax) {
+                guard let candidate = try candidates.next() else {
+                    run.isLast = true
+                    break
+                }
+                if isInOrder, let start, !precedes(start, place(of: candidate)) { continue }
+                try reading.budget.spend(1)
+                run.candidates.append(candidate)
+            }
+        } catch { run.error = error }
+        return run
+    }
+
+    /// Whether candidates come in the order of the page.
+    private var isInOrder: Bool {
+        source.kind != .sorted && reading.plan.query.sorts.count <= 1
     }
 
     /// The order of a walk: along a filter's index it goes by the values of that one.
@@ -111,77 +150,126 @@ final class QueryPage {
 
     // MARK: - Candidates that are to be sorted
 
+    /// How many candidates are read together where all of them are to be read.
+    private static let sortedAtOnce = 256
+
     private func appendSorted(
         _ candidates: any Candidates, to writer: inout JSONWriter
     ) throws -> QueryPlace? {
         var found = FirstPlaces(order, countMax: reading.limit + 1)
-        while let candidate = try candidates.next() {
-            try reading.budget.spend(1)
-            try collect(candidate, into: &found)
+        while true {
+            let run = run(of: candidates, countMax: Self.sortedAtOnce)
+            try visit(run.candidates) { candidate, _, fields in
+                try collect(candidate, fields, into: &found)
+                return true
+            }
+            if let error = run.error { throw error }
+            if run.isLast { break }
         }
-        return try show(found, to: &writer) ? last : nil
+        return try show(found.sorted, to: &writer) ? last : nil
     }
 
-    /// Sorts the records that have the first sort's value in common, group by group.
+    /// Sorts the records that have the first sort's value in common; such groups come one after the other.
     private func appendByGroups(
         _ candidates: any Candidates, to writer: inout JSONWriter
     ) throws -> QueryPlace? {
-        var group: SortKey?
         var found = FirstPlaces(order, countMax: reading.limit + 1)
-        while let candidate = try candidates.next() {
-            if candidate.key != group {
-                group = candidate.key
-                if try show(found, to: &writer) { return last }
-                found = FirstPlaces(order, countMax: reading.limit - count + 1)
+        var group: SortKey?
+        // How many places the groups have that are whole: they come before all others.
+        var whole = 0
+        do {
+            var isEnough = false
+            while !isEnough {
+                let run = run(of: candidates, countMax: reading.limit + 1)
+                try visit(run.candidates) { candidate, _, fields in
+                    if candidate.key != group {
+                        group = candidate.key
+                        whole = found.count
+                    }
+                    // One that finds no room is enough to know that more comes.
+                    if whole <= reading.limit {
+                        try collect(candidate, fields, into: &found)
+                    }
+                    isEnough = whole >= reading.limit && found.count > reading.limit
+                    return !isEnough
+                }
+                if let error = run.error, !isEnough { throw error }
+                if run.isLast { isEnough = true }
             }
-            try reading.budget.spend(1)
-            try collect(candidate, into: &found)
-            // One that finds no room is enough to know that more comes.
-            if isFull, !found.isEmpty { return last }
+        } catch let error where error is QueryLimitReached || error is DamagedVersion {
+            let isPage = error is DamagedVersion || whole >= reading.limit
+            if isPage { _ = try show(found.sorted.prefix(whole), to: &writer) }
+            throw error
         }
-        return try show(found, to: &writer) ? last : nil
+        return try show(found.sorted, to: &writer) ? last : nil
     }
 
-    private func collect(_ candidate: Candidate, into found: inout FirstPlaces) throws {
-        _ = try visit(candidate) { _, fields in
-            let place = QueryPlace(
-                keys: order.keys(of: try fields.get()), record: candidate.record)
-            if start.map({ order.precedes($0, place) }) ?? true { found.insert(place) }
-        }
+    private func collect(
+        _ candidate: Candidate, _ fields: LazyFields, into found: inout FirstPlaces
+    ) throws {
+        let place = QueryPlace(keys: order.keys(of: try fields.get()), record: candidate.record)
+        if start.map({ order.precedes($0, place) }) ?? true { found.insert(place) }
     }
 
     /// Shows places as far as there is room.
     ///
     /// - Returns: whether there was no room for all.
     private func show(
-        _ found: FirstPlaces, to writer: inout JSONWriter
+        _ places: ArraySlice<QueryPlace>, to writer: inout JSONWriter
     ) throws -> Bool {
-        for place in found.sorted {
-            guard !isFull else { return true }
-            _ = try reading.reader.version(of: place.record) { try show($0, to: &writer) }
-            last = place
+        let places = Array(places)
+        var isShort = false
+        try reading.reader.versions(of: places.map(\.record)) { index, version in
+            guard !isFull else {
+                isShort = true
+                return false
+            }
+            try show(version, to: &writer)
+            last = places[index]
+            return true
         }
-        return false
+        return isShort
     }
 
-    // MARK: - One record
+    // MARK: - Records
 
-    /// Hands a candidate for which everything holds to a closure.
+    /// Reads the versions of candidates at once, and hands those for which everything holds to a closure.
     ///
-    /// - Returns: what the closure does; nil for a candidate that is none.
-    private func visit<Value>(
-        _ candidate: Candidate, _ body: (StoredVersion, LazyFields) throws -> Value
-    ) throws -> Value? {
-        if let shared = reading.shared, try !shared.sees(candidate.record) { return nil }
-        let found = try reading.reader.version(of: candidate.record) { version -> Value? in
-            guard version.type == reading.type, !version.flags.contains(.tombstone),
-                !(reading.shared != nil && isByParent && version.flags.contains(.root))
-            else { return nil }
-            let fields = LazyFields(version)
-            guard try holds(for: candidate, fields) else { return nil }
-            return try body(version, fields)
+    /// - Parameters:
+    ///   - body: false ends the visits.
+    ///   - passed: gets those that are none, in the same order.
+    private func visit(
+        _ candidates: [Candidate],
+        _ body: (Candidate, StoredVersion, LazyFields) throws -> Bool,
+        passed: (Candidate) -> Void = { _ in }
+    ) throws {
+        var seen = candidates
+        if let shared = reading.shared {
+            try shared.prepare(candidates.map(\.record))
+            seen = try candidates.filter { try shared.sees($0.record) }
         }
-        return found ?? nil
+        var next = 0
+        var goesOn = true
+        try reading.reader.versions(of: seen.map(\.record)) { index, version in
+            // Those between have no version any more.
+            for candidate in seen[next..<index] { passed(candidate) }
+            next = index + 1
+            let candidate = seen[index]
+            let fields = LazyFields(version)
+            guard isOfQuery(version), try holds(for: candidate, fields) else {
+                passed(candidate)
+                return true
+            }
+            goesOn = try body(candidate, version, fields)
+            return goesOn
+        }
+        if goesOn { for candidate in seen[next...] { passed(candidate) } }
+    }
+
+    /// Whether a version is one of the records that are asked for, whatever its fields say.
+    private func isOfQuery(_ version: StoredVersion) -> Bool {
+        version.type == reading.type && !version.flags.contains(.tombstone)
+            && !(reading.shared != nil && isByParent && version.flags.contains(.root))
     }
 
     /// Whether a parent is filtered by, which the root of a shared tree has for its owner only.
@@ -255,9 +343,11 @@ private struct FirstPlaces {
         self.countMax = max(1, countMax)
     }
 
-    var isEmpty: Bool { places.isEmpty }
+    /// How many places have been inserted, kept or not.
+    private(set) var count = 0
 
     mutating func insert(_ place: QueryPlace) {
+        count += 1
         places.append(place)
         // Sorted now and then, so that each place costs the logarithm of what is kept.
         if places.count >= 2 * countMax + 16 { places = Array(sorted) }

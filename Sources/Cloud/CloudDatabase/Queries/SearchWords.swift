@@ -21,7 +21,7 @@ final class SearchWords {
         let words = Set(try reader.words(in: text)).subtracting(StopWords.english)
         guard words.count <= wordsMax else {
             throw Fault.limitExceeded(
-                "more than \(wordsMax) words in a search (limits.listValuesPerQueryMax)")
+                "more than \(wordsMax) words in a search")
         }
         let sorted = words.sorted { $0.lexicographicallyPrecedes($1) }
         known[key] = sorted

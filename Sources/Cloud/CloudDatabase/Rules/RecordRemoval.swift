@@ -16,19 +16,11 @@ struct RecordRemoval {
         let types = try transaction.schema.types
         let type = types.first { $0.value.number == former.type }?.key.text ?? ""
         _ = try transaction.save(
-            NewVersion(
-                zone: zone, name: key.name, position: position, former: head,
-                formerBytes: former.bodyBytes, formerIsAlive: true,
-                formerIsDamaged: former.isDamaged, type: former.type, flags: .tombstone,
-                body: RecordBody.tombstone(
+            .tombstone(
+                of: former, head, name: key.name, in: zone, at: position,
+                RecordBody.tombstone(
                     name: key.name, type: type,
                     zone: ZoneJSON.identifier(zone.name, owner: .publicOwner))))
-        if former.flags.contains(.hasLinks) {
-            try transaction.replaceLinks(of: head.record, with: [])
-        }
-        if former.flags.contains(.hasAssets) {
-            try transaction.replaceAssets(of: head.record, in: zone, with: [])
-        }
         let hasSources = try !transaction.sources(
             of: key.name, in: key.zone, kind: .deleteSelf, after: RecordNumber(0), limit: 1
         ).isEmpty
@@ -36,5 +28,21 @@ struct RecordRemoval {
             try transaction.enqueue(
                 .deleteSources(of: key.name, in: key.zone, deletedAt: position))
         }
+    }
+}
+
+extension NewVersion {
+    /// What stays of a record: it links to nothing and holds no file.
+    static func tombstone(
+        of former: CurrentRecord, _ head: StoredHead, name: RecordName, in zone: StoredZone,
+        at position: Position, _ body: [UInt8]
+    ) -> NewVersion {
+        var version = NewVersion(
+            zone: zone, name: name, position: position, former: head,
+            formerBytes: former.bodyBytes, formerIsAlive: true, formerIsDamaged: former.isDamaged,
+            type: former.type, flags: .tombstone, body: body)
+        if former.flags.contains(.hasLinks) { version.links = [] }
+        if former.flags.contains(.hasAssets) { version.files = [] }
+        return version
     }
 }

@@ -172,7 +172,7 @@ struct SchemaCheck {
         guard growth.hasRoom(forTypes: limits.recordTypesMax) else {
             throw .limitExceeded(
                 "recordType '\(type.text)' would be more than the \(limits.recordTypesMax) "
-                    + "record types of a container (limits.recordTypesMax)")
+                    + "record types of a container")
         }
     }
 
@@ -195,7 +195,7 @@ struct SchemaCheck {
         guard known.fields.count < limits.fieldsPerTypeMax else {
             throw .limitExceeded(
                 "field '\(field.name.text)' would be more than the \(limits.fieldsPerTypeMax) "
-                    + "fields of a record type (limits.fieldsPerTypeMax)")
+                    + "fields of a record type")
         }
     }
 

@@ -69,15 +69,9 @@ package enum UserRecord {
         let position = try transaction.takePosition()
         let place = ZoneJSON.identifier(zone.name, owner: .publicOwner)
         _ = try transaction.save(
-            NewVersion(
-                zone: zone, name: name, position: position, former: head,
-                formerBytes: former.bodyBytes, formerIsAlive: true,
-                formerIsDamaged: former.isDamaged, type: former.type, flags: .tombstone,
-                body: RecordBody.tombstone(
-                    name: name, type: RecordTypeName.users.text, zone: place)))
-        if former.flags.contains(.hasLinks) {
-            try transaction.replaceLinks(of: head.record, with: [])
-        }
+            .tombstone(
+                of: former, head, name: name, in: zone, at: position,
+                RecordBody.tombstone(name: name, type: RecordTypeName.users.text, zone: place)))
     }
 
     /// A stored body with the field `roles` for an answer; unchanged for a user without roles.

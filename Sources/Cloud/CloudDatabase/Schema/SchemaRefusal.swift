@@ -26,17 +26,16 @@ extension ServiceLimits {
         let types = schema.types.count - Schema.builtInTypes.count
         guard types <= recordTypesMax else {
             throw SchemaRefusal(
-                "\(types) record types are more than \(recordTypesMax) (limits.recordTypesMax)")
+                "\(types) record types are more than \(recordTypesMax)")
         }
         guard schema.roles.count <= rolesMax else {
             throw SchemaRefusal(
-                "\(schema.roles.count) roles are more than \(rolesMax) (limits.rolesMax)")
+                "\(schema.roles.count) roles are more than \(rolesMax)")
         }
         for (name, type) in SchemaLanguage.sorted(schema.types, by: \.text)
         where type.fields.count > fieldsPerTypeMax {
             throw SchemaRefusal(
-                "\(type.fields.count) fields of \(name.text) are more than \(fieldsPerTypeMax) "
-                    + "(limits.fieldsPerTypeMax)")
+                "\(type.fields.count) fields of \(name.text) are more than \(fieldsPerTypeMax)")
         }
     }
 }

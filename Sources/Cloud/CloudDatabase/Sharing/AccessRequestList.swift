@@ -57,7 +57,7 @@ struct AccessRequestList: Equatable {
         all.removeAll { participants.participant($0.user) != nil }
         guard blocked.count <= most else {
             throw .limitExceeded(
-                "block: more than \(most) kept out (limits.accessRequestsPerShareMax)")
+                "block: more than \(most) kept out")
         }
     }
 

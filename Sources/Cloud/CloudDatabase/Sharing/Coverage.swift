@@ -15,6 +15,19 @@ struct Coverage {
     private var hasTrees: Bool?
     /// Where records have come into a share by this same change.
     private var arrivals: [RecordNumber: Position] = [:]
+    /// Records that have been written and whose own turn is still to come.
+    private var expected: Set<RecordNumber> = []
+    /// What was read at once for records that were written together.
+    private var known = Known()
+
+    /// What is known of records, and changes with what is written.
+    private struct Known {
+        var covers: [RecordNumber: StoredCover?] = [:]
+        /// The standing share of which a record is the root or the share record.
+        var shares: [RecordNumber: ShareNumber?] = [:]
+        var places: [RecordNumber: RecordPlace?] = [:]
+        var heads: [RecordName: RecordNumber?] = [:]
+    }
 
     /// - Parameter recordsMax: how many records below the saved ones it may look at.
     init(_ transaction: any StoreTransaction, zone: ZoneNumber, recordsMax: Int) {
@@ -32,14 +45,69 @@ struct Coverage {
         let parent: RecordName?
     }
 
+    /// Takes note of records that have been written together; `saved` follows for each of them, in this order, and
+    /// then `settle`.
+    ///
+    /// - Parameter parents: those that the records name.
+    mutating func expect(_ records: [RecordNumber], below parents: Set<RecordName>) throws {
+        guard try keepsTrees() else { return }
+        expected.formUnion(records)
+        try look(at: records)
+        let names = Array(parents)
+        var above: [RecordNumber] = []
+        for (name, head) in zip(names, try transaction.heads(of: names, in: zone)) {
+            known.heads[name] = .some(head?.record)
+            if let head, known.covers[head.record] == nil { above.append(head.record) }
+        }
+        try lookAtCovers(of: above)
+    }
+
+    /// Forgets what was read for records that have had their turns.
+    mutating func settle() {
+        expected = []
+        known = Known()
+    }
+
+    /// Reads at once what is asked of each record.
+    private mutating func look(at records: [RecordNumber]) throws {
+        try lookAtCovers(of: records)
+        for (record, share) in zip(records, try transaction.shares(.roots(records))) {
+            known.shares[record] = .some(share?.number)
+        }
+        for (record, share) in zip(records, try transaction.shares(.records(records))) {
+            if let share { known.shares[record] = .some(share.number) }
+        }
+    }
+
+    private mutating func lookAtCovers(of records: [RecordNumber]) throws {
+        guard !records.isEmpty else { return }
+        for (record, cover) in zip(records, try transaction.covers(of: records)) {
+            known.covers[record] = .some(cover)
+        }
+    }
+
+    private func cover(of record: RecordNumber) throws -> StoredCover? {
+        if let known = known.covers[record] { return known }
+        return try transaction.cover(of: record)
+    }
+
+    /// The share of which a record is the root or the share record.
+    private func share(of record: RecordNumber) throws -> ShareNumber? {
+        if let known = known.shares[record] { return known }
+        return try transaction.share(ofRoot: record)?.number
+            ?? transaction.share(ofRecord: record)?.number
+    }
+
     /// Updates the coverage after a save, once the record's links are written.
     mutating func saved(_ saved: Saved) throws {
         guard try keepsTrees() else { return }
-        let former = try transaction.cover(of: saved.record)
+        expected.remove(saved.record)
+        let former = try cover(of: saved.record)
         let target = try target(of: saved.record, parent: saved.parent)
         if let former, former.share == target {
-            return try transaction.renew(
-                saved.record, former, at: saved.position, type: saved.type)
+            try transaction.renew(saved.record, former, at: saved.position, type: saved.type)
+            note(StoredCover(share: former.share, position: saved.position), of: saved.record)
+            return
         }
         if let former {
             try leave(
@@ -83,7 +151,7 @@ struct Coverage {
 
     /// Moves one record into a share, out of whatever covers it.
     private mutating func take(_ record: RecordNumber, into share: ShareNumber) throws {
-        let former = try transaction.cover(of: record)
+        let former = try cover(of: record)
         guard former?.share != share, let place = try transaction.place(of: record),
             let type = try livingType(at: place)
         else { return }
@@ -99,13 +167,20 @@ struct Coverage {
     private mutating func enter(_ stay: StoredStay) throws {
         arrivals[stay.record] = stay.entered
         try transaction.enter(stay)
+        note(StoredCover(share: stay.share, position: stay.position), of: stay.record)
+    }
+
+    /// Takes over what was written, where the cover has been read.
+    private mutating func note(_ cover: StoredCover?, of record: RecordNumber) {
+        if known.covers[record] != nil { known.covers[record] = .some(cover) }
     }
 
     /// Nobody has seen a record that came in by this same change, so it goes as if it had never come.
-    private func leave(
+    private mutating func leave(
         _ record: RecordNumber, _ former: StoredCover, at position: Position, left: Position
     ) throws {
         try transaction.leave(record, former, at: position, left: arrivals[record] ?? left)
+        note(nil, of: record)
     }
 
     private mutating func keepsTrees() throws -> Bool {
@@ -116,10 +191,15 @@ struct Coverage {
     }
 
     private func target(of record: RecordNumber, parent: RecordName?) throws -> ShareNumber? {
-        if let own = try transaction.share(ofRoot: record) { return own.number }
-        if let own = try transaction.share(ofRecord: record) { return own.number }
-        guard let parent, let head = try transaction.head(of: parent, in: zone) else { return nil }
-        return try transaction.cover(of: head.record)?.share
+        if let own = try share(of: record) { return own }
+        guard let parent else { return nil }
+        let above =
+            if let known = known.heads[parent] {
+                known
+            } else {
+                try transaction.head(of: parent, in: zone)?.record
+            }
+        return try above.flatMap { try cover(of: $0)?.share }
     }
 
     // MARK: - What lies below
@@ -136,6 +216,8 @@ struct Coverage {
     private static let childrenPerRead = 100
 
     private mutating func spread(from first: Moved) throws {
+        // Beyond this, somebody else may change what was read.
+        defer { if expected.isEmpty { known = Known() } }
         var waiting = [first]
         while let next = waiting.popLast() {
             var cursor = RecordNumber(0)
@@ -148,7 +230,9 @@ struct Coverage {
                     break
                 }
                 recordsLeft -= children.count
-                for child in children {
+                try look(at: children.filter { known.covers[$0] == nil })
+                try lookAtPlaces(of: children)
+                for child in children where !expected.contains(child) {
                     if let moved = try move(child, below: next) { waiting.append(moved) }
                 }
                 cursor = last
@@ -167,10 +251,9 @@ struct Coverage {
     ///
     /// - Returns: nil when nothing has changed, neither for it nor for what is below.
     private mutating func move(_ child: RecordNumber, below parent: Moved) throws -> Moved? {
-        let former = try transaction.cover(of: child)
-        guard former?.share != parent.to, try transaction.share(ofRoot: child) == nil,
-            try transaction.share(ofRecord: child) == nil,
-            let place = try transaction.place(of: child), let type = try livingType(at: place)
+        let former = try cover(of: child)
+        guard former?.share != parent.to, try share(of: child) == nil,
+            let place = try place(of: child), let type = try livingType(at: place)
         else { return nil }
         var since = parent.since
         if let former {
@@ -191,6 +274,17 @@ struct Coverage {
         }
         return Moved(
             record: child, name: place.name, from: former?.share, to: parent.to, since: since)
+    }
+
+    private mutating func lookAtPlaces(of records: [RecordNumber]) throws {
+        for (record, place) in zip(records, try transaction.places(of: records)) {
+            known.places[record] = .some(place)
+        }
+    }
+
+    private func place(of record: RecordNumber) throws -> RecordPlace? {
+        if let known = known.places[record] { return known }
+        return try transaction.place(of: record)
     }
 
     /// The type of a record; nil when it is deleted.
@@ -218,12 +312,14 @@ struct Coverage {
         var coverage = Coverage(transaction, zone: zone, recordsMax: 0)
         let children = try transaction.children(
             of: place.name, in: zone, after: cursor, limit: recordsMax)
+        try coverage.look(at: children)
+        try coverage.lookAtPlaces(of: children)
         let parent = Moved(
             record: record, name: place.name, from: nil,
             to: try transaction.cover(of: record)?.share, since: try transaction.takePosition())
         for child in children {
             guard let moved = try coverage.move(child, below: parent),
-                let place = try transaction.place(of: child),
+                let place = try coverage.place(of: child),
                 try !transaction.children(
                     of: place.name, in: zone, after: RecordNumber(0), limit: 1
                 ).isEmpty

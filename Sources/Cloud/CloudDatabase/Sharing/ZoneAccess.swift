@@ -15,6 +15,8 @@ package final class ZoneAccess {
     private let snapshot: any StoreSnapshot
     private let hierarchy: Hierarchy
     private var grants: [ShareNumber: StoredGrant?] = [:]
+    /// The shares that cover records, as far as `prepare` has read them.
+    private var covers: [RecordNumber: ShareNumber?] = [:]
     /// The shares in which records were found; nil until `beginNoting`.
     private var noted: [RecordNumber: ShareNumber?]?
 
@@ -53,6 +55,23 @@ package final class ZoneAccess {
         try permission(on: record) != nil
     }
 
+    /// Reads at once what will be asked of records.
+    func prepare(_ records: [RecordNumber]) throws {
+        guard wholeZone == nil, !records.isEmpty else { return }
+        if isSettled {
+            for (record, cover) in zip(records, try snapshot.covers(of: records)) {
+                covers[record] = .some(cover?.share)
+            }
+        } else {
+            try covers.merge(hierarchy.shares(over: records)) { $1 }
+        }
+        let shares = Set(covers.values.compactMap { $0 }).filter { grants[$0] == nil }
+        let asked = shares.sorted { $0.value < $1.value }
+        for (share, grant) in zip(asked, try snapshot.grants(of: asked, to: viewer)) {
+            grants[share] = .some(grant)
+        }
+    }
+
     /// Whether a record is the root of a standing share.
     func isRoot(_ record: RecordNumber) throws -> Bool {
         try snapshot.share(ofRoot: record) != nil
@@ -67,7 +86,11 @@ package final class ZoneAccess {
     /// The share that a record is in, whether the viewer has that share or not.
     func share(over record: RecordNumber) throws -> ShareNumber? {
         let share =
-            try isSettled ? snapshot.cover(of: record)?.share : hierarchy.share(over: record)
+            if let known = covers[record] {
+                known
+            } else {
+                try isSettled ? snapshot.cover(of: record)?.share : hierarchy.share(over: record)
+            }
         noted?[record] = .some(share)
         return share
     }
@@ -81,6 +104,7 @@ package final class ZoneAccess {
             wholeZone?.share == other.wholeZone?.share,
             wholeZone?.permission == other.wholeZone?.permission
         else { return false }
+        try prepare(Array((other.noted ?? [:]).keys))
         for (record, share) in other.noted ?? [:] where try self.share(over: record) != share {
             return false
         }

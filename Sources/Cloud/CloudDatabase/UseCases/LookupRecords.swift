@@ -38,30 +38,95 @@ package struct LookupRecords {
 
     /// Appends one record.
     ///
-    /// - Returns: how many bytes the stored record has.
-    /// - Throws: `Fault` for the item, with nothing appended: NOT_FOUND; ACCESS_DENIED for a record that the
-    ///   caller may not read, and for every name when they may read no type at all; TRY_AGAIN_LATER while
-    ///   nobody can tell whether they may; INTERNAL_ERROR for a record that is not what was written.
-    package func append(_ item: Item, to writer: inout JSONWriter) throws -> Int {
-        guard let zone, let name = RecordName(item.name) else { throw missing(item.name) }
-        if let shown {
-            // For a record that the caller does not see, it reads no more than for a name without a record.
-            guard let head = try snapshot.head(of: name, in: zone.number),
-                try shown.sees(head.record)
-            else { throw missing(item.name) }
+    /// - Throws: `Fault`, with nothing appended, as `append` of several hands to `failed`.
+    package func append(_ item: Item, to writer: inout JSONWriter) throws {
+        var fault: Fault?
+        try append([item], to: &writer, bytesMax: .max, isRead: { _ in }) { _, found, _ in
+            fault = found
         }
-        let found = try snapshot.current(of: name, in: zone.number) { version -> Int? in
-            guard !version.flags.contains(.tombstone) else { return nil }
-            let mayRead = try access.allows(.read, ofType: version.type) {
-                try RecordBody.creator(of: version)
+        if let fault { throw fault }
+    }
+
+    /// Appends records in their order, joined by commas.
+    ///
+    /// - Parameters:
+    ///   - bytesMax: after so many bytes of stored records, what is left gets `tooLong`.
+    ///   - isRead: gets how many bytes of stored records have been appended, after each.
+    ///   - failed: appends the `Fault` of an item: NOT_FOUND; ACCESS_DENIED for a record that the caller may not read,
+    ///     and for every name when they may read no type at all; TRY_AGAIN_LATER while nobody can tell whether they
+    ///     may, and for what the answer has no room for; INTERNAL_ERROR for a record that is not what was written.
+    package func append(
+        _ items: [Item], to writer: inout JSONWriter, bytesMax: Int,
+        isRead: (_ bytes: Int) throws -> Void,
+        failed: (Item, Fault, inout JSONWriter) -> Void
+    ) throws {
+        var next = 0
+        var bytes = 0
+        var hidden: [Int: Fault] = [:]
+        func fail(through end: Int, _ writer: inout JSONWriter) {
+            while next < end {
+                if next > 0 { writer.raw(",") }
+                let item = items[next]
+                let fault = hidden[next] ?? missing(item.name)
+                failed(item, bytes >= bytesMax ? Self.tooLong : fault, &writer)
+                next += 1
             }
-            guard mayRead else { throw RecordAccess.readRefused }
-            guard !version.isDamaged else { throw Fault.recordUnreadable }
-            try append(version, of: name, as: item.rendering, to: &writer)
-            return version.body.count
         }
-        guard let found, let bytes = found else { throw missing(item.name) }
-        return bytes
+        if let zone {
+            let (names, places) = try names(of: items, in: zone, &hidden)
+            try snapshot.current(of: names, in: zone.number, inOrder: true) { index, version in
+                let place = places[index]
+                guard bytes < bytesMax, !version.flags.contains(.tombstone) else {
+                    return bytes < bytesMax
+                }
+                fail(through: place, &writer)
+                if place > 0 { writer.raw(",") }
+                next = place + 1
+                do {
+                    try append(version, of: names[index], as: items[place].rendering, to: &writer)
+                    bytes += version.body.count
+                } catch let fault as Fault {
+                    failed(items[place], fault, &writer)
+                }
+                try isRead(bytes)
+                return true
+            }
+        }
+        fail(through: items.count, &writer)
+    }
+
+    /// The fault of an item for which the answer has no room; in a further request it comes first.
+    private static let tooLong = Fault.tryAgainLater(
+        "the answer is full (limits.pageBytesMax); look this record up with fewer others",
+        seconds: 0)
+
+    /// The names that may lead to records that the caller sees, each with the place of its item.
+    ///
+    /// - Parameter hidden: gets the faults of items of which nobody can tell that.
+    private func names(
+        of items: [Item], in zone: StoredZone, _ hidden: inout [Int: Fault]
+    ) throws -> (names: [RecordName], places: [Int]) {
+        var names: [RecordName] = []
+        var places: [Int] = []
+        names.reserveCapacity(items.count)
+        places.reserveCapacity(items.count)
+        for (place, item) in items.enumerated() {
+            guard let name = RecordName(item.name) else { continue }
+            names.append(name)
+            places.append(place)
+        }
+        guard let shown else { return (names, places) }
+        // Of a record that the caller does not see, no more is read than of a name without a record.
+        let heads = try snapshot.heads(of: names, in: zone.number)
+        try shown.prepare(heads.compactMap { $0?.record })
+        let seen = try names.indices.filter { index in
+            guard let head = heads[index] else { return false }
+            do { return try shown.sees(head.record) } catch let fault as Fault {
+                hidden[places[index]] = fault
+                return false
+            }
+        }
+        return (seen.map { names[$0] }, seen.map { places[$0] })
     }
 
     private func missing(_ name: String) -> Fault {
@@ -75,6 +140,11 @@ package struct LookupRecords {
         _ version: StoredVersion, of name: RecordName, as rendering: RecordRendering,
         to writer: inout JSONWriter
     ) throws {
+        let mayRead = try access.allows(.read, ofType: version.type) {
+            try RecordBody.creator(of: version)
+        }
+        guard mayRead else { throw RecordAccess.readRefused }
+        guard !version.isDamaged else { throw Fault.recordUnreadable }
         guard database.scope == .public, database.caller.passesRoles,
             let user = UserRecord.user(name, in: id.name)
         else {

@@ -80,7 +80,7 @@ package struct ModifyRecords: Sendable {
                 guard count <= most else {
                     throw .limitExceeded(
                         "operations: more than \(most) DELETE_SELF and VALIDATE references in one "
-                            + "request (limits.referencesPerRequestMax)")
+                            + "request")
                 }
             }
         }
@@ -154,7 +154,7 @@ package struct ModifyRecords: Sendable {
         }
         let load = WriteLoad(
             cost: operations.count, bytes: operations.reduce(0) { $0 + $1.bytes }, frees: frees,
-            caller: WriteCaller(database.caller))
+            caller: WriteCaller(database.caller), needs: needs)
         let isLong = work.habits.isLong(load.caller)
         database.storage.write(load) {
             try begin(in: $0, isLong: isLong)
@@ -165,6 +165,17 @@ package struct ModifyRecords: Sendable {
             case .failure(let error): completion(.failure(error))
             }
         }
+    }
+
+    /// What the decision asks for in any case.
+    private var needs: WriteNeeds {
+        var needs = WriteNeeds()
+        needs.owner = database.owner(of: zone)
+        needs.zone = zone.name
+        if database.scope != .private { needs.viewer = database.caller.userRecordName }
+        needs.records = BatchContext.names(
+            of: operations, in: zone.name, withTargets: database.scope != .shared)
+        return needs
     }
 
     /// Makes what the batch needs to exist, decides the batch and writes it, within one transaction.

@@ -38,20 +38,19 @@ package struct ModifySubscriptions: Sendable {
         self.operations = operations
     }
 
-    /// Runs the operations in the next group of the writer.
+    /// Runs the operations, some at a time.
     ///
-    /// - Parameter completion: gets one outcome an operation, in order; success means on disk.
+    /// - Parameter completion: gets one outcome an operation, in order; success means on disk. What the store could
+    ///   not take after others were carried out is TRY_AGAIN_LATER.
     package func run(completion: @escaping @Sendable (Result<[Outcome], any Error>) -> Void) {
-        let frees = operations.allSatisfy { if case .delete = $0 { true } else { false } }
         let apply = self
-        database.storage.write(
-            WriteLoad(
-                cost: operations.count, frees: frees, caller: WriteCaller(database.caller)),
-            { transaction in
-                var kept = Kept(try transaction.subscriptions(of: apply.owner))
-                return try apply.operations.map { operation in
+        database.writeInParts(
+            operations, frees: { if case .delete = $0 { true } else { false } },
+            { part, transaction in
+                var stored = StoredSubscriptions(try transaction.subscriptions(of: apply.owner))
+                return try part.map { operation in
                     do {
-                        return .success(try apply.apply(operation, transaction, &kept))
+                        return .success(try apply.apply(operation, transaction, &stored))
                     } catch let fault as Fault {
                         return .failure(fault)
                     }
@@ -59,51 +58,40 @@ package struct ModifySubscriptions: Sendable {
             }, completion: completion)
     }
 
-    /// The caller's subscriptions, as the operations so far have left them.
-    private struct Kept {
-        private(set) var byID: [SubscriptionID: Subscription]
-
-        init(_ subscriptions: [Subscription]) {
-            byID = Dictionary(uniqueKeysWithValues: subscriptions.map { ($0.id, $0) })
-        }
-
-        mutating func keep(_ subscription: Subscription) { byID[subscription.id] = subscription }
-        mutating func remove(_ id: SubscriptionID) { byID[id] = nil }
-    }
-
     private func apply(
-        _ operation: Operation, _ transaction: any StoreTransaction, _ kept: inout Kept
+        _ operation: Operation, _ transaction: any StoreTransaction,
+        _ stored: inout StoredSubscriptions
     ) throws -> [UInt8] {
         var writer = JSONWriter(reserving: 320)
         switch operation {
         case .create(let made, let query):
-            if let known = kept.byID[made.id] {
+            if let known = stored[made.id] {
                 guard known == made else {
                     throw Fault.badRequest(
                         "subscriptionID: another subscription of that ID exists; change it by update"
                     )
                 }
             } else {
-                try check(made, query, transaction, kept)
+                try check(made, query, transaction, stored)
                 let most = database.limits.subscriptionsPerUserMax
-                guard kept.byID.count < most else {
+                guard stored.count < most else {
                     throw Fault.limitExceeded(
                         "subscriptionID: a user has at most \(most) subscriptions in a database "
                             + "(limits.subscriptionsPerUserMax)")
                 }
-                try save(made, query, transaction, &kept)
+                try save(made, query, transaction, &stored)
             }
             SubscriptionJSON.append(made, owner: database.ownerRecordName, to: &writer)
         case .update(let changed, let query):
-            guard kept.byID[changed.id] != nil else { throw Fault.subscriptionNotFound }
-            try check(changed, query, transaction, kept)
-            try save(changed, query, transaction, &kept)
+            guard stored[changed.id] != nil else { throw Fault.subscriptionNotFound }
+            try check(changed, query, transaction, stored)
+            try save(changed, query, transaction, &stored)
             SubscriptionJSON.append(changed, owner: database.ownerRecordName, to: &writer)
         case .delete(let id):
-            guard kept.byID[id] != nil else { throw Fault.subscriptionNotFound }
+            guard stored[id] != nil else { throw Fault.subscriptionNotFound }
             try transaction.deleteSubscription(id, of: owner)
             try ChangeWatch.renew(in: transaction)
-            kept.remove(id)
+            stored.remove(id)
             SubscriptionJSON.append(deleted: id, to: &writer)
         }
         return writer.bytes
@@ -111,24 +99,22 @@ package struct ModifySubscriptions: Sendable {
 
     private func save(
         _ subscription: Subscription, _ query: RecordQuery?,
-        _ transaction: any StoreTransaction, _ kept: inout Kept
+        _ transaction: any StoreTransaction, _ stored: inout StoredSubscriptions
     ) throws {
         let match = owner.scope == .public ? query?.subscriptionMatch : nil
         try transaction.save(subscription, of: owner, requiring: match)
-        try ChangeWatch.begin(
-            for: subscription, of: owner, account: database.caller.account, in: transaction)
-        kept.keep(subscription)
+        try ChangeWatch.begin(for: subscription, of: owner, in: transaction)
+        stored.keep(subscription)
     }
 
     private func check(
         _ wanted: Subscription, _ query: RecordQuery?, _ transaction: any StoreTransaction,
-        _ kept: Kept
+        _ stored: StoredSubscriptions
     ) throws {
         if let zone = wanted.zone { _ = try database.zone(ZoneID(name: zone), transaction) }
         try checkSchema(wanted, query, transaction.schema)
         guard wanted.kind == .query else { return }
-        for other in kept.byID.values
-        where other.id != wanted.id && other.watchesTheSame(as: wanted) {
+        if stored.hasAnother(watchingTheSameAs: wanted) {
             // Clients know these words (web-services.md §4.15).
             throw Fault(.internalError, "could not find subscription we just created")
         }

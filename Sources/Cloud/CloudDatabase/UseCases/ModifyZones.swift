@@ -50,27 +50,15 @@ package struct ModifyZones: Sendable {
         self.key = key
     }
 
-    /// How many operations one write carries out: each makes or ends rows, and others wait meanwhile.
-    static let togetherMax = 16
-
     /// Runs the operations, some at a time.
     ///
     /// - Parameter completion: gets one outcome an operation, in order; success means on disk. What the store could
     ///   not take after others were carried out is TRY_AGAIN_LATER.
     package func run(completion: @escaping @Sendable (Result<[Outcome], any Error>) -> Void) {
-        go(on: [], completion)
-    }
-
-    private func go(
-        on done: [Outcome],
-        _ completion: @escaping @Sendable (Result<[Outcome], any Error>) -> Void
-    ) {
-        let part = Array(operations.dropFirst(done.count).prefix(Self.togetherMax))
-        let frees = part.allSatisfy { $0.kind == .delete }
         let apply = self
-        database.storage.write(
-            WriteLoad(cost: part.count, frees: frees, caller: WriteCaller(database.caller)),
-            { transaction in
+        database.writeInParts(
+            operations, frees: { $0.kind == .delete },
+            { part, transaction in
                 var counts: Counts?
                 if let author = apply.database.author { transaction.act(as: author) }
                 return try part.map { operation in
@@ -80,24 +68,7 @@ package struct ModifyZones: Sendable {
                         return .failure(fault)
                     }
                 }
-            },
-            completion: { (result: Result<[Outcome], any Error>) in
-                switch result {
-                case .success(let outcomes):
-                    let all = done + outcomes
-                    guard all.count < apply.operations.count else {
-                        return completion(.success(all))
-                    }
-                    apply.go(on: all, completion)
-                case .failure(let error as StorageFailure) where !done.isEmpty:
-                    guard let fault = error.refusalOfRest else {
-                        return completion(.failure(error))
-                    }
-                    let left = apply.operations.count - done.count
-                    completion(.success(done + repeatElement(.failure(fault), count: left)))
-                case .failure(let error): completion(.failure(error))
-                }
-            })
+            }, completion: completion)
     }
 
     /// How many zones the owner has, once they were counted.
@@ -148,7 +119,7 @@ package struct ModifyZones: Sendable {
     ) throws -> Change {
         let owner =
             try database.owner(transaction)
-            ?? transaction.makeOwner(database.ownerRecordName, account: database.caller.account)
+            ?? transaction.makeOwner(database.ownerRecordName)
         let zone =
             try transaction.zone(named: name, of: owner.number)
             ?? make(name, owner, transaction, &counts)
@@ -175,7 +146,7 @@ package struct ModifyZones: Sendable {
         guard known.kept < keptMax else {
             counts = known
             throw Fault.limitExceeded(
-                "zoneID: a database has at most \(keptMax) zones (limits.zonesPerOwnerMax), with deleted "
+                "zoneID: a database has at most \(keptMax) zones, with deleted "
                     + "ones that are still kept (retention.tombstoneDays); use zones that are there"
             )
         }

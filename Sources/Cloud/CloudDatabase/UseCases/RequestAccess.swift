@@ -51,7 +51,7 @@ package struct RequestAccess: Sendable {
         else {
             var fault = Fault(
                 .throttled,
-                "more than \(most) requests for access in a day (limits.accessRequestsPerDayMax)")
+                "more than \(most) requests for access in a day")
             fault.retryAfterSeconds = 3_600
             throw fault
         }

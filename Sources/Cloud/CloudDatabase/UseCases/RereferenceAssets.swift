@@ -58,7 +58,7 @@ package struct RereferenceAssets: Sendable {
             var writer = JSONWriter()
             let item = LookupRecords.Item(name: source.record, rendering: rendering)
             do {
-                _ = try lookup.append(item, to: &writer)
+                try lookup.append(item, to: &writer)
             } catch let fault as Fault where fault.code == .notFound {
                 throw Fault.badRequest("assets: record '\(source.record)' was not found")
             }
@@ -72,7 +72,7 @@ package struct RereferenceAssets: Sendable {
             contents += found
             guard contents.count <= most else {
                 throw Fault.badRequest(
-                    "assets: the fields hold over \(most) (assets.rereferencedMax); ask for fewer")
+                    "assets: the fields hold over \(most); ask for fewer")
             }
         }
         return contents
@@ -90,20 +90,19 @@ package struct RereferenceAssets: Sendable {
         let receipts = contents.map {
             AssetReceipt(id: database.random.bytes(AssetReceipt.idBytes), content: $0)
         }
-        database.storage.write(
-            WriteLoad(cost: receipts.count, caller: WriteCaller(database.caller))
-        ) { transaction in
-            for receipt in receipts {
+        // A receipt that was written when a later one fails is never shown, and ends by itself.
+        database.writeInParts(receipts) { part, transaction in
+            try part.map { receipt in
                 let stored = StoredReceipt(
                     content: receipt.content, identity: identity,
                     expires: transaction.now + life)
                 guard try transaction.addReceiptForKnown(receipt.id, stored) else {
                     throw Fault.badRequest("assets: an asset has just been removed")
                 }
+                return .success(receipt)
             }
-            return receipts
-        } completion: {
-            completion($0)
+        } completion: { outcomes in
+            completion(outcomes.flatMap { all in Result { try all.map { try $0.get() } } })
         }
     }
 }

@@ -1,7 +1,6 @@
+import Background
 import CloudModel
-import Dispatch
 import Storage
-import Synchronization
 
 /// Does the work that blocks outside of the store.
 ///
@@ -15,53 +14,38 @@ final class BlockingLane: Sendable {
     private let holder: WorkHolder
     private let options: WorkRunner.Options
     private let kinds: [WorkKind]
-    private let queue = DispatchQueue(label: "store.work.blocking", qos: .utility)
-    private let activity = Mutex(LaneActivity())
+    // Soon again: what fills the disk may be what it removes.
+    private let runner = Runner(
+        "store.work.blocking", backoff: Backoff(first: 1_000, longest: 5_000))
 
     init(_ storage: any Store, _ options: WorkRunner.Options, _ holder: WorkHolder) {
         self.storage = storage
         self.options = options
         self.holder = holder
         kinds = options.blocking.keys.sorted { $0.rawValue < $1.rawValue }
+        runner.use { [weak self] in try self?.step() ?? .never }
     }
 
-    func wake() {
-        if activity.withLock({ $0.wake() }) { begin(.init(nanoseconds: 0, wait: nil)) }
-    }
+    func wake() { runner.wake() }
 
-    var isBusy: Bool { activity.withLock { $0.isBusy } }
+    var isBusy: Bool { runner.isBusy }
 
     /// Waits for the step that runs.
-    func stop() {
-        activity.withLock { $0.stop() }
-        queue.sync {}
-    }
+    func stop() { runner.stop() }
 
-    private func begin(_ start: LaneActivity.Start?) {
-        guard let start else { return }
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(start.nanoseconds))) { [weak self] in
-            self?.step(start.wait)
-        }
-    }
-
-    private func step(_ wait: Int?) {
-        guard let storage, activity.withLock({ $0.begin(wait) }) else { return }
-        let next: LaneActivity.Next
+    private func step() throws -> Runner.Next {
+        guard let storage else { return .never }
         do {
-            next = try step(storage)
+            return try step(storage)
         } catch StorageFailure.indeterminate {
-            return activity.withLock { $0.stop() }
-        } catch {
-            // The work itself is not at fault.
-            next = .afterPause(nanoseconds: UInt64(WorkDelays.millisecondsMin) * 1_000_000)
+            return .never
         }
-        begin(activity.withLock { $0.ended(next) })
     }
 
-    private func step(_ storage: any Store) throws -> LaneActivity.Next {
-        let (holder, kinds) = (holder, kinds)
+    private func step(_ storage: any Store) throws -> Runner.Next {
+        let (holder, kinds, backoff) = (holder, kinds, options.backoff)
         // Others' work wakes it, too; a look must not take the writer's time.
-        guard try storage.read({ try $0.isWorkQueued(ofAny: kinds) }) else { return .never }
+        guard try storage.read({ try $0.isWorkQueued(ofAny: kinds) }) else { return .whenWoken }
         let (taken, wait) = try storage.writeAndWait(caller: .background) { transaction in
             var turn = WorkTurn(holder, kinds)
             let taken = try transaction.takeWork(&turn)
@@ -74,7 +58,7 @@ final class BlockingLane: Sendable {
             return (taken, next.map { max(0, $0 - transaction.now) })
         }
         guard let taken, let work = options.blocking[taken.task.kind] else {
-            return wait.map { .later(nanoseconds: UInt64($0) * 1_000_000) } ?? .never
+            return wait.map { .later(milliseconds: $0) } ?? .whenWoken
         }
         do {
             let hasMore = try work()
@@ -90,8 +74,8 @@ final class BlockingLane: Sendable {
             options.counts.noteFailed()
             if taken.failures == 0 { options.report(taken.task.kind, error) }
             try storage.writeAndWait(caller: .background) { transaction in
-                try transaction.postpone(
-                    taken, until: transaction.now + WorkDelays.milliseconds(after: taken.failures))
+                let wait = backoff.milliseconds(after: taken.failures + 1)
+                try transaction.postpone(taken, until: transaction.now + wait)
             }
         }
         return .afterPause(nanoseconds: 0)

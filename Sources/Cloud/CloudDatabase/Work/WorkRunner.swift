@@ -1,3 +1,4 @@
+import Background
 import CloudModel
 import Storage
 import Synchronization
@@ -18,6 +19,8 @@ package final class WorkRunner: StoreWorker {
         /// well.
         package var report: @Sendable (WorkKind, any Error) -> Void = { _, _ in }
         package var counts = WorkCounts()
+        /// How long work waits after its steps have failed.
+        package var backoff = Backoff(first: 1_000, longest: 3_600_000)
 
         package init() {}
     }

@@ -15,7 +15,7 @@ struct WorkSteps: Sendable {
 
     /// The kinds, in the order in which they take turns.
     static let kinds: [WorkKind] = [
-        .cover, .deleteSources, .index, .names, .collect, .tellRequests, .versions,
+        .cover, .deleteSources, .index, .names, .collect, .tellRequests,
     ]
     /// The kinds that only remove; they go on while the disk is full.
     static let freeingKinds: [WorkKind] = [.deleteSources, .collect]
@@ -33,7 +33,6 @@ struct WorkSteps: Sendable {
         case .index: return 64...4_096
         case .collect, .collectAssets, .lateEntries: return 32...512
         case .tellRequests: return 1...1
-        case .versions: return 16...512
         case .names: return 256...4_096
         }
     }
@@ -84,15 +83,11 @@ struct WorkSteps: Sendable {
             return Outcome(
                 records: recordsMax, cursor: hasMore || ended == recordsMax ? 0 : nil)
         case .names:
-            let cursor = try transaction.workOnNames(
-                after: work.cursor, namesMax: recordsMax)
-            return Outcome(records: recordsMax, cursor: cursor)
+            let hasMore = try transaction.orderNames(namesMax: recordsMax)
+            return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
         case .tellRequests(let share):
             let moment = try share.flatMap { try RequestTelling.tell($0, transaction) }
             return Outcome(records: 1, cursor: nil, moment: moment)
-        case .versions:
-            let hasMore = try transaction.moveVersions(limit: recordsMax)
-            return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
         case .collectAssets, .lateEntries:
             return Outcome(records: 1, cursor: work.cursor)
         }

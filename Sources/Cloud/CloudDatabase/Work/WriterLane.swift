@@ -1,3 +1,4 @@
+import Background
 import CloudModel
 import Dispatch
 import Storage
@@ -10,7 +11,6 @@ import Synchronization
 /// What a stop cuts short goes on when the store is opened again.
 final class WriterLane: Sendable {
     fileprivate struct State {
-        var activity = LaneActivity()
         var turn: WorkTurn
         var sizes: [WorkKind: StepSize]
         /// Whether the next step does only work that makes room.
@@ -38,11 +38,13 @@ final class WriterLane: Sendable {
 
     /// How much a step counts in a group of the writer, compared to saves.
     private static let cost = 64
+    /// After a step that came to nothing.
+    fileprivate static let pauseNanoseconds: UInt64 = 1_000_000_000
 
     private weak let storage: (any Store)?
     private let steps: WorkSteps
     private let options: WorkRunner.Options
-    private let queue = DispatchQueue(label: "store.work", qos: .utility)
+    private let runner = Runner("store.work")
     private let state: Mutex<State>
 
     init(_ storage: any Store, _ options: WorkRunner.Options, _ holder: WorkHolder) {
@@ -58,31 +60,22 @@ final class WriterLane: Sendable {
             State(
                 turn: WorkTurn(holder, WorkSteps.kinds),
                 sizes: Dictionary(uniqueKeysWithValues: sizes)))
+        runner.use { [weak self] in self?.step() ?? .never }
     }
 
-    func wake() {
-        if state.withLock({ $0.activity.wake() }) { begin(.init(nanoseconds: 0, wait: nil)) }
-    }
+    func wake() { runner.wake() }
 
-    var isBusy: Bool { state.withLock { $0.activity.isBusy } }
+    var isBusy: Bool { runner.isBusy }
 
-    func stop() { state.withLock { $0.activity.stop() } }
+    func stop() { runner.goOn(.never) }
 
-    private func begin(_ start: LaneActivity.Start?) {
-        guard let start else { return }
-        queue.asyncAfter(deadline: .now() + .nanoseconds(Int(start.nanoseconds))) { [weak self] in
-            self?.step(start.wait)
-        }
-    }
-
-    private func step(_ wait: Int?) {
-        let step = state.withLock { state -> Step? in
-            guard state.activity.begin(wait) else { return nil }
+    private func step() -> Runner.Next {
+        guard let storage else { return .never }
+        let step = state.withLock { state in
             var turn = state.turn
             if state.isDiskFull { turn = WorkTurn(turn.holder, WorkSteps.freeingKinds) }
             return Step(turn: turn, sizes: state.sizes, isDiskFull: state.isDiskFull)
         }
-        guard let storage, let step else { return }
         let (steps, taken) = (steps, Taken())
         storage.write(
             WriteLoad(cost: Self.cost, frees: step.isDiskFull, caller: .background)
@@ -91,6 +84,7 @@ final class WriterLane: Sendable {
         } completion: { [weak self] result in
             self?.ended(step, result, taken.work.withLock { $0 })
         }
+        return .open
     }
 
     /// Takes work of one kind until the step is full.
@@ -130,8 +124,8 @@ final class WriterLane: Sendable {
             if done.kind != nil { options.counts.noteDone() }
             let writes = storage?.writeCount ?? 0
             let whole = DispatchTime.now().uptimeNanoseconds &- done.startedAt
-            begin(state.withLock { $0.ended(step, done, whole: whole, writes: writes) })
-        case .failure(StorageFailure.indeterminate): stop()
+            runner.goOn(state.withLock { $0.ended(step, done, whole: whole, writes: writes) })
+        case .failure(StorageFailure.indeterminate): runner.goOn(.never)
         case .failure(let error as StorageFailure):
             // The work itself is not at fault, and no note could be written now.
             if case .full = error { state.withLock { $0.isDiskFull = !step.isDiskFull } }
@@ -140,19 +134,16 @@ final class WriterLane: Sendable {
         }
     }
 
-    private func tryAgain() {
-        let pause = UInt64(WorkDelays.millisecondsMin) * 1_000_000
-        begin(state.withLock { $0.activity.ended(.afterPause(nanoseconds: pause)) })
-    }
+    private func tryAgain() { runner.goOn(.afterPause(nanoseconds: Self.pauseNanoseconds)) }
 
     /// Leaves work for later whose step failed, so that other work goes on.
     private func failed(_ error: any Error, _ work: StoredWork?) {
         options.counts.noteFailed()
         guard let storage, let work else { return tryAgain() }
         if work.failures == 0 { options.report(work.task.kind, error) }
+        let wait = options.backoff.milliseconds(after: work.failures + 1)
         storage.write(WriteLoad(cost: 1, frees: true, caller: .background)) { transaction in
-            try transaction.postpone(
-                work, until: transaction.now + WorkDelays.milliseconds(after: work.failures))
+            try transaction.postpone(work, until: transaction.now + wait)
         } completion: { [weak self] _ in
             // NB: if no note can be written, the next step fails in the same way.
             self?.tryAgain()
@@ -168,7 +159,7 @@ final class WriterLane: Sendable {
 extension WriterLane.State {
     fileprivate mutating func ended(
         _ step: WriterLane.Step, _ done: WriterLane.Done, whole: UInt64, writes: UInt64
-    ) -> LaneActivity.Start? {
+    ) -> Runner.Next {
         let isAlone = writes &- self.writes <= 1
         self.writes = writes
         if let kind = done.kind {
@@ -177,14 +168,13 @@ extension WriterLane.State {
         guard !step.isDiskFull else {
             // There may be room again, for other work too.
             isDiskFull = false
-            let pause = done.wait == 0 ? 0 : UInt64(WorkDelays.millisecondsMin) * 1_000_000
-            return activity.ended(.afterPause(nanoseconds: pause))
+            return .afterPause(nanoseconds: done.wait == 0 ? 0 : WriterLane.pauseNanoseconds)
         }
         turn = done.turn
         return switch done.wait {
-        case nil: activity.ended(.never)
-        case 0: activity.ended(.afterPause(nanoseconds: isAlone ? 0 : whole))
-        case let wait?: activity.ended(.later(nanoseconds: UInt64(wait) * 1_000_000))
+        case nil: .whenWoken
+        case 0: .afterPause(nanoseconds: isAlone ? 0 : whole)
+        case let wait?: .later(milliseconds: wait)
         }
     }
 }

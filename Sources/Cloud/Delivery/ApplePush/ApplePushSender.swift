@@ -1,3 +1,4 @@
+import Background
 import CloudModel
 import HTTPClient
 import JSON
@@ -19,17 +20,19 @@ package final class ApplePushSender: NoticeSender {
     private let findKey: FindKey
     private let sendRequest: SendRequest
     private let tokens = ProviderTokens()
-    private let rest = ServiceRest()
+    private let rest: ServiceRest
 
     /// - Parameters:
     ///   - origins: where the two services answer.
+    ///   - backoff: how long a service is left alone that is in trouble.
     ///   - send: over HTTP/2.
     package init(
         origins: [ApplePushAddress.Gateway: HTTPOrigin], findKey: @escaping FindKey,
-        send: @escaping SendRequest
+        backoff: Backoff = Backoff(first: 1_000, longest: 60_000), send: @escaping SendRequest
     ) {
         self.origins = origins
         self.findKey = findKey
+        rest = ServiceRest(backoff)
         sendRequest = send
     }
 

@@ -1,5 +1,5 @@
+import Background
 import CloudModel
-import Dispatch
 import Storage
 import Synchronization
 
@@ -27,6 +27,8 @@ package final class OutboxRunner: StoreWorker {
         /// Told of the first failure of the store, and of no further one until all goes well.
         package var report: @Sendable (any Error) -> Void = { _ in }
         package var counts = DeliveryCounts()
+        /// How long a destination is left alone that did not take a notice.
+        package var backoff = Backoff(first: 5_000, longest: 3_600_000)
 
         package init(
             senders: [DestinationKind: any NoticeSender], clock: Clock,
@@ -41,15 +43,9 @@ package final class OutboxRunner: StoreWorker {
     }
 
     private struct State {
-        var watch: CommitWatch?
-        var isScheduled = false
-        var isStopped = false
         var underWay: [DestinationNumber: Set<NoticeNumber>] = [:]
         var underWayCount = 0
         var told: [Told] = []
-        var failures = 0
-        /// Of the timer that is set; later ones make it void.
-        var timer = 0
     }
 
     /// What came of one notice.
@@ -59,11 +55,17 @@ package final class OutboxRunner: StoreWorker {
         let outcome: DeliveryOutcome
     }
 
+    private static let askedSecondsMax = 86_400
+    /// Whatever comes next, so soon somebody looks again.
+    private static let lookMillisecondsMax: Milliseconds = 3_600_000
+
     private weak let storage: (any Store)?
     private let notices: CommitNotices
     private let place: (container: ContainerID, environment: Environment)
     private let options: Options
-    private let queue = DispatchQueue(label: "store.outbox", qos: .utility)
+    private let runner: Runner
+    /// What wakes the runner, while it waits.
+    private let watch = LatestWatch()
     private let state = Mutex(State())
 
     /// - Parameter storage: outlives the work, which `stop` ends.
@@ -75,62 +77,51 @@ package final class OutboxRunner: StoreWorker {
         notices = storage.notices
         place = (container, environment)
         self.options = options
+        runner = Runner("store.outbox", report: options.report)
+        runner.use { [weak self] in try self?.look() ?? .never }
     }
 
-    package func wake() {
-        let begins = state.withLock { state in
-            guard !state.isStopped, !state.isScheduled else { return false }
-            state.isScheduled = true
-            state.timer += 1
-            state.watch?.end()
-            state.watch = nil
-            return true
-        }
-        if begins { queue.async { [weak self] in self?.look() } }
-    }
+    package func wake() { runner.wake() }
 
     package var isBusy: Bool {
-        state.withLock { !$0.isStopped && ($0.isScheduled || $0.underWayCount > 0) }
+        runner.isBusy || !runner.isStopped && state.withLock { $0.underWayCount > 0 }
     }
 
     /// Waits for a look that goes on; what comes of notices that are under way is not noted any more.
     package func stop() {
-        let watch = state.withLock { state in
-            state.isStopped = true
-            defer { state.watch = nil }
-            return state.watch
-        }
-        watch?.end()
-        queue.sync {}
+        runner.stop()
+        watch.end()
     }
 
-    // MARK: - On the queue
+    // MARK: - In a look
 
-    private func look() {
-        guard let storage, !state.withLock({ $0.isStopped }) else { return }
+    private func look() throws -> Runner.Next {
+        watch.end()
+        guard let storage else { return .never }
         let told = state.withLock { state in
             defer { state.told = [] }
-            state.isScheduled = false
             return state.told
         }
         do {
             if !told.isEmpty { try note(told, in: storage) }
-            let mark = notices.mark
-            let found = try storage.read { try find($0) }
-            if !found.lost.isEmpty || !found.ended.isEmpty {
-                let (lost, ended) = (found.lost, found.ended)
-                try storage.writeAndWait(caller: .background) { transaction in
-                    try transaction.removeNotices(lost)
-                    for number in ended { try transaction.removeDestination(number) }
-                }
-            }
-            state.withLock { $0.failures = 0 }
-            for (destination, notice) in found.ready { send(notice, to: destination) }
-            wait(since: mark, until: found.next)
         } catch {
             state.withLock { $0.told = told + $0.told }
-            tryLater(error)
+            throw error
         }
+        let mark = notices.mark
+        let found = try storage.read { try find($0) }
+        if !found.lost.isEmpty || !found.ended.isEmpty {
+            let (lost, ended) = (found.lost, found.ended)
+            try storage.writeAndWait(caller: .background) { transaction in
+                try transaction.removeNotices(lost)
+                for number in ended { try transaction.removeDestination(number) }
+            }
+        }
+        for (destination, notice) in found.ready { send(notice, to: destination) }
+        watch.begin(notices.watch([.senders], since: mark)) { [runner] in runner.wake() }
+        guard let next = found.next else { return .whenWoken }
+        let pause = min(max(1, next - options.clock.now()), Self.lookMillisecondsMax)
+        return .later(milliseconds: pause)
     }
 
     private struct Found {
@@ -236,54 +227,12 @@ package final class OutboxRunner: StoreWorker {
         case .gone(let reason): try giveUp(reason)
         case .later(let reason, let seconds):
             if now - notice.madeAt >= options.lifeMilliseconds { try giveUp(reason) }
+            let asked = Milliseconds(min(max(seconds ?? 0, 0), askedSecondsMax)) * 1_000
+            let own = options.backoff.milliseconds(after: destination.failures + 1)
             return try transaction.noteAttempt(
-                at: destination.number, isFailure: true,
-                next: now + DeliveryPause.milliseconds(after: destination.failures, asked: seconds))
+                at: destination.number, isFailure: true, next: now + max(own, asked))
         }
         try transaction.noteAttempt(at: destination.number, isFailure: false, next: now)
-    }
-
-    private func wait(since mark: CommitNotices.Mark, until moment: Milliseconds?) {
-        let watch = notices.watch([.senders], since: mark)
-        let timer = state.withLock { state -> Int? in
-            guard !state.isStopped, !state.isScheduled else { return nil }
-            state.watch = watch
-            state.timer += 1
-            return state.timer
-        }
-        guard let timer else { return watch.end() }
-        watch.whenMoved { [weak self] _ in self?.wake() }
-        guard let moment else { return }
-        let pause = min(max(1, moment - options.clock.now()), 3_600_000)
-        queue.asyncAfter(deadline: .now() + .milliseconds(Int(pause))) { [weak self] in
-            guard let self, self.state.withLock({ $0.timer }) == timer else { return }
-            self.wake()
-        }
-    }
-
-    private func tryLater(_ error: any Error) {
-        let failures = state.withLock { state in
-            state.failures += 1
-            return state.failures
-        }
-        if failures == 1 { options.report(error) }
-        let pause = min(60_000, 250 << min(failures, 8))
-        queue.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in self?.wake() }
-    }
-}
-
-/// How long a destination is left alone that did not take a notice.
-enum DeliveryPause {
-    private static let millisecondsMin: Milliseconds = 5_000
-    private static let millisecondsMax: Milliseconds = 3_600_000
-    private static let askedSecondsMax = 86_400
-
-    /// 5, 10, 20 … seconds, up to an hour; or what the destination has asked for, if that is longer.
-    ///
-    /// - Parameter failures: in a row, before this one.
-    static func milliseconds(after failures: Int, asked seconds: Int?) -> Milliseconds {
-        let own = min(millisecondsMax, millisecondsMin << Milliseconds(min(max(failures, 0), 10)))
-        return max(own, Milliseconds(min(max(seconds ?? 0, 0), askedSecondsMax)) * 1_000)
     }
 }
 

@@ -1,3 +1,4 @@
+import Background
 import Synchronization
 
 /// How long services are left alone that have said that they are busy, or do not answer.
@@ -13,7 +14,10 @@ final class ServiceRest: Sendable {
         var until: Int64 = 0
     }
 
+    private let backoff: Backoff
     private let rests = Mutex<[String: Rest]>([:])
+
+    init(_ backoff: Backoff) { self.backoff = backoff }
 
     /// For how many seconds a service is still left alone; nil when it is not.
     func remaining(_ service: String, seconds: Int64) -> Int? {
@@ -31,8 +35,9 @@ final class ServiceRest: Sendable {
             // Those that were on their way at the same time tell the same.
             if rest.until > seconds { return }
             rest.failures = min(rest.failures + 1, 16)
-            let wait = asked ?? min(1 << (rest.failures - 1), Self.secondsMax)
-            rest.until = seconds + Int64(min(max(wait, 1), Self.secondsMax))
+            let own = (backoff.milliseconds(after: rest.failures) + 999) / 1_000
+            rest.until =
+                seconds + (asked.map { Int64(min(max($0, 1), Self.secondsMax)) } ?? own)
             all[service] = rest
         }
     }

@@ -87,7 +87,7 @@ extension Pages {
                 <li>\(device), \(time)\(visit.form("""
                 <input type="hidden" name="name" value="\(session.name)">
                 <button class="second" name="do" value="end-browser" \
-                aria-label="\(Phrase.revoke): \(device), \(time)">\(Phrase.revoke)</button>
+                aria-label="\(Phrase.signOut): \(device), \(time)">\(Phrase.signOut)</button>
                 """))</li>
                 """
         }
@@ -117,7 +117,8 @@ extension Pages {
                     \(visit.form("""
                     <input type="hidden" name="name" value="\(name)">
                     <button class="second" name="do" value="end-app" \
-                    aria-label="\(Phrase.revoke): \(app.name), \(details)">\(Phrase.revoke)</button>
+                    aria-label="\(Phrase.disconnect): \(app.name), \(details)">\
+                    \(Phrase.disconnect)</button>
                     """))</li>
                     """
             }

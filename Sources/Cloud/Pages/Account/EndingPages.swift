@@ -2,7 +2,7 @@ import Accounts
 import HTTP
 import Storage
 
-// `/account/export` and `/account/delete`: taking one's data along, and going.
+// `/account/export` and `/account/delete`: download your data, delete the account.
 extension Pages {
     /// What the account page says of the data that is kept.
     func dataPart(_ visit: Visit) -> Markup {

@@ -49,24 +49,27 @@ extension Pages {
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> SignInAsking? {
         let (request, account) = (visit.request, signedIn.account)
+        let hasFactor = try reception.secondFactors.recoveryLeft(of: account.id) != nil
+        let wrong = SignInAsking(
+            status: 403, saying: .refusal(hasFactor ? .proofWrong : .presentWrong))
         let password = try reception.signIn.run(
             PasswordSignIn.Attempt(
                 address: account.email ?? "", password: typed(visit, "present"),
                 client: request.client, device: request.cookies[.device]), now: request.now)
         switch password {
-        case .wrong: return SignInAsking(status: 403, saying: .refusal(.proofWrong))
+        case .wrong: return wrong
         case .unavailable: return SignInAsking(status: 503, saying: .obstacle(.unavailable))
         case .wait(let seconds): return .wait(seconds)
         case .signedIn: break
         }
-        guard try reception.secondFactors.recoveryLeft(of: account.id) != nil else { return nil }
+        guard hasFactor else { return nil }
         let code = try reception.secondFactors.check(
             SecondFactors.Attempt(
                 code: request.form["code"] ?? "", client: request.client,
                 device: request.cookies[.device]), of: account.id, now: request.now)
         switch code {
         case .right: return nil
-        case .wrong: return SignInAsking(status: 403, saying: .refusal(.proofWrong))
+        case .wrong: return wrong
         case .wait(let seconds): return .wait(seconds)
         }
     }

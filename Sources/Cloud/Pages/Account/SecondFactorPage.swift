@@ -3,7 +3,7 @@ import Cryptography
 import QRCode
 import Storage
 
-// `/account/second-factor`: where codes of an app are set up, and given up.
+// `/account/second-factor`: two-factor authentication, turned on and off.
 extension Pages {
     /// How long somebody has to set it up.
     private static let setupSeconds = 900

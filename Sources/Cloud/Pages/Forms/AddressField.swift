@@ -56,6 +56,9 @@ extension Pages {
         return address.kind == .email || AddressFormat.isInternational(address) ? address : nil
     }
 
+    /// What a wrong password is answered with, whichever address was typed.
+    var wrongPassword: Phrase { reception.letterKinds.contains(.phone) ? .wrongOrPhone : .wrong }
+
     /// Why what was typed is no address for letters.
     var addressProblem: String {
         reception.reaches(.phone)
@@ -114,7 +117,7 @@ extension Pages {
                 \(Self.said(own, hasFocus: own?.kind == .obstacle))
                 \(visit.form("""
                 <input type="hidden" name="address" value="\(address.text)">
-                <label for="code-\(index)">\(Self.codeLabel(for: address.text)) (\(address.text))</label>
+                <label for="code-\(index)">\(Phrase.code) (\(address.text))</label>
                 <input id="code-\(index)" name="code" inputmode="numeric" \
                 autocomplete="one-time-code" required maxlength="12"\(state.attributes())>
                 <div class="row"><button name="do" value="\(prove)">\(Phrase.proveAddress)</button>
@@ -124,10 +127,5 @@ extension Pages {
                 """
         }
         return Markup(forms)
-    }
-
-    /// What the code is called that is on its way to an address.
-    static func codeLabel(for address: String) -> Phrase {
-        address.contains("@") ? .code : .codeOfMessage
     }
 }

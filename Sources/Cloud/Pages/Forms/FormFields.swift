@@ -40,25 +40,6 @@ struct FormFields: Sendable {
 
     /// Nil for octets that are no UTF-8; a percent sign that starts no octet stands for itself.
     private static func decoded(_ bytes: some Collection<UInt8>) -> String? {
-        var decoded: [UInt8] = []
-        decoded.reserveCapacity(bytes.count)
-        var rest = Array(bytes)[...]
-        while let byte = rest.popFirst() {
-            switch byte {
-            case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
-            case UInt8(ascii: "%"):
-                guard rest.count >= 2,
-                    let high = Hexadecimal.value(ofAnyCase: rest[rest.startIndex]),
-                    let low = Hexadecimal.value(ofAnyCase: rest[rest.startIndex + 1])
-                else {
-                    decoded.append(byte)
-                    continue
-                }
-                decoded.append(high << 4 | low)
-                rest = rest.dropFirst(2)
-            default: decoded.append(byte)
-            }
-        }
-        return String(validating: decoded, as: UTF8.self)
+        PercentEncoding.text(Array(bytes)[...], plusIsSpace: true, isLenient: true)
     }
 }

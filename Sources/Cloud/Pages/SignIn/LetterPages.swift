@@ -7,13 +7,13 @@ extension Pages {
     /// `/sign-in/forgotten`: answered alike for every address, after the same work.
     func forgotten(_ visit: Visit) throws -> PageAnswer {
         guard reception.hasLetters else {
-            return PageAnswer(title: Phrase.forgotten.text, "<p>\(Phrase.noLetters)</p>")
+            return PageAnswer(title: Phrase.resetPassword.text, "<p>\(Phrase.noLetters)</p>")
         }
         return try ask(
-            for: .reset, visit, title: Phrase.forgotten.text, sent: Phrase.resetSentHint.text)
+            for: .reset, visit, title: Phrase.resetPassword.text, sent: Phrase.resetSentHint.text)
     }
 
-    /// `/sign-in/new`: where everybody may make an account.
+    /// `/sign-in/new`: where everybody may create an account.
     func newAccount(_ visit: Visit) throws -> PageAnswer {
         guard reception.signUp == .open, reception.hasLetters else {
             return PageAnswer(404, title: Phrase.signUpClosed.text, .nothing)
@@ -129,7 +129,7 @@ extension Pages {
             <input id="family" name="family" autocomplete="family-name" maxlength="128" \
             value="\(request.form["family"] ?? "")">
             \(Self.newPasswordField(password == nil ? .plain : .refused))
-            <div class="row"><button>\(Phrase.makeAccount)</button></div>
+            <div class="row"><button>\(Phrase.newHere)</button></div>
             """))
             """)
     }

@@ -35,7 +35,7 @@ extension Pages {
                 password: Array((request.form["password"] ?? "").utf8), client: request.client,
                 device: request.cookies[.device]), now: request.now)
         switch outcome {
-        case .wrong: return .asked(SignInAsking(status: 403, saying: .refusal(.wrong)))
+        case .wrong: return .asked(SignInAsking(status: 403, saying: .refusal(wrongPassword)))
         case .unavailable:
             return .asked(
                 SignInAsking(

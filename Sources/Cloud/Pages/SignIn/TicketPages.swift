@@ -38,8 +38,11 @@ extension Pages {
             callback: request.query["callback"], state: request.query["state"],
             challenge: request.query["code_challenge"],
             challengeMethod: request.query["code_challenge_method"])
-        guard let way = reception.handOver.way(to: asker, wish) else {
-            return PageAnswer(400, title: Phrase.wayRefused.text, "<p>\(Phrase.wayRefusedHint)</p>")
+        let way: HandOver.Way
+        do throws(HandOver.WayRefusal) {
+            way = try reception.handOver.way(to: asker, wish)
+        } catch {
+            return Self.refused(error)
         }
         let asking = Asking(
             visit: visit, asker: asker, way: way,
@@ -56,6 +59,29 @@ extension Pages {
         default: return try show(asking)
         }
     }
+
+    /// Tells the person that nothing is wrong with their account, and the developer what is with their request.
+    private static func refused(_ refusal: HandOver.WayRefusal) -> PageAnswer {
+        let missing: Phrase =
+            switch refusal {
+            case .originMissing: .signInNoOrigin
+            case .callbackUnregistered: .signInNoCallback
+            case .callbackDiffers: .signInOtherCallback
+            case .challengeMissing: .signInNoChallenge
+            case .challengeIllegal: .signInBadChallenge
+            case .stateTooLong: .signInLongState
+            }
+        return PageAnswer(
+            400, title: Phrase.wayRefused.text,
+            """
+            <p>\(Phrase.wayRefusedHint)</p>
+            <p class="note">\(missing)</p>
+            <p>\(Phrase.signInDocumented.markup(["page": "<code>\(documentation)</code>"]))</p>
+            """)
+    }
+
+    /// Where the ways are described that an app may sign people in.
+    static let documentation = "docs/protocol/authentication.md#signing-in"
 
     private func show(_ asking: Asking) throws -> PageAnswer {
         guard let signedIn = asking.visit.signedIn else { return try form(asking) }

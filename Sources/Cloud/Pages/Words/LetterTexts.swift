@@ -34,7 +34,7 @@ package enum LetterTexts {
         switch contents {
         case .reset(let secret):
             return letter(
-                .letterReset, Phrase.letterResetText.text, "\(base)/sign-in/reset/\(secret)",
+                .resetPassword, Phrase.letterResetText.text, "\(base)/sign-in/reset/\(secret)",
                 unasked)
         case .invitation(let secret):
             return letter(
@@ -59,7 +59,7 @@ package enum LetterTexts {
             switch contents {
             case .reset(let secret):
                 (
-                    .letterReset,
+                    .resetPassword,
                     Phrase.messageReset.text(["link": "\(base)/sign-in/reset/\(secret)"])
                 )
             case .invitation(let secret):

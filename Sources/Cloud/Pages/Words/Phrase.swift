@@ -5,12 +5,12 @@
 enum Phrase: String, CaseIterable, Sendable {
     // MARK: - What every page may say
 
-    case notHere = "There is nothing here"
-    case tooMuch = "That was too much at once"
-    case busy = "The server is busy; try again in a moment"
-    case failure = "Something went wrong; try again"
-    case formExpired = "This page was open for too long"
-    case openAgain = "Open it again"
+    case notHere = "Page not found"
+    case tooMuch = "The form is too large"
+    case busy = "The server is busy. Please try again in a moment."
+    case failure = "Something went wrong. Please try again."
+    case formExpired = "This page has expired"
+    case openAgain = "Reload the page"
 
     // MARK: - Signing in
 
@@ -18,97 +18,112 @@ enum Phrase: String, CaseIterable, Sendable {
     case address = "E-mail address"
     case phone = "Phone number"
     case addressOrPhone = "E-mail address or phone number"
-    case phoneHint = "A phone number begins with + and the country's code."
+    case phoneHint = "Enter a phone number with its country code, such as +1 555 010 0199."
     case password = "Password"
-    case keepSignedIn = "Keep me signed in on this device"
-    case forgotten = "I forgot my password"
-    case newHere = "Make an account"
-    case wrong = "Address and password do not go together."
-    case unavailable = "The server cannot compare passwords now; try again in a moment."
-    case ticketEnded = "This sign-in has ended"
-    case ticketEndedHint = "Go back to the app and sign in from there again."
-    case wayRefused = "This app may not sign you in this way"
-    case wayRefusedHint =
-        "It asks to be told at an address that is not registered with it. Tell whoever makes it."
+    case keepSignedIn = "Stay signed in"
+    case forgotten = "Forgot password?"
+    case resetPassword = "Reset your password"
+    case newHere = "Create account"
+    case wrong = "Incorrect e-mail or password."
+    case wrongOrPhone = "Incorrect e-mail, phone number or password."
+    case unavailable = "Passwords cannot be checked right now. Please try again in a moment."
+    case ticketEnded = "This sign-in link has expired"
+    case ticketEndedHint = "Go back to the app and sign in again."
+    case wayRefused = "This app's sign-in request is invalid"
+    case wayRefusedHint = "This is a mistake in the app. Please tell its developer:"
+    // What was missing in an app's request, for its developer (docs/protocol/authentication.md).
+    case signInNoOrigin = """
+        The request that was answered with this address had no Origin, and its API token has no \
+        callback URL.
+        """
+    case signInNoCallback =
+        "The address has a callback or a code_challenge, but its API token has no callback URL."
+    case signInOtherCallback = "The callback is not the one that is registered with the API token."
+    case signInNoChallenge =
+        "A callback at another port needs code_challenge and code_challenge_method=S256."
+    case signInBadChallenge =
+        "The code_challenge is not a SHA-256 in base64url, or code_challenge_method is not S256."
+    case signInLongState = "The state is longer than 1024 bytes."
+    case signInDocumented =
+        "The documentation of Lenticular says how apps sign people in: {page}"
     case proceed = "Continue"
     case proceedTo = "Continue to {app}"
-    case consentTitle = "Allow {app} to use your account?"
+    case consentTitle = "Allow {app} to access your account?"
     case allow = "Allow"
     case useAnother = "Use another account"
     case cancel = "Cancel"
     case done = "You are signed in"
-    case cancelled = "You are not signed in"
-    case goBack = "Go back to the app. You can close this window."
-    case needsScript =
-        "Your browser runs no scripts here, which the app needs to be told that you are signed in."
-    case waitSecond = "Too many attempts. Try again in a second."
+    case cancelled = "Sign-in cancelled"
+    case goBack = "You can close this window and go back to the app."
+    case needsScript = "JavaScript is turned off. The app needs it to complete the sign-in."
+    case waitSecond = "Too many attempts. Try again in 1 second."
     case waitSeconds = "Too many attempts. Try again in {count} seconds."
     case waitMinutes = "Too many attempts. Try again in {count} minutes."
-    case asks = "The app {app} asks you to sign in."
-    case asksAt = "The app {app} at {origin} asks you to sign in."
-    case youAre = "You are {name}."
-    case youAreAt = "You are {name} ({address})."
-    case consent = "If you allow it, it may:"
-    case consentName = "see your name"
-    case consentData =
-        "read and change what you keep in {app}, and what others share with you there"
-    case consentRest = "It sees neither your password nor your address, and nothing of other apps."
+    case asks = "{app} wants to access your account."
+    case asksAt = "{app} at {origin} wants to access your account."
+    case youAre = "Signed in as {name}."
+    case youAreAt = "Signed in as {name} ({address})."
+    case consent = "The app will be able to:"
+    case consentName = "See your name"
+    case consentData = "View and change your data in {app}, and what others share with you there"
+    case consentRest =
+        "It cannot see your password, your e-mail address, or your data in other apps."
 
     // MARK: - Passwords and new accounts
 
     case resetTitle = "Choose a new password"
-    case resetAsk = "Send me a link"
-    case resetSent = "Look into your mail"
-    case messageSent = "Look at your messages"
+    case resetAsk = "Send link"
+    case resetSent = "Check your e-mail"
+    case messageSent = "Check your messages"
     case resetSentHint =
-        "If the address belongs to an account, a link is on its way to it. It is good for an hour."
-    case noLetters = "This server sends no mail. Whoever keeps it can set a new password for you."
-    case linkEnded = "This link has been used, or its time is over"
-    case newLink = "Get a new link"
-    case newLinkByInviter = "Ask whoever invited you for a new link."
+        "If an account with this address exists, a link has been sent to it. It expires in 1 hour."
+    case noLetters =
+        "This server does not send e-mail. Ask its administrator to reset your password."
+    case linkEnded = "This link is invalid or has expired"
+    case newLink = "Request a new link"
+    case newLinkByInviter = "Ask the person who invited you for a new link."
     case newPassword = "New password"
     case passwordRule = "At least 8 characters."
-    case passwordRefused = "A password has 8 to 1024 characters."
-    case savePassword = "Save the password"
-    case welcome = "Make your account"
-    case givenName = "Given name"
-    case familyName = "Family name"
-    case makeAccount = "Make the account"
-    case nameRefused = "A name has at most 128 characters, and no line ends."
-    case addressRefused = "That is not an e-mail address."
+    case passwordRefused = "Passwords must have 8 to 1024 characters."
+    case savePassword = "Save password"
+    case welcome = "Create your account"
+    case givenName = "First name"
+    case familyName = "Last name"
+    case nameRefused = "Names can have up to 128 characters and no line breaks."
+    case addressRefused = "Enter a valid e-mail address."
     case addressOrPhoneRefused =
-        "That is neither an e-mail address nor a phone number with + and the country's code."
-    case addressTaken = "That address belongs to an account already."
-    case signUpSentHint = "A link is on its way to the address you gave. Open it to go on."
-    case signUpClosed = "This server makes accounts by invitation only"
+        "Enter a valid e-mail address, or a phone number with its country code."
+    case addressTaken = "This address is already in use."
+    case signUpSentHint = "A link has been sent to your address. Open it to continue."
+    case signUpClosed = "Accounts are by invitation only"
 
     // MARK: - The account
 
     case account = "Your account"
     case signOut = "Sign out"
-    case signOutEverywhere = "Sign out everywhere else"
-    case browsers = "Browsers that are signed in"
-    case thisBrowser = "this browser"
-    case unknownDevice = "A browser"
-    case apps = "Apps that act for you"
-    case noApps = "None."
-    case revoke = "Sign it out"
-    case changePassword = "Change the password"
-    case presentPassword = "Present password"
-    case presentWrong = "That is not your present password."
-    case changed = "The password is changed, and everything else is signed out."
-    case addresses = "Addresses"
+    case signOutEverywhere = "Sign out of all other devices"
+    case browsers = "Devices"
+    case thisBrowser = "this device"
+    case unknownDevice = "Unknown device"
+    case apps = "Connected apps"
+    case noApps = "No connected apps."
+    case disconnect = "Remove access"
+    case changePassword = "Change password"
+    case presentPassword = "Current password"
+    case presentWrong = "Incorrect password."
+    case changed = "Password changed. All other devices and apps have been signed out."
+    case addresses = "Contact info"
     case addAddress = "Add an address"
-    case sendCode = "Send a code"
-    case sendCodeAgain = "Send another code"
-    case code = "Code from the letter"
-    case codeOfMessage = "Code from the message"
-    case proveAddress = "This address is mine"
-    case codeSent = "A code is on its way to the address. It is good for 15 minutes."
-    case codeWrong = "That is not the code, or its time is over."
-    case addressProved = "The address is yours."
-    case beingFound = "Being found by others"
-    case findable = "Others who know an address of mine may find me in apps that we both use"
+    case sendCode = "Send code"
+    case sendCodeAgain = "Resend code"
+    case code = "Verification code"
+    case proveAddress = "Verify"
+    case codeSent = "A verification code has been sent. It expires in 15 minutes."
+    case codeWrong = "This code is incorrect or has expired."
+    case addressProved = "Address verified."
+    case beingFound = "Privacy"
+    case findable =
+        "People who know my e-mail address or phone number can find me in apps that we both use"
     case save = "Save"
     case saved = "Saved."
     case lastUsed = "last used"
@@ -117,184 +132,176 @@ enum Phrase: String, CaseIterable, Sendable {
 
     // MARK: - Letters
 
-    case letterUnasked = "If you did not ask for this, you need not do anything."
-    case letterReset = "A new password"
-    case letterResetText =
-        "Somebody asked for a new password for your account. Choose one here, within an hour:"
+    case letterUnasked = "If you did not request this, you can ignore this message."
+    case letterResetText = "You can choose a new password with this link. It expires in 1 hour:"
     case letterInvitation = "Your invitation"
-    case letterInvitationText = "You are invited to make an account. The link is good for a week:"
-    case letterExists = "You have an account"
+    case letterInvitationText = "You are invited to create an account. This link expires in 7 days:"
+    case letterExists = "You already have an account"
     case letterExistsText =
-        "Somebody asked to make an account for this address. There is one already:"
-    case letterCode = "Your code"
-    case letterCodeText =
-        "To show that this address is yours, type this code where you asked for it:"
-    case letterCodeGood = "It is good for 15 minutes."
-    case letterDevice = "A new browser"
-    case letterDeviceText =
-        "Your account was used to sign in at a browser that was not known before."
-    case letterDeviceNamed =
-        "Your account was used to sign in at a browser that was not known before: {device}."
+        "Someone tried to create an account with this address. You already have one:"
+    case letterCode = "Your verification code"
+    case letterCodeText = "Enter this code to verify your address:"
+    case letterCodeGood = "It expires in 15 minutes."
+    case letterDevice = "New sign-in to your account"
+    case letterDeviceText = "Your account was used to sign in on a new device."
+    case letterDeviceNamed = "Your account was used to sign in on a new device: {device}."
     case letterDeviceHint =
-        "If that was not you, choose a new password, which signs everything else out:"
+        "If this was not you, change your password, which signs out all other devices and apps:"
 
     // MARK: - Text messages
 
     case messageFrom = "{service}: {text}"
-    case messageReset = "Choose a new password within an hour: {link}"
-    case messageInvitation = "You are invited. Make an account within a week: {link}"
-    case messageExists = "You have an account for this number already: {link}"
-    case messageCode = "{code} is your code. It is good for 15 minutes."
+    case messageReset = "Choose a new password within 1 hour: {link}"
+    case messageInvitation = "You are invited. Create your account within 7 days: {link}"
+    case messageExists = "You already have an account with this number: {link}"
+    case messageCode = "{code} is your verification code. It expires in 15 minutes."
 
-    // MARK: - How somebody shows who they are
+    // MARK: - Security
 
-    case security = "How you sign in"
-    case tookTooLong = "That took too long. Sign in again."
+    case security = "Security"
+    case tookTooLong = "Your sign-in has timed out. Please sign in again."
 
-    // MARK: - Showing it again
+    // MARK: - Before sensitive changes
 
-    case proveTitle = "Is it you?"
-    case proveHint = "What comes next cannot be undone, or decides who may sign in."
+    case proveTitle = "Verify it's you"
+    case proveHint = "For your security, enter your password again."
     case proveBySigningIn =
-        "Sign out and in again, to show that it is you. Then you can go on for ten minutes."
-    case proofWrong = "That does not fit your account."
+        "Sign out and sign in again to verify it's you. You can then make changes for 10 minutes."
+    case proofWrong = "Incorrect password or code."
 
-    // MARK: - Codes of an app
+    // MARK: - Two-factor authentication
 
-    case factorTitle = "Codes of an app"
-    case factorIsOff = "Your password alone lets you in."
-    case factorSetUp = "Ask for a code of an app, too"
-    case factorChange = "Change that"
-    case factorCode = "Code of your app"
-    case factorCodeHint = "Six digits, or one of your recovery codes."
-    case factorCodeWrong = "That code is not good, or has been used."
+    case factorTitle = "Two-factor authentication"
+    case factorIsOff = "Two-factor authentication is off."
+    case factorSetUp = "Set up two-factor authentication"
+    case factorChange = "Manage two-factor authentication"
+    case factorCode = "Authentication code"
+    case factorCodeHint = "Enter the 6-digit code from your authenticator app, or a recovery code."
+    case factorCodeWrong = "This code is incorrect or has already been used."
     case factorHint = """
-        Let your app read the picture, or type the secret into it. Then type the code that it \
-        shows.
+        Scan the QR code with your authenticator app, or enter the setup key. Then enter the \
+        code from the app.
         """
-    case factorPicture = "The secret, as a picture for an app"
-    case factorSecret = "The secret:"
-    case factorFirstCode = "Code that the app shows"
-    case factorSet = "Ask for codes from now on"
-    case factorRemove = "Ask for no codes any more"
-    case factorDone = "Codes are asked for now"
+    case factorPicture = "QR code for your authenticator app"
+    case factorSecret = "Setup key:"
+    case factorFirstCode = "Code from the app"
+    case factorSet = "Turn on"
+    case factorRemove = "Turn off two-factor authentication"
+    case factorDone = "Two-factor authentication is on"
     case recoveryHint = """
-        Keep these recovery codes. Each lets you in once without the app. You will not see them \
-        again.
+        Save these recovery codes in a safe place. Each works once if you lose your \
+        authenticator app. They will not be shown again.
         """
     case copyCodes = "Copy"
     case copied = "Copied."
     case downloadCodes = "Download"
-    case factorIsOnLast =
-        "A code of your app is asked for after your password. One recovery code is left."
-    case factorIsOn =
-        "A code of your app is asked for after your password. {count} recovery codes are left."
+    case factorIsOnLast = "Two-factor authentication is on. 1 recovery code is left."
+    case factorIsOn = "Two-factor authentication is on. {count} recovery codes are left."
 
-    // MARK: - One's data
+    // MARK: - Data
 
     case yourData = "Your data"
-    case exportTitle = "Take your data along"
+    case exportTitle = "Download your data"
     case exportHint =
-        "You get a ZIP file with your account, your records in all apps, and their files."
-    case exportGet = "Get the file"
-    case deleteTitle = "Delete the account"
-    case publicRecords = "What you have published in apps"
+        "The ZIP file contains your account, your records in all apps, and their files."
+    case exportGet = "Download ZIP file"
+    case deleteTitle = "Delete account"
+    case publicRecords = "Your public content in apps"
     case publicKeep = "Keep it"
-    case publicAnonymous = "Keep it, but let nobody tell that it is by one person"
+    case publicAnonymous = "Keep it anonymously"
     case publicDelete = "Delete it"
     case deleteDo = "Delete my account"
     case deleteNot = "Keep my account"
-    case deleteAsked = "Your account will be deleted"
+    case deleteAsked = "Your account is scheduled for deletion"
     case deleteHint = """
-        Your account goes on {day} with all your private data in all apps, for ever. Until then \
-        nobody can use it, and signing in takes the deletion back.
+        Your account and your private data in all apps will be permanently deleted on {day}. \
+        Until then, nobody can use the account. Signing in cancels the deletion.
         """
-    case deleteAskedHint = "It goes on {day}. If you sign in before that day, it stays."
+    case deleteAskedHint = "It will be deleted on {day}. To keep it, sign in before that day."
 
     // MARK: - Passkeys
 
     case passkeysTitle = "Passkeys"
-    case passkeysHint =
-        "A passkey of this device, or of another one of yours, lets you in without your password."
-    case passkeyNone = "You have none yet."
-    case passkeyAdd = "Make a passkey"
+    case passkeysHint = """
+        A passkey lets you sign in without your password: with your fingerprint, face or screen \
+        lock.
+        """
+    case passkeyNone = "No passkeys yet."
+    case passkeyAdd = "Create a passkey"
     case passkeyRemove = "Remove"
     case passkeySignIn = "Sign in with a passkey"
-    case passkeyFailed = "That passkey was not good here. Try again."
-    case passkeyTaken = "That passkey is in use already."
-    case passkeyLast = "Without it nothing would let you in."
-    case passkeyNeedsScript = "Your browser runs no scripts here, which passkeys need."
+    case passkeyFailed = "This passkey did not work. Please try again."
+    case passkeyTaken = "This passkey is already in use."
+    case passkeyLast = "You cannot remove your only way to sign in."
+    case passkeyNeedsScript = "JavaScript is turned off. Passkeys need it."
 
-    // MARK: - Other servers
+    // MARK: - Linked accounts
 
-    case identitiesTitle = "Sign in by another service"
-    case identitiesHint = "Whoever may sign in there as you may sign in here as you."
-    case unlink = "Let it let me in no more"
-    case identityTaken = "Somebody signs in to another account here by that."
-    case goingThere = "Going on"
-    case wentOnThere = "Go on here when you have signed in there"
-    case goBackToWindow = "Close this window, and go on in the one that you came from."
-    case providerSilent = "That service does not answer now. Try again in a moment."
-    case providerWrong = "What that service says of you cannot be believed."
+    case identitiesTitle = "Linked accounts"
+    case identitiesHint = "You can sign in here with an account of another service."
+    case unlink = "Unlink"
+    case identityTaken = "This account is already linked to another account here."
+    case goingThere = "Redirecting"
+    case wentOnThere = "Continue after signing in in the other window"
+    case goBackToWindow = "Close this window and continue in the one before."
+    case providerSilent = "The sign-in service is not responding. Please try again in a moment."
+    case providerWrong = "The sign-in service sent an invalid response."
     case signInWith = "Sign in with {provider}"
-    case linkWith = "Let {provider} let me in"
+    case linkWith = "Link {provider} account"
     case unknownThere = """
-        Nobody here is known by that account of {provider}. Sign in another way first; then your \
-        account page lets {provider} let you in.
+        No account here is linked to this {provider} account. Sign in another way first, then \
+        link {provider} on your account page.
         """
 
     // MARK: - Shares
 
-    case sharedLink = "A shared link"
+    case sharedLink = "Shared item"
     case signInToOpen = "Sign in to open it."
-    case untitled = "Something without a title"
+    case untitled = "Untitled"
     case nothingShared = """
-        There is nothing for you behind this link. It may be for another address of yours, or \
-        shared no more.
+        This item is not available. It may be shared with another address of yours, or no longer \
+        shared.
         """
     case join = "Join"
     case rejoin = "Join again"
-    case openIt = "Open it"
-    case shareFull = "As many take part in it as can. Tell whoever shares it."
-    case handOn = "The link and its QR code"
+    case openIt = "Open"
+    case shareFull =
+        "This item already has the maximum number of participants. Please tell its owner."
+    case handOn = "Link and QR code"
     case qrCode = "QR code of the link"
-    case otherAddress = "Invited by another address?"
-    case otherAddressHint = """
-        Show that the address is yours: it is added to your account, and every invitation for it \
-        is yours.
+    case otherAddress = "Invited at another address?"
+    case otherAddressHint = "Verify the address to add it to your account and see its invitations."
+    case otherAddressByOperator = """
+        This server does not send e-mail. Ask its administrator to add the address to your \
+        account.
         """
-    case otherAddressByOperator =
-        "This server sends no mail. Whoever keeps it can add an address to your account."
-    case invitedAddress = "The address you were invited by"
+    case invitedAddress = "Address of the invitation"
     case askTitle = "Not invited?"
-    case askHint = "Whoever shares it is told your name, and decides."
-    case ask = "Ask to take part"
-    case asked =
-        "If there is something behind this link that takes requests, whoever shares it is told."
-    case askedTooOften = "You have asked for much today. Try again tomorrow."
-    case shareOwn = "You share this by {app}."
-    case shareJoinedRead = "{owner} shares this with you by {app}. You may see it."
-    case shareJoinedWrite = "{owner} shares this with you by {app}. You may see and change it."
-    case shareLeftRead = """
-        {owner} shared this with you by {app}, and you have left it. If you join again, you may \
-        see it.
-        """
+    case askHint = "The owner will see your name and decide."
+    case ask = "Request access"
+    case asked = "If this item accepts requests, its owner has been notified."
+    case askedTooOften = "You have sent too many requests today. Try again tomorrow."
+    case shareOwn = "You share this in {app}."
+    case shareJoinedRead = "{owner} shares this with you in {app}. You can view it."
+    case shareJoinedWrite = "{owner} shares this with you in {app}. You can view and edit it."
+    case shareLeftRead =
+        "{owner} shared this with you in {app}, and you left. If you join again, you can view it."
     case shareLeftWrite = """
-        {owner} shared this with you by {app}, and you have left it. If you join again, you may \
-        see and change it.
+        {owner} shared this with you in {app}, and you left. If you join again, you can view and \
+        edit it.
         """
     case shareOpenRead = """
-        {owner} shares this by {app}. If you join, you may see it, and those who take part may \
+        {owner} shares this in {app}. If you join, you can view it, and other participants can \
         see your name.
         """
     case shareOpenWrite = """
-        {owner} shares this by {app}. If you join, you may see and change it, and those who take \
-        part may see your name.
+        {owner} shares this in {app}. If you join, you can view and edit it, and other \
+        participants can see your name.
         """
-    case somebody = "Somebody"
+    case somebody = "Someone"
     case openInApp = """
-        It is in the app {app} now: open that, signed in with this account. If you do not have \
-        it, ask whoever shares this where to get it.
+        Open the app {app} and sign in with this account. If you do not have the app, ask the \
+        owner where to get it.
         """
 
     case sharing = "Sharing"
@@ -302,12 +309,12 @@ enum Phrase: String, CaseIterable, Sendable {
     case sharedWithYou = "Shared with you"
     case shareWithOne = "In {app}, with 1 other person"
     case shareWithMany = "In {app}, with {count} other people"
-    case shareWithLink = "In {app}, with everybody who has the link"
+    case shareWithLink = "In {app}, with anyone who has the link"
     case shareFrom = "In {app}, from {owner}"
 
-    // MARK: - What apps keep
+    // MARK: - Storage
 
-    case kept = "What your apps keep"
+    case kept = "Storage"
     case recordsOne = "1 record, {bytes}"
     case records = "{count} records, {bytes}"
     case bytes = "{count} bytes"

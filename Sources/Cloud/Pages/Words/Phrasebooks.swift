@@ -85,7 +85,8 @@ package struct Phrasebooks: Sendable {
         var lines = [
             "// The texts of the pages and letters. Name the file after the language, such as de.json5,",
             "// put it into the folder of pages.textsFolder, and say the texts in that language. What",
-            "// stands in braces is put in and stays. Lines that are left out are said in English.",
+            "// stands in braces is put in and stays. Lines that are left out are said in English. Use the",
+            "// terms that people know from other sites in that language, such as Passwort vergessen?",
             "{",
         ]
         for phrase in Phrase.allCases {

@@ -11,7 +11,7 @@ package protocol EngineFactory: Sendable {
     /// Whether an engine already keeps data for a folder, or has made a backup in it.
     func hasData(for folder: String) throws -> Bool
 
-    /// Opens the catalog; makes it the first time, and migrates it to this version.
+    /// Opens the catalog; makes it the first time, and brings it to this version.
     ///
     /// - Parameter folder: the caller holds its lock.
     /// - Throws: `EngineFault` when the data are damaged or not of this version; `StorageFailure`.

@@ -28,9 +28,6 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Every known store, in the order of their containers' folded names.
     func stores() throws -> [StoreKey]
 
-    /// The known stores whose links to shares may begin as those of the first versions did.
-    func storesWithEarlyLinks() throws -> [StoreKey]
-
     /// Whether something holds a store in its place; nothing of it is read.
     func isThere(_ key: StoreKey) throws -> Bool
 
@@ -42,9 +39,6 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// - Returns: false for a store that is missing.
     /// - Throws: `EngineFault`.
     func examine(_ key: StoreKey) throws -> Bool
-
-    /// Whether the next opening migrates the store to this version.
-    func isOfFormerVersion(_ key: StoreKey) throws -> Bool
 
     /// What lies where a store would lie but belongs to no known store, each in words for the operator.
     func strays() throws -> [String]
@@ -109,16 +103,12 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// What is wrong with the catalog, one line for each problem; reads all of it, also while it is in use.
     func catalogProblems() throws -> [String]
 
-    /// What is wrong with a store of this version, one line for each problem.
+    /// What is wrong with a store, one line for each problem.
     ///
-    /// Reads all of the store, also while it is in use.
+    /// Brings the store to this version if need be, and reads all of it, also while it is in use.
     ///
     /// - Parameter lossesSince: losses that a start has found are listed unless they are older than this.
     func problems(of key: StoreKey, lossesSince moment: Milliseconds) throws -> [String]
-
-    /// How many rows of a store a former server has left that have still to be brought into the engine's
-    /// present form.
-    func rowsToMove(_ rows: FormerRows, of key: StoreKey) throws -> Int
 
     /// The asset files that a store refers to; may be read while the store is in use.
     func assets(of key: StoreKey) -> any AssetRows
@@ -142,11 +132,6 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// As `EngineStore.overwriteDeleted`, for the catalog.
     func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws
 
-    /// Copies of the catalog and of stores as they were before this version took them over, by their places.
-    ///
-    /// Nothing that is deleted or overwritten goes from these.
-    func formerCopies() throws -> [String]
-
     // MARK: Figures
 
     /// What the engine counts about itself, over all stores that this process has had open.
@@ -166,9 +151,8 @@ package protocol EngineStore: Store {
 
     /// Overwrites what was deleted before the call, wherever the engine has kept it.
     ///
-    /// When this returns, no byte of it is left in anything that the engine keeps of the store, but for former
-    /// copies (`formerCopies`). It takes steps between the writes of others, and waits for readers who may still see
-    /// some of it.
+    /// When this returns, no byte of it is left in anything that the engine keeps of the store. It takes steps
+    /// between the writes of others, and waits for readers who may still see some of it.
     ///
     /// - Parameter goesOn: asked before each step.
     /// - Throws: `OverwritingEnded`, and as a write.
@@ -233,21 +217,8 @@ package struct StoreRemoval: Sendable {
 package enum StoreReport: Sendable, Equatable {
     /// The store lacks commits that it had acknowledged.
     case behind(last: Position, acknowledged: Position)
-    /// A store of an earlier version is about to be migrated; `copy` names the copy of it, if one is kept.
-    case migrating(version: Int, copy: String?)
     /// Something that belongs to no store lay in the way and was moved aside.
     case stray(path: String)
     /// A version was met that is not what was written; each is told of once.
     case damaged(DamagedVersion)
-    /// So many rows of a former server have been brought into the present form since the store was opened,
-    /// and whether these were the last.
-    case moved(FormerRows, Int, isDone: Bool)
-}
-
-/// What an engine has changed the form of, so that queued work moves what former servers have left.
-package enum FormerRows: Sendable, CaseIterable {
-    /// The versions of records.
-    case versions
-    /// What leads from names to records.
-    case names
 }

@@ -67,9 +67,7 @@ package struct FollowedChange {
     package let name: RecordName?
     /// For `sight` only: the person who is shown something else now.
     package let person: UserRecordName?
-    /// The number of the record's type.
-    ///
-    /// Nil for a change of no record, and for one that an earlier version of the server noted.
+    /// The number of the record's type; nil for a change of no record.
     package let type: Int64?
     /// Whether the record existed before the change.
     package let wasAlive: Bool

@@ -1,6 +1,7 @@
 import Accounts
 import CloudDatabase
 import CloudModel
+import Cryptography
 
 /// Where a request for an asset goes, read from its target.
 ///

@@ -1,3 +1,5 @@
+import Cryptography
+
 /// The name that a client gave to a file in its link, made harmless.
 struct AssetFileName {
     private static let bytesMax = 200

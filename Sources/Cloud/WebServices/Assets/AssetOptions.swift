@@ -7,7 +7,7 @@ package struct AssetOptions: Sendable {
     package var bytesMax = 52_428_800
     /// How many resumable uploads there may be at a time; 0 for none.
     package var resumableUploadsMax = 256
-    /// How long a resumable upload stays when nobody goes on with it, in seconds.
+    /// How long a resumable upload stays when nobody goes on with it, in seconds: each holds a file open.
     package var resumeSeconds = 3_600
     /// How many threads write, hash, and wait for the place of the bytes.
     package var workerCount = 8

@@ -194,6 +194,9 @@ extension CourierResponder {
     }
 
     /// Answers with a notice that is in no outbox; whoever handed it puts it there if it does not arrive.
+    ///
+    /// They wait for this loop, never for the client: what its system has not taken at once goes into the outbox
+    /// too. If it takes it later, the device gets it twice, with the same identifiers.
     private func send(_ handed: HandedNotice, to poll: Poll) {
         let claims = claims
         poll.exchange.whenSent = { isSent in
@@ -201,6 +204,8 @@ extension CourierResponder {
             handed.whenSent(isSent)
         }
         poll.exchange.succeed(handed.payload)
+        // The loop has tried to send it by then.
+        poll.exchange.wake { handed.whenSent(false) }
     }
 
     private func send(_ notice: StoredNotice, to poll: Poll, from storage: any Store) {

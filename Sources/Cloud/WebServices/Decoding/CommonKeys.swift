@@ -56,7 +56,7 @@ extension RequestObject {
         let most = limits.assetTokensPerRequestMax
         guard count <= most else {
             throw .badRequest(
-                "\(key): \(count) given; the limit is \(most) (assets.tokensPerRequestMax)")
+                "\(key): \(count) given; the limit is \(most)")
         }
         return (elements, count)
     }
@@ -81,7 +81,7 @@ extension RequestObject {
         guard data.count <= limits.clientTokenBytesMax else {
             throw .limitExceeded(
                 "clientChangeTokenData: \(data.count) bytes given; the limit is "
-                    + "\(limits.clientTokenBytesMax) (limits.clientTokenBytesMax)")
+                    + "\(limits.clientTokenBytesMax)")
         }
         return data
     }

@@ -91,8 +91,7 @@ struct FieldDecoder {
         listValues += count
         guard listValues <= listValuesMax else {
             throw .limitExceeded(
-                "the lists of the record have more than \(listValuesMax) values "
-                    + "(limits.indexedValuesPerRecordMax)")
+                "the lists of the record have more than \(listValuesMax) values")
         }
     }
 

@@ -41,10 +41,7 @@ struct QueryDecoder {
             throw RequestObject.mismatch(member, key, "an array of objects")
         }
         guard member.count <= limit else {
-            let setting = key.withUTF8Buffer { $0.first } == UInt8(ascii: "f") ? "filters" : "sorts"
-            throw .limitExceeded(
-                "\(key): \(member.count) given; the limit is \(limit) (limits.\(setting)PerQueryMax)"
-            )
+            throw .limitExceeded("\(key): \(member.count) given; the limit is \(limit)")
         }
         var found: [RequestObject] = []
         for element in member.elements { found.append(try RequestObject(element, key: key)) }

@@ -35,8 +35,7 @@ struct QueryValueDecoder {
         listValues += value.count
         guard listValues <= listValuesMax else {
             throw .limitExceeded(
-                "fieldValue: more than \(listValuesMax) values in the lists of one query "
-                    + "(limits.listValuesPerQueryMax)")
+                "fieldValue: more than \(listValuesMax) values in the lists of one query")
         }
         var list: [RecordQuery.Value] = []
         list.reserveCapacity(value.count)

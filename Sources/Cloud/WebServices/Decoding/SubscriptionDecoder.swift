@@ -109,7 +109,7 @@ struct SubscriptionDecoder {
         guard bytes <= limits.subscriptionBytesMax else {
             throw .limitExceeded(
                 "subscription: query and notificationInfo take \(bytes) bytes; the limit is "
-                    + "\(limits.subscriptionBytesMax) (limits.subscriptionBytesMax)")
+                    + "\(limits.subscriptionBytesMax)")
         }
         return made
     }

@@ -19,7 +19,7 @@ struct ZoneChangesKeys {
         // Each type is looked up for each zone, and no container has more types.
         guard recordTypes?.count ?? 0 <= limits.recordTypesMax else {
             throw .limitExceeded(
-                "desiredRecordTypes: more than \(limits.recordTypesMax) given (limits.recordTypesMax)"
+                "desiredRecordTypes: more than \(limits.recordTypesMax) given"
             )
         }
         newestFirst = try object.bool("reverse") ?? outer?.newestFirst ?? false

@@ -14,32 +14,16 @@ enum LookupRecordsEndpoint {
         return try context.store.storage.read(by: context.reader) { snapshot in
             let lookup = try LookupRecords(in: zone, of: database, snapshot: snapshot)
             var writer = JSONWriter(reserving: 64 + items.count * 1_000)
-            var bytesRead = 0
             writer.raw("{\"records\":[")
-            for (index, item) in items.enumerated() {
-                if index > 0 { writer.raw(",") }
-                if bytesRead >= context.limits.pageBytesMax {
-                    FaultResponse.append(record: item.name, tooLong, to: &writer)
-                    continue
-                }
-                do {
-                    bytesRead += try lookup.append(item, to: &writer)
-                } catch let fault as Fault {
-                    FaultResponse.append(record: item.name, fault, to: &writer)
-                }
-                if context.loop != nil, bytesRead > RequestContext.loopBytesMax {
-                    throw NeedsWorker()
-                }
+            try lookup.append(items, to: &writer, bytesMax: context.limits.pageBytesMax) { bytes in
+                if context.loop != nil, bytes > RequestContext.loopBytesMax { throw NeedsWorker() }
+            } failed: {
+                FaultResponse.append(record: $0.name, $1, to: &$2)
             }
             writer.raw("]}")
             return writer.bytes
         }
     }
-
-    /// The fault of an item for which the answer has no room; in a further request it comes first.
-    private static let tooLong = Fault.tryAgainLater(
-        "the answer is full (limits.pageBytesMax); look this record up with fewer others",
-        seconds: 0)
 
     private static func items(
         _ body: RequestObject, _ context: RequestContext

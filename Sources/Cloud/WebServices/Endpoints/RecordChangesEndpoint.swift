@@ -4,7 +4,7 @@ import JSON
 
 /// `records/changes` (web-services.md §4.4): the deprecated form of `changes/zone` for one zone.
 enum RecordChangesEndpoint {
-    static func answer(_ context: RequestContext) throws -> FeedAnswer {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
         let body = try context.body()
         let keys = try ZoneChangesKeys(body, context.limits)
@@ -21,9 +21,8 @@ enum RecordChangesEndpoint {
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
             writer.raw(request.newestFirst ? ",\"reverse\":true}" : ",\"reverse\":false}")
             var pages = HeldPages(waitSeconds: nil)
-            pages.note(page, after: request.syncToken, hasNews: true)
-            let answer = try pages.admit(writer.bytes, context.limits)
-            return FeedAnswer(body: answer, step: pages.onlyStep)
+            pages.note(page, hasNews: true)
+            return try pages.admit(writer.bytes, context.limits)
         }
     }
 }

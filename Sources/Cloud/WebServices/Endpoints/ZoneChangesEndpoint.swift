@@ -6,7 +6,7 @@ import Storage
 
 /// `changes/zone` (web-services.md §4.6): one page of each of the zones asked for.
 enum ZoneChangesEndpoint {
-    static func answer(_ context: RequestContext) throws -> FeedAnswer {
+    static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
         let body = try context.body()
         let asked = try body.items("zones", context)
@@ -27,8 +27,7 @@ enum ZoneChangesEndpoint {
                 try append(object, request, feed, context, &writer, &budget, &pages)
             }
             writer.raw("]}")
-            let answer = try pages.admit(writer.bytes, context.limits)
-            return FeedAnswer(body: answer, step: pages.onlyStep, hasFault: pages.hasFault)
+            return try pages.admit(writer.bytes, context.limits)
         }
     }
 
@@ -53,7 +52,7 @@ enum ZoneChangesEndpoint {
             let page = try feed.append(request, to: &writer, budget: &budget)
             let hasNews =
                 writer.bytes.count > start || page.moreComing || request.syncToken?.isEmpty ?? true
-            pages.note(page, after: request.syncToken, hasNews: hasNews)
+            pages.note(page, hasNews: hasNews)
             if pages.mayWait { pages.wait(for: try feed.places(of: id)) }
             if context.loop != nil, budget.isExhausted { throw NeedsWorker() }
             writer.raw("],\"syncToken\":\"")
@@ -80,24 +79,13 @@ struct HeldPages {
     private var otherCount = 0
     private var places: Set<StorePlace> = []
     private var hasNews = false
-    private var zoneCount = 0
-    private var step: FeedAnswer.Step?
-    private(set) var hasFault = false
 
     init(waitSeconds: Int?) { self.waitSeconds = waitSeconds }
 
-    /// - Parameter token: the one that the page was asked for with.
-    mutating func note(_ page: ZoneChangesPage, after token: String?, hasNews: Bool) {
-        zoneCount += 1
-        if page.moreComing, let token, !token.isEmpty {
-            step = FeedAnswer.Step(from: token, to: page.syncToken)
-        }
+    mutating func note(_ page: ZoneChangesPage, hasNews: Bool) {
         if let zone = page.awaited { awaited.insert(.zone(zone)) } else { otherCount += 1 }
         if hasNews { self.hasNews = true }
     }
-
-    /// How the feed of the only zone goes on; nil where several were asked for.
-    var onlyStep: FeedAnswer.Step? { zoneCount == 1 ? step : nil }
 
     /// Whether the request wants to wait, and no page so far has something new.
     var mayWait: Bool { waitSeconds != nil && !hasNews }
@@ -106,10 +94,8 @@ struct HeldPages {
     mutating func wait(for places: Set<StorePlace>) { self.places.formUnion(places) }
 
     mutating func noteFault() {
-        zoneCount += 1
         otherCount += 1
         hasNews = true
-        hasFault = true
     }
 
     /// - Throws: `HeldAnswer` for one that had better wait.

@@ -55,7 +55,7 @@ extension Fault {
         var fault = Fault(
             .throttled,
             refusal == .principalIsFull
-                ? "too many of your requests are waiting (limits.waitingPerCallerMax); send fewer at once"
+                ? "too many of your requests are waiting; send fewer at once"
                 : "too many requests are waiting (limits.waitingMax); try again")
         fault.retryAfterSeconds = 2
         return fault

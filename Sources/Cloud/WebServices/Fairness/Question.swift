@@ -17,8 +17,6 @@ struct Question: Hashable {
     private let database: DatabaseScope?
     private let device: String?
     private let body: [UInt8]
-    /// Of all that tells questions apart as a rule; it is asked for often.
-    private let digest: Int
 
     init(_ context: RequestContext) {
         notices = context.store.storage.notices
@@ -28,22 +26,7 @@ struct Question: Hashable {
         database = context.address.database
         device = context.namedDevice
         body = context.request.body
-        digest = Self.digest(caller, body)
     }
-
-    /// The same question with another body.
-    private init(_ other: Question, body: [UInt8]) {
-        notices = other.notices
-        caller = other.caller
-        origin = other.origin
-        operation = other.operation
-        database = other.database
-        device = other.device
-        self.body = body
-        digest = Self.digest(caller, body)
-    }
-
-    func asking(_ body: [UInt8]) -> Question { Question(self, body: body) }
 
     static func == (one: Question, other: Question) -> Bool {
         one.notices === other.notices && one.body == other.body && one.caller == other.caller
@@ -51,13 +34,9 @@ struct Question: Hashable {
             && one.database == other.database && one.device == other.device
     }
 
-    func hash(into hasher: inout Hasher) { hasher.combine(digest) }
-
-    private static func digest(_ caller: Caller, _ body: [UInt8]) -> Int {
-        var hasher = Hasher()
+    func hash(into hasher: inout Hasher) {
         hasher.combine(caller.userRecordName)
         hasher.combine(body)
-        return hasher.finalize()
     }
 
     /// What it takes itself, about.

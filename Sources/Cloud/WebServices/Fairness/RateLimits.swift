@@ -24,9 +24,10 @@ package struct RateLimits: Sendable {
     package var user = Rate(requests: 200_000, records: 1_000_000, bytes: 4_294_967_296)
     /// Of a server key, also where it acts for users.
     package var serverKey = Rate(requests: 200_000, records: 1_000_000, bytes: 4_294_967_296)
-    /// How many seconds' worth an idle caller may save up: budgets are as large as that.
+    /// How many seconds' worth an idle caller may save up, as a device that starts needs much at once: budgets are as
+    /// large as that.
     package var burstSeconds = 10
-    /// Callers that are kept in mind at once; rounded up to a power of two.
+    /// Callers that are kept in mind at once, in 2 MiB; rounded up to a power of two.
     package var callersMax = 65_536
 
     package init() {}

@@ -48,9 +48,7 @@ package struct CatalogCheck: Sendable {
         + [
             Rule(
                 name: "stores that no file can be told by",
-                broken:
-                    "stores WHERE name IS NOT NULL AND (typeof(name) <> 'blob' OR length(name) <> 16)"
-            ),
+                broken: "stores WHERE typeof(name) <> 'blob' OR length(name) <> 16"),
             Rule(
                 name: "origins of no API token",
                 broken: "api_token_origins WHERE token_hash NOT IN (SELECT hash FROM api_tokens)"),

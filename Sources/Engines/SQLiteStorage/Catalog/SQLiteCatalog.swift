@@ -1,6 +1,5 @@
 import CloudModel
 import Dispatch
-import Migrations
 import SQLite
 import Storage
 import Synchronization
@@ -27,7 +26,7 @@ package final class SQLiteCatalog: CatalogStorage {
     ///   - path: of `catalog.sqlite`; its folder exists.
     ///   - fileSystem: the virtual file system by its SQLite name; nil is the system's.
     ///   - onIndeterminate: called when a commit's outcome is unknown; the process must end.
-    /// - Throws: `MigrationError` for another program's or a newer server's file, `SQLiteError`.
+    /// - Throws: `MigrationError` for a file that is not this version's, `SQLiteError`.
     package init(
         path: String, fileSystem: String? = nil,
         onIndeterminate: @escaping @Sendable (String) -> Void
@@ -35,7 +34,7 @@ package final class SQLiteCatalog: CatalogStorage {
         let writing = try Connection(
             path: path, mode: .readWrite, cacheKiB: SQLiteCatalog.cacheKiB, fileSystem: fileSystem)
         try writing.execute("PRAGMA wal_autocheckpoint = \(SQLiteCatalog.logPagesMax)")
-        try Migrator(SQLiteCatalog.migrations).migrate(writing)
+        try Schemas.catalog.migrate(writing)
         knownVersion = Atomic(try SQLiteCatalog.version(in: path, fileSystem))
         self.path = path
         self.onIndeterminate = onIndeterminate
@@ -139,24 +138,6 @@ package final class SQLiteCatalog: CatalogStorage {
         var isIndeterminate = false
 
         var connection: Connection { catalog.connection }
-    }
-
-    /// The schema's version of a catalog that is about to be migrated; nil for one that is not.
-    ///
-    /// - Throws: `MigrationError`, `SQLiteError`.
-    package static func formerVersion(at path: String) throws -> Int? {
-        let connection = try Connection(path: path, mode: .readOnly)
-        return try Migrator(migrations).formerVersion(connection)
-    }
-
-    private static var migrations: [Migration] {
-        let embedded = lenticular_catalog_migrations()
-        return (0..<embedded.count).map { number in
-            let file = embedded.first[number]
-            let sql = UnsafeRawBufferPointer(start: file.sql, count: file.byteCount)
-            return Migration(
-                name: String(cString: file.name), sql: String(decoding: sql, as: UTF8.self))
-        }
     }
 }
 

@@ -17,11 +17,6 @@ extension SQLiteEngine {
         try sqliteCatalog.overwriteDeleted(while: goesOn)
     }
 
-    package func formerCopies() throws -> [String] {
-        try ([files.catalogPath] + stores().map { files.path(of: $0) })
-            .flatMap { try former.copies(of: $0) }
-    }
-
     package func copyCatalog(into folder: String) throws -> [String] {
         let copy = StoreFiles(folder: folder).catalogPath
         try FileSystem.removeTree(copy)
@@ -62,14 +57,16 @@ package struct SQLiteEngineFactory: EngineFactory {
         _ key: StoreKey, fromBackup backup: String, into folder: String
     ) throws -> any AssetRows {
         let path = StoreFiles(folder: folder).path(of: key)
-        try DatabaseCopy.make(of: StoreFiles(folder: backup).path(of: key), at: path)
+        try DatabaseCopy.make(
+            of: StoreFiles(folder: backup).path(of: key), at: path, requiring: Schemas.store)
         try SQLiteStore.beginIncarnation(at: path, random: random)
         return StoredAssets(path: path, isCopy: true)
     }
 
     package func restoreCatalog(fromBackup backup: String, into folder: String) throws {
         try DatabaseCopy.make(
-            of: StoreFiles(folder: backup).catalogPath, at: StoreFiles(folder: folder).catalogPath)
+            of: StoreFiles(folder: backup).catalogPath, at: StoreFiles(folder: folder).catalogPath,
+            requiring: Schemas.catalog)
     }
 
     package func finishRestoring(from folder: String, into target: String) throws {
@@ -82,15 +79,24 @@ package struct SQLiteEngineFactory: EngineFactory {
 /// A copy of one database.
 private enum DatabaseCopy {
     /// Copies a database and reads the copy through.
-    static func make(of source: String, at copy: String) throws {
+    ///
+    /// - Parameter migrator: what must be able to bring the copy to this version.
+    static func make(
+        of source: String, at copy: String, requiring migrator: Migrator? = nil
+    ) throws {
         if let folder = FileSystem.parent(of: copy) { try FileSystem.makeFolder(folder) }
         do { try Backup().copy(source, to: copy) } catch {
             throw FileSystemFailure("\(source) cannot be copied: \(error)")
         }
+        defer { removeReadersFiles(beside: copy) }
         let problems = try Connection(path: copy, mode: .readOnly).integrityCheck()
-        removeReadersFiles(beside: copy)
         guard problems.isEmpty else {
             throw FileSystemFailure("\(source) is damaged: \(problems.joined(separator: "; "))")
+        }
+        do {
+            _ = try migrator?.pendingCount(Connection(path: copy, mode: .readOnly))
+        } catch let error as MigrationError {
+            throw FileSystemFailure("\(source): \(error)")
         }
     }
 

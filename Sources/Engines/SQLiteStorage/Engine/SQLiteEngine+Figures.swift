@@ -1,3 +1,4 @@
+import GroupCommit
 import SQLite
 import Storage
 
@@ -7,26 +8,18 @@ extension SQLiteEngine {
         return distributions(of: writers) + [
             EngineFigure(
                 "lenticular_writes_waiting", "Writes that wait for a group.",
-                .gauge(Double(writers.reduce(0) { $0 + $1.waiting }))),
+                .gauge(Double(writers.reduce(0) { $0 + $1.groups.waiting }))),
             EngineFigure(
                 "lenticular_writes_refused_disk_full_total",
                 "Writes refused because the disk was full.",
-                .counter(Double(writers.reduce(0) { $0 &+ $1.refusedWhileFull }))),
+                .counter(Double(writers.reduce(0) { $0 &+ $1.groups.refusedWhileFull }))),
             EngineFigure(
                 "lenticular_group_rollbacks_total", "Groups of writes undone as a whole.",
-                .counter(Double(writers.reduce(0) { $0 &+ $1.groupRollbacks }))),
+                .counter(Double(writers.reduce(0) { $0 &+ $1.groups.groupRollbacks }))),
             EngineFigure(
                 "lenticular_damaged_records_total",
                 "Records met that are not what was written.",
                 .counter(Double(counts.damaged))),
-            EngineFigure(
-                "lenticular_records_moved_total",
-                "Records of a former version brought into the present form.",
-                .counter(Double(counts.moved(.versions)))),
-            EngineFigure(
-                "lenticular_names_moved_total",
-                "Names of records of a former version brought into the present form.",
-                .counter(Double(counts.moved(.names)))),
             EngineFigure(
                 "lenticular_wal_bytes", "Bytes of the write-ahead logs.",
                 .gauge(Double(logBytes))),
@@ -35,19 +28,19 @@ extension SQLiteEngine {
 
     private func distributions(of writers: [WriterMeasurements]) -> [EngineFigure] {
         let all: [(name: String, help: String, of: KeyPath<WriterMeasurements, Histogram>)] = [
-            ("lenticular_commit_requests", "Requests made durable together.", \.commitJobs),
+            ("lenticular_commit_requests", "Requests made durable together.", \.groups.commitJobs),
             (
                 "lenticular_commit_seconds", "Time of a group of writes, commit included.",
-                \.groupSeconds
+                \.groups.groupSeconds
             ),
             (
                 "lenticular_fsync_seconds", "Time of a COMMIT: the log's write and its fsync.",
-                \.commitSeconds
+                \.groups.commitSeconds
             ),
             (
                 "lenticular_feed_lag_seconds",
                 "Time until reads saw a group's oldest write, since it reached the writer.",
-                \.feedLagSeconds
+                \.groups.feedLagSeconds
             ),
             (
                 "lenticular_checkpoint_seconds", "Time of checkpoints, beside the writer.",

@@ -37,13 +37,16 @@ extension SQLiteEngine {
         }
         var storeOptions = storeOptions(of: key)
         storeOptions.name = known?.name ?? options.random(Self.nameBytes)
+        let name = storeOptions.name
         storeOptions.notices = notices
         storeOptions.life = life
-        if let known { storeOptions.admit = { try self.admit($0, to: key, as: known.name) } }
+        if known != nil {
+            storeOptions.admit = { if $0 != name { throw StorageFailure.missing } }
+        }
         let store = try SQLiteStore(
             path: files.path(of: key), options: storeOptions,
             onIndeterminate: options.onIndeterminate)
-        if known?.name == nil, let name = store.name {
+        if known == nil {
             do { try note(name, of: key) } catch {
                 store.close()
                 throw error
@@ -59,7 +62,6 @@ extension SQLiteEngine {
         var made = SQLiteStore.Options(clock: options.clock, random: options.random)
         made.loopCount = settings.loopCount
         made.followerChangesMax = settings.followerChangesMax
-        made.moveFreeBytesMin = settings.moveFreeBytesMin
         made.writer = settings.writer
         made.readers = settings.readers
         made.report = { [options] in options.report(key, $0) }
@@ -77,14 +79,6 @@ extension SQLiteEngine {
         }
         try FileSystem.synchronize(files.folder)
         try sqliteCatalog.note(name, of: key)
-    }
-
-    /// Looks at a file before anything is done to it, and keeps a copy of one that is about to be migrated.
-    private func admit(_ facts: StoreFacts, to key: StoreKey, as name: [UInt8]?) throws {
-        if let name, facts.name != name { throw StorageFailure.missing }
-        if let report = try former.keep(files.path(of: key), of: facts.formerVersion) {
-            options.report(key, report)
-        }
     }
 
     /// Puts files out of the way that the catalog does not know: they are of another server, or of a

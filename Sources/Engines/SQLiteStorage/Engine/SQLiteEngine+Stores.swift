@@ -7,10 +7,6 @@ import Storage
 extension SQLiteEngine {
     package func stores() throws -> [StoreKey] { try sqliteCatalog.stores().map(\.key) }
 
-    package func storesWithEarlyLinks() throws -> [StoreKey] {
-        try sqliteCatalog.stores().filter(\.hasEarlyLinks).map(\.key)
-    }
-
     package func isThere(_ key: StoreKey) throws -> Bool {
         try files.hasFile(key) && FileSystem.size(of: files.path(of: key)) > 0
     }
@@ -27,13 +23,13 @@ extension SQLiteEngine {
     package func examine(_ key: StoreKey) throws -> Bool {
         guard let known = try sqliteCatalog.store(key) else { return true }
         guard try isThere(key) else { return false }
-        let facts = try StoreFacts(at: files.path(of: key))
-        return known.name.map { $0 == facts.name } ?? true
+        let connection = try Connection(
+            path: files.path(of: key), mode: .readOnly, cacheKiB: Self.lookCacheKiB)
+        return try StoreProperties.name(in: connection) == known.name
     }
 
-    package func isOfFormerVersion(_ key: StoreKey) throws -> Bool {
-        try StoreFacts(at: files.path(of: key)).formerVersion != nil
-    }
+    /// For a look at a file that nobody need have open.
+    private static let lookCacheKiB = 64
 
     package func strays() throws -> [String] { try files.strays(beside: stores()) }
 
@@ -49,28 +45,16 @@ extension SQLiteEngine {
     }
 
     package func problems(of key: StoreKey, lossesSince moment: Milliseconds) throws -> [String] {
-        try StoreCheck(path: files.path(of: key), lossesSince: moment).problems()
+        try migrate(key)
+        return try StoreCheck(path: files.path(of: key), lossesSince: moment).problems()
     }
 
-    package func rowsToMove(_ rows: FormerRows, of key: StoreKey) throws -> Int {
-        let connection = try Connection(path: files.path(of: key), mode: .readOnly)
-        return try withExtendedLifetime(connection) {
-            let row = try connection.prepare(Self.countSQL(of: rows))
-            defer { row.reset() }
-            return try row.step() ? Int(row.int64(0)) : 0
-        }
-    }
-
-    private static func countSQL(of rows: FormerRows) -> String {
-        switch rows {
-        case .versions: "SELECT count(*) FROM versions"
-        // Nothing is beyond NULL: once all have been moved there are none.
-        case .names:
-            """
-            SELECT count(*) FROM heads
-            WHERE id > (SELECT names_through FROM progress WHERE names_by_text <> 0)
-            """
-        }
+    /// Brings a store, which may be open, to this version.
+    private func migrate(_ key: StoreKey) throws {
+        let path = files.path(of: key)
+        let lookedAt = try Connection(path: path, mode: .readOnly, cacheKiB: Self.lookCacheKiB)
+        guard try Schemas.store.pendingCount(lookedAt) > 0 else { return }
+        try Schemas.store.migrate(Connection(path: path, mode: .readWrite))
     }
 
     package func assets(of key: StoreKey) -> any AssetRows {

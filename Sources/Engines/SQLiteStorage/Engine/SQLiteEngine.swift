@@ -15,14 +15,8 @@ package final class SQLiteEngine: StorageEngine {
         package var readers = ReaderPool.Options()
         /// How many event loops may read on their own threads.
         package var loopCount = 0
-        /// How many changes of a store are kept for a follower that does not come.
+        /// How many changes of a store are kept for a follower that does not come: some 20 MB, then it begins anew.
         package var followerChangesMax = 250_000
-        /// Whether a database of an earlier version is copied before it is migrated.
-        package var keepsFormer = true
-        /// What such a copy leaves free on the disk at least.
-        package var freeBytesMin = 0
-        /// The room on the disk without which nothing is moved that a former server has left.
-        package var moveFreeBytesMin = 67_108_864
         /// The memory for places of versions, of all stores together.
         package var knownPlacesBytesMax = 33_554_432
 
@@ -42,7 +36,6 @@ package final class SQLiteEngine: StorageEngine {
     let sqliteCatalog: SQLiteCatalog
     let options: EngineOptions
     let settings: Settings
-    let former: FormerStores
     let counts = EngineCounts()
     let knownPlaces: KnownPlaces
     private let state = Mutex(State())
@@ -52,20 +45,12 @@ package final class SQLiteEngine: StorageEngine {
     /// - Throws: `MigrationError`, `SQLiteError`.
     init(folder: String, _ settings: Settings, _ options: EngineOptions) throws {
         files = StoreFiles(folder: folder)
-        former = FormerStores(isOn: settings.keepsFormer, freeBytesMin: settings.freeBytesMin)
-        let path = files.catalogPath
-        if try FileSystem.kind(of: path) == .file {
-            _ = try former.keep(path, of: SQLiteCatalog.formerVersion(at: path))
-        }
-        sqliteCatalog = try SQLiteCatalog(path: path, onIndeterminate: options.onIndeterminate)
+        sqliteCatalog = try SQLiteCatalog(
+            path: files.catalogPath, onIndeterminate: options.onIndeterminate)
         catalog = sqliteCatalog
         self.settings = settings
         self.options = options
         knownPlaces = KnownPlaces(bytesMax: settings.knownPlacesBytesMax)
-        let files = files
-        try sqliteCatalog.settleStores { container, environment in
-            try FileSystem.kind(of: files.path(of: StoreKey(container, environment))) != nil
-        }
     }
 
     package func open(_ key: StoreKey, notices: CommitNotices) throws -> any EngineStore {
@@ -147,8 +132,8 @@ package final class SQLiteEngine: StorageEngine {
 extension SQLiteStore: EngineStore {
     package var condition: StoreCondition {
         let measurements = measurements
-        if measurements.isFailed { return .failed }
-        return measurements.isDiskFull ? .full : .well
+        if measurements.groups.isFailed { return .failed }
+        return measurements.groups.isFull ? .full : .well
     }
 }
 

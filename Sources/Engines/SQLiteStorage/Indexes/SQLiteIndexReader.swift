@@ -178,11 +178,14 @@ final class SQLiteIndexReader: IndexReader {
         return IndexTerms(made)
     }
 
-    func version<Value>(
-        of record: RecordNumber, _ visit: (StoredVersion) throws -> Value
-    ) throws -> Value? {
-        guard let key = try versionKey(of: record) else { return nil }
-        return try versions.visit(at: key, of: record, visit)
+    func versions(
+        of records: [RecordNumber], _ visit: (_ index: Int, StoredVersion) throws -> Bool
+    ) throws {
+        for (index, record) in records.enumerated() {
+            guard let key = try versionKey(of: record) else { continue }
+            let goesOn = try versions.visit(at: key, of: record) { try visit(index, $0) }
+            guard goesOn ?? true else { return }
+        }
     }
 
     private func versionKey(of record: RecordNumber) throws -> Int64? {

@@ -1,5 +1,6 @@
 import CloudModel
 import Dispatch
+import GroupCommit
 import SQLite
 import Storage
 

@@ -1,22 +1,6 @@
 import CloudModel
-import Migrations
 import SQLite
 import Storage
-
-/// The migrations that make a store's file.
-enum StoreFile {
-    static let migrations = {
-        let embedded = lenticular_store_migrations()
-        return (0..<embedded.count).map { index in
-            let file = embedded.first[index]
-            return Migration(
-                name: String(cString: file.name),
-                sql: String(
-                    decoding: UnsafeRawBufferPointer(start: file.sql, count: file.byteCount),
-                    as: UTF8.self))
-        }
-    }()
-}
 
 /// What a store knows of itself.
 struct StoreProperties {
@@ -40,44 +24,43 @@ struct StoreProperties {
 
     init(_ connection: Connection) { self.connection = connection }
 
-    /// Gives a new file its first incarnation, its token key and the public database's owner.
+    /// Gives a new file its first incarnation, its keys and the public database's owner.
     ///
+    /// - Parameter name: what the catalog is to know it by; empty for none.
     /// - Returns: whether the file is new.
-    func makeMissing(random: (Int) -> [UInt8]) throws -> Bool {
+    func makeMissing(named name: [UInt8], random: (Int) -> [UInt8]) throws -> Bool {
         guard try value(Self.incarnationKey, { $0.int64(0) }) == nil else { return false }
         try connection.execute("BEGIN IMMEDIATE")
         try set(Self.incarnationKey) { $0.bind(Self.incarnation(random), at: 2) }
         try set(Self.tokenKeyKey) { $0.bind(random(32), at: 2) }
-        let owner = try connection.prepare(
-            "INSERT INTO owners (id, record_name, account) VALUES (0, ?1, '')")
+        try set(Self.nameHashKey) { $0.bind(random(NameHash.keyBytes), at: 2) }
+        if !name.isEmpty { try set(Self.nameKey) { $0.bind(name, at: 2) } }
+        let owner = try connection.prepare("INSERT INTO owners (id, record_name) VALUES (0, ?1)")
         owner.bind(UserRecordName.publicOwner.text, at: 1)
         try owner.run()
         try connection.execute("COMMIT")
         return true
     }
 
-    /// What the catalog knows the file by; nil for a file of before names.
+    /// What the catalog knows the file by; nil for a file without a name.
     func name() throws -> [UInt8]? { try value(Self.nameKey) { [UInt8]($0.bytes(0)) } }
 
-    /// Gives the file the name that the catalog is to know it by, if it has none.
-    func takeName(_ name: [UInt8]) throws {
-        guard try self.name() == nil else { return }
-        try set(Self.nameKey) { $0.bind(name, at: 2) }
+    /// What a file calls itself before anything is done to it; nil for one that has nothing yet.
+    ///
+    /// - Throws: `MigrationError` for a file that is not this version's, `SQLiteError`.
+    static func name(in connection: Connection) throws -> [UInt8]? {
+        _ = try Schemas.store.pendingCount(connection)
+        let row = try connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'properties'")
+        defer { row.reset() }
+        return try row.step() ? StoreProperties(connection).name() : nil
     }
 
-    /// What the file knows names by; nil for a file of before it.
+    /// What the file knows names by.
     ///
     /// - Parameter bits: how many bits of the hash are used.
-    func nameHash(bits: Int = 64) throws -> NameHash? {
-        try value(Self.nameHashKey) { NameHash(key: [UInt8]($0.bytes(0)), bits: bits) } ?? nil
-    }
-
-    /// What the file knows names by, which gets a key if it has none.
-    func takeNameHash(bits: Int, random: (Int) -> [UInt8]) throws -> NameHash {
-        if try value(Self.nameHashKey, { _ in true }) == nil {
-            try set(Self.nameHashKey) { $0.bind(random(NameHash.keyBytes), at: 2) }
-        }
-        guard let hash = try nameHash(bits: bits) else { throw InvalidRow(table: "properties") }
+    func nameHash(bits: Int) throws -> NameHash {
+        let hash = try value(Self.nameHashKey) { NameHash(key: [UInt8]($0.bytes(0)), bits: bits) }
+        guard let hash, let hash else { throw InvalidRow(table: "properties") }
         return hash
     }
 
@@ -184,7 +167,6 @@ struct StoreProperties {
         let identity = try former.identity()
         try set(Self.tokenKeyKey) { $0.bind(identity.tokenKey, at: 2) }
         try move(to: try former.lastPosition())
-        if let name = try former.name() { try takeName(name) }
     }
 
     private func move(to position: Position) throws {

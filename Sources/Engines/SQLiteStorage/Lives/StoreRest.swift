@@ -28,26 +28,3 @@ package struct StoreRest: Sendable {
     /// What its writer has done.
     package var measurements: WriterMeasurements
 }
-
-/// What a file says of itself before anything is done to it.
-package struct StoreFacts: Sendable, Equatable {
-    /// What the catalog knows it by; nil for one of before names, and for an empty file.
-    package let name: [UInt8]?
-    /// The version of a schema that is about to be migrated; nil when there is nothing to migrate.
-    package let formerVersion: Int?
-
-    /// - Throws: `MigrationError` for another program's or a newer server's file, `SQLiteError`.
-    init(_ connection: Connection) throws {
-        formerVersion = try Migrator(StoreFile.migrations).formerVersion(connection)
-        let row = try connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'properties'")
-        defer { row.reset() }
-        name = try row.step() ? StoreProperties(connection).name() : nil
-    }
-
-    /// Of a file that nobody need have open.
-    ///
-    /// - Throws: as the other.
-    package init(at path: String) throws {
-        try self.init(Connection(path: path, mode: .readOnly, cacheKiB: 64))
-    }
-}

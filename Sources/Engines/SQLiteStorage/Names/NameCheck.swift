@@ -21,28 +21,19 @@ struct NameCheck {
     private var meeting: [Named] = []
     private var meetingHash: Int64?
 
-    /// What is wrong, a line each; empty when nothing is, and for a file of before hashes.
+    /// What is wrong, a line each; empty when nothing is.
     static func problems(_ connection: Connection, hashBits: Int) throws -> [String] {
-        guard let names = try NamesOfFile(connection, hashBits: hashBits) else { return [] }
-        var check = try NameCheck(connection, names)
+        var check = try NameCheck(connection, NamesOfFile(connection, hashBits: hashBits))
         try check.visitNames()
         return try check.problems()
     }
 
     /// Makes `record_named(zone, name)` known to a connection: the number of the record that a name leads to.
     static func nameRecords(on connection: Connection, hashBits: Int) throws {
-        if let names = try NamesOfFile(connection, hashBits: hashBits) {
-            let reader = NameReader(connection, names.hash, names.waiting) { names.state }
-            return try RowFinder.name("record_named", on: connection) {
-                try reader.head(of: $1, in: ZoneNumber($0))?.record.value
-            }
-        }
-        let former = try connection.prepare("SELECT id FROM heads WHERE zone = ?1 AND name = ?2")
-        try RowFinder.name("record_named", on: connection) { zone, name in
-            defer { former.reset() }
-            former.bind(zone, at: 1)
-            former.bindBorrowed(text: name, at: 2)
-            return try former.step() ? former.int64(0) : nil
+        let names = try NamesOfFile(connection, hashBits: hashBits)
+        let reader = NameReader(connection, names.hash, names.waiting) { names.state }
+        try RowFinder.name("record_named", on: connection) {
+            try reader.head(of: $1, in: ZoneNumber($0))?.record.value
         }
     }
 
@@ -93,21 +84,14 @@ struct NameCheck {
     }
 
     private func problems() throws -> [String] {
-        let row = try connection.prepare(
-            """
-            SELECT count(*), EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'heads_by_name')
-            FROM heads WHERE id <= ?1
-            """)
+        let row = try connection.prepare("SELECT count(*) FROM heads WHERE id <= ?1")
         defer { row.reset() }
         row.bind(names.state.through, at: 1)
-        let isThere = try row.step()
-        let lost = isThere ? max(0, row.int64(0) - found) : 0
-        let isContradicted = isThere && (row.int64(1) != 0) != names.state.isByText
+        let lost = try row.step() ? max(0, row.int64(0) - found) : 0
         return [
             ("names that lead to no record of theirs", Int64(astray)),
             ("records that share their name with another", Int64(shared)),
             ("records that their names do not lead to", lost),
-            ("stores that say another way of finding names than they have", isContradicted ? 1 : 0),
         ].filter { $0.1 > 0 }.map { "\($0.0): \($0.1)" }
     }
 }
@@ -118,18 +102,9 @@ private struct NamesOfFile {
     let state: NameState
     let waiting: WaitingNames
 
-    /// Nil for a file of before hashes.
-    init?(_ connection: Connection, hashBits: Int) throws {
-        guard try connection.hasTable("names"),
-            let hash = try StoreProperties(connection).nameHash(bits: hashBits)
-        else { return nil }
-        self.hash = hash
-        if try connection.hasTable("new_names") {
-            state = try .readFormer(connection)
-            waiting = try WaitingNames(ofFormer: connection, state)
-        } else {
-            state = try .read(connection)
-            waiting = try WaitingNames(of: connection, hash)
-        }
+    init(_ connection: Connection, hashBits: Int) throws {
+        hash = try StoreProperties(connection).nameHash(bits: hashBits)
+        state = try .read(connection)
+        waiting = try WaitingNames(of: connection, hash)
     }
 }

@@ -5,34 +5,23 @@ struct NamePass {
     /// The records behind this one were not in `names` when it began.
     let after: Int64
     /// The last record that it brings in.
-    private(set) var through: Int64
-    /// In the order of records while it collects them, and then in that of hashes.
-    private var entries: [NameChains.Entry]
+    let through: Int64
+    /// In the order of hashes.
+    private let entries: [NameChains.Entry]
     /// How many of them are in `names`, as the group at work has it and as it was committed.
     private var done = 0
     private var committed = 0
-    private(set) var isOrdered = false
 
-    /// One that collects what it brings in.
-    init(after: Int64) { (self.after, through, entries) = (after, after, []) }
-
-    /// One that brings in entries in the order of records.
+    /// - Parameter entries: in the order of records.
     init(after: Int64, _ entries: [NameChains.Entry]) {
-        (self.after, through, self.entries) = (after, entries.last?.record ?? after, entries)
-        order()
+        (self.after, through) = (after, entries.last?.record ?? after)
+        self.entries = Self.ordered(entries)
     }
 
-    var count: Int { entries.count }
-
-    mutating func collect(_ entry: NameChains.Entry) {
-        entries.append(entry)
-        through = entry.record
-    }
-
-    /// Puts its entries in the order of the first bits of their hashes, in which neighbours share a page.
+    /// Entries in the order of the first bits of their hashes, in which neighbours share a page.
     ///
     /// All bits would take ten times as long, in one step.
-    mutating func order() {
+    private static func ordered(_ entries: [NameChains.Entry]) -> [NameChains.Entry] {
         func digit(_ entry: NameChains.Entry) -> Int {
             Int(truncatingIfNeeded: UInt64(bitPattern: entry.hash ^ .min) &>> 48)
         }
@@ -44,8 +33,7 @@ struct NamePass {
             ordered[places[digit(entry)]] = entry
             places[digit(entry)] += 1
         }
-        entries = ordered
-        isOrdered = true
+        return ordered
     }
 
     /// The next entries.
@@ -56,7 +44,7 @@ struct NamePass {
     }
 
     /// Whether all have been taken.
-    var isDone: Bool { isOrdered && done == entries.count }
+    var isDone: Bool { done == entries.count }
 
     mutating func noteCommit() { committed = done }
 

@@ -5,8 +5,7 @@ import Storage
 /// Finds heads by their names, on one connection.
 ///
 /// It looks for the hash of the name: in what is known of the names that wait, and then in `names`. What it finds it
-/// compares with the name. In a store whose names have not all been moved yet, it looks into the former index of their
-/// text. That one has all names until then.
+/// compares with the name.
 final class NameReader {
     let hash: NameHash
     // Functions of the connection may have a reader; whoever else has one keeps the connection.
@@ -41,7 +40,7 @@ final class NameReader {
         if let stateOfGroup { return stateOfGroup }
         let state = try stateOfSnapshot()
         guard try connection.stateNumber() == nil else { return state }
-        if !state.isByText { try waiting.catchUp(state, connection, hash) }
+        try waiting.catchUp(state, connection, hash)
         stateOfGroup = state
         return state
     }
@@ -81,16 +80,15 @@ final class NameReader {
     }
 
     /// The places of names in a list, in the order in which finding them costs least.
-    func order(of names: [RecordName], in zone: ZoneNumber) throws -> [Int] {
-        guard names.count > 1, try !state().isByText else { return Array(names.indices) }
+    func order(of names: [RecordName], in zone: ZoneNumber) -> [Int] {
+        guard names.count > 1 else { return Array(names.indices) }
         return names.enumerated().map { (hash($0.element, in: zone), $0.offset) }
             .sorted { $0.0 < $1.0 }.map(\.1)
     }
 
-    /// Whether no name with this hash leads to a record; false where only the names' text would tell.
+    /// Whether no name with this hash leads to a record.
     func leadsNowhere(_ hash: Int64) throws -> Bool {
         let state = try state()
-        guard !state.isByText else { return false }
         let hint = waiting.hint(of: hash)
         guard hint.records.first == nil, Gaps(hint, state).isNone else { return false }
         leading.bind(hash, at: 1)
@@ -109,7 +107,6 @@ final class NameReader {
         }
         // Before the hint: only a snapshot that has begun has a hint that is whole.
         let state = try state()
-        if state.isByText { return try isFound(statements.byText) ? statements.byText : nil }
         let hash = hash(name, in: zone)
         let hint = waiting.hint(of: hash)
         if let first = hint.records.first {
@@ -157,7 +154,6 @@ private struct NameStatements {
     let byHash: Statement
     /// Among the records behind the third, up to the fourth.
     let amongRecords: Statement
-    let byText: Statement
 
     init(_ connection: Connection, _ columns: String, join: String = "") {
         let named = "h.zone = ?1 AND h.name = ?2"
@@ -170,7 +166,5 @@ private struct NameStatements {
             """)
         amongRecords = connection.statement(
             "SELECT \(columns) FROM heads h \(join) WHERE h.id > ?3 AND h.id <= ?4 AND \(named)")
-        byText = connection.statement(
-            "SELECT \(columns) FROM heads h INDEXED BY heads_by_name \(join) WHERE \(named)")
     }
 }

@@ -9,9 +9,9 @@ struct FreeName: Equatable {
 
 // What leads from names to records, with what the transaction has written.
 extension SQLiteTransaction {
-    func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
-        let found = try snapshot.head(of: name, in: zone)
-        if found == nil { noteFree(CollectionOfOne(name), in: zone) }
+    func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
+        let found = try snapshot.heads(of: names, in: zone)
+        noteFree(zip(names, found).lazy.filter { $0.1 == nil }.map(\.0), in: zone)
         return found
     }
 
@@ -32,10 +32,5 @@ extension SQLiteTransaction {
             "a name is of one record: it is of \(head.record.value) in zone \(zone.value)")
     }
 
-    func workOnNames(after cursor: Int64, namesMax: Int) throws -> Int64? {
-        let names = try names()
-        let next = try names.step(after: cursor, namesMax: namesMax)
-        formerMove = names.formerMove
-        return next
-    }
+    func orderNames(namesMax: Int) throws -> Bool { try names().step(namesMax: namesMax) }
 }

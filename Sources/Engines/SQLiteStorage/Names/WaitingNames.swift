@@ -20,9 +20,9 @@ final class WaitingNames: Sendable {
     }
 
     private struct State {
-        var after: Int64 = 0
-        var last: Int64 = 0
-        var chains = NameChains()
+        var after: Int64
+        var last: Int64
+        var chains: NameChains
         /// How many entries there were before the writer's group, and before its job.
         var beforeGroup = 0
         var beforeJob = 0
@@ -34,38 +34,17 @@ final class WaitingNames: Sendable {
         }
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Knows the names that wait in a connection's snapshot.
     init(of connection: Connection, _ hash: NameHash) throws {
         let names = try NameState.read(connection)
-        try begin(names, connection, hash)
-    }
-
-    /// Knows the names that wait in a file of a version that had a table of them.
-    init(ofFormer connection: Connection, _ names: NameState) throws {
-        let rows = try connection.prepare("SELECT hash, record FROM new_names ORDER BY record")
-        defer { rows.reset() }
         var chains = NameChains()
-        while try rows.step() { chains.add(rows.int64(0), rows.int64(1)) }
-        let made = State(after: names.through, last: names.last, chains: chains)
-        state.withLock { $0 = made }
-    }
-
-    /// Begins anew with what waits in a connection's snapshot.
-    ///
-    /// While names are found by their text, nobody asks for it.
-    func begin(_ names: NameState, _ connection: Connection, _ hash: NameHash) throws {
-        let after = names.isByText ? names.last : names.through
-        var chains = NameChains()
-        try Self.add(to: &chains, behind: after, connection, hash)
-        let made = State(after: after, last: max(after, names.last), chains: chains)
-        state.withLock { state in
-            let given = state.last
-            state = made
-            state.last = max(given, made.last)
-            state.settle()
-        }
+        try Self.add(to: &chains, behind: names.through, connection, hash)
+        var made = State(
+            after: names.through, last: max(names.through, names.last), chains: chains)
+        made.settle()
+        state = Mutex(made)
     }
 
     /// Adds what another program has written, as the writer's connection shows it.
@@ -105,14 +84,14 @@ final class WaitingNames: Sendable {
     /// Takes a record in.
     ///
     /// - Parameters:
-    ///   - hash: of its name; nil where names are found by their text.
+    ///   - hash: of its name.
     ///   - record: the number that is free in the file.
     /// - Returns: the number that it is to have, which nobody has had since the store was opened.
-    func take(_ hash: Int64?, _ record: Int64) -> Int64 {
+    func take(_ hash: Int64, _ record: Int64) -> Int64 {
         let (number, isFull) = state.withLock { state in
             let number = max(record, state.last + 1)
             state.last = number
-            if let hash { state.chains.add(hash, number) }
+            state.chains.add(hash, number)
             return (number, state.chains.isFull)
         }
         if isFull { change { $0.makeRoom() } }
@@ -155,37 +134,22 @@ final class WaitingNames: Sendable {
 
 /// How a snapshot finds names.
 struct NameState {
-    /// Whether all of them are found by an index of their text, as before hashes.
-    let isByText: Bool
     /// The names of records up to this one are in `names`.
     let through: Int64
     /// The last record.
     let last: Int64
 
     /// What `progress` says of it.
-    static let columns = "names_by_text, names_through, (SELECT max(id) FROM heads)"
+    static let columns = "names_through, (SELECT max(id) FROM heads)"
 
     /// - Parameter first: the first of the columns.
     init(_ row: Statement, at first: Int32) {
-        isByText = row.int64(first) != 0
-        through = row.int64(first + 1)
-        last = row.int64(first + 2)
+        through = row.int64(first)
+        last = row.int64(first + 1)
     }
 
     static func read(_ connection: Connection) throws -> NameState {
         let row = try connection.prepare("SELECT \(columns) FROM progress WHERE id = 0")
-        defer { row.reset() }
-        guard try row.step() else { throw InvalidRow(table: "progress") }
-        return NameState(row, at: 0)
-    }
-
-    /// As versions with a table of names that wait have put it: `names_through` is NULL once all names are found by hashes.
-    static func readFormer(_ connection: Connection) throws -> NameState {
-        let row = try connection.prepare(
-            """
-            SELECT names_through IS NOT NULL, coalesce(names_through, last), last
-            FROM progress, (SELECT coalesce(max(id), 0) AS last FROM heads) WHERE progress.id = 0
-            """)
         defer { row.reset() }
         guard try row.step() else { throw InvalidRow(table: "progress") }
         return NameState(row, at: 0)

@@ -4,7 +4,9 @@ import Storage
 
 // Which records shares cover, and what is still to be worked through.
 extension SQLiteSnapshot {
-    func cover(of record: RecordNumber) throws -> StoredCover? {
+    func covers(of records: [RecordNumber]) throws -> [StoredCover?] { try records.map(cover) }
+
+    private func cover(_ record: RecordNumber) throws -> StoredCover? {
         let statement = try shareStatements().coverage.cover
         defer { statement.reset() }
         statement.bind(record.value, at: 1)
@@ -49,7 +51,9 @@ extension SQLiteSnapshot {
         return run
     }
 
-    func parent(of record: RecordNumber) throws -> RecordName? {
+    func parents(of records: [RecordNumber]) throws -> [RecordName?] { try records.map(parent) }
+
+    private func parent(_ record: RecordNumber) throws -> RecordName? {
         let statement = try shareStatements().coverage.parent
         defer { statement.reset() }
         statement.bind(record.value, at: 1)

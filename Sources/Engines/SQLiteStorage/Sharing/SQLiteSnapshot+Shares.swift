@@ -4,16 +4,16 @@ import Storage
 
 // Who takes part in what, and what viewers have.
 extension SQLiteSnapshot {
-    func share(_ number: ShareNumber) throws -> StoredShare? {
-        try shares(shareStatements().shares.shareByNumber, number.value).first
-    }
-
-    func share(ofRoot root: RecordNumber) throws -> StoredShare? {
-        try shares(shareStatements().shares.shareByRoot, root.value).first
-    }
-
-    func share(ofRecord record: RecordNumber) throws -> StoredShare? {
-        try shares(shareStatements().shares.shareByRecord, record.value).first
+    func shares(_ keys: ShareKeys) throws -> [StoredShare?] {
+        let statements = try shareStatements().shares
+        return switch keys {
+        case .numbers(let numbers):
+            try numbers.map { try shares(statements.shareByNumber, $0.value).first }
+        case .roots(let roots):
+            try roots.map { try shares(statements.shareByRoot, $0.value).first }
+        case .records(let records):
+            try records.map { try shares(statements.shareByRecord, $0.value).first }
+        }
     }
 
     func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
@@ -85,7 +85,11 @@ extension SQLiteSnapshot {
         return try statement.step() ? RecordNumber(statement.int64(0)) : nil
     }
 
-    func place(of record: RecordNumber) throws -> RecordPlace? {
+    func places(of records: [RecordNumber]) throws -> [RecordPlace?] {
+        try records.map(place)
+    }
+
+    private func place(_ record: RecordNumber) throws -> RecordPlace? {
         let statement = try shareStatements().shares.place
         defer { statement.reset() }
         statement.bind(record.value, at: 1)
@@ -95,11 +99,13 @@ extension SQLiteSnapshot {
             zone: ZoneNumber(statement.int64(0)), name: name, position: statement.int64(2))
     }
 
-    func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant? {
+    func grants(of shares: [ShareNumber], to viewer: UserRecordName) throws -> [StoredGrant?] {
         let statement = try shareStatements().viewers.grant
-        statement.bind(share.value, at: 1)
-        statement.bind(viewer.text, at: 2)
-        return try grants(statement).first
+        return try shares.map { share in
+            statement.bind(share.value, at: 1)
+            statement.bind(viewer.text, at: 2)
+            return try grants(statement).first
+        }
     }
 
     func grants(

@@ -3,15 +3,7 @@ import Storage
 
 // What a write reads of shares, it reads on its own connection.
 extension SQLiteTransaction {
-    func share(_ number: ShareNumber) throws -> StoredShare? { try snapshot.share(number) }
-
-    func share(ofRoot root: RecordNumber) throws -> StoredShare? {
-        try snapshot.share(ofRoot: root)
-    }
-
-    func share(ofRecord record: RecordNumber) throws -> StoredShare? {
-        try snapshot.share(ofRecord: record)
-    }
+    func shares(_ keys: ShareKeys) throws -> [StoredShare?] { try snapshot.shares(keys) }
 
     func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
         try snapshot.shares(in: zone, limit: limit)
@@ -47,10 +39,12 @@ extension SQLiteTransaction {
         try snapshot.record(ofShortGUID: value)
     }
 
-    func place(of record: RecordNumber) throws -> RecordPlace? { try snapshot.place(of: record) }
+    func places(of records: [RecordNumber]) throws -> [RecordPlace?] {
+        try snapshot.places(of: records)
+    }
 
-    func grant(of share: ShareNumber, to viewer: UserRecordName) throws -> StoredGrant? {
-        try snapshot.grant(of: share, to: viewer)
+    func grants(of shares: [ShareNumber], to viewer: UserRecordName) throws -> [StoredGrant?] {
+        try snapshot.grants(of: shares, to: viewer)
     }
 
     func grants(
@@ -80,7 +74,9 @@ extension SQLiteTransaction {
 
     func ownerName(_ owner: OwnerNumber) throws -> UserRecordName? { try snapshot.ownerName(owner) }
 
-    func cover(of record: RecordNumber) throws -> StoredCover? { try snapshot.cover(of: record) }
+    func covers(of records: [RecordNumber]) throws -> [StoredCover?] {
+        try snapshot.covers(of: records)
+    }
 
     func stays(
         of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
@@ -96,7 +92,9 @@ extension SQLiteTransaction {
         try snapshot.changedStays(of: viewer, in: zone, after: after, limit: limit)
     }
 
-    func parent(of record: RecordNumber) throws -> RecordName? { try snapshot.parent(of: record) }
+    func parents(of records: [RecordNumber]) throws -> [RecordName?] {
+        try snapshot.parents(of: records)
+    }
 
     func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
         try snapshot.hasLink(link, from: source)

@@ -2,7 +2,7 @@ import CloudModel
 import SQLite
 import Storage
 
-/// What a check knows of all versions: one temporary table over both tables that hold them.
+/// What a check knows of all versions: a temporary table of them.
 ///
 /// Rules in SQL ask `every_version`: key, record, record_type, flags, and bytes, the length of the text.
 struct VersionCensus {
@@ -10,15 +10,6 @@ struct VersionCensus {
     private(set) var damaged: [DamagedVersion] = []
     /// How many are not JSON.
     private(set) var unreadable = 0
-
-    /// Gives the file of a server of before version rows an empty table of them, for as long as it is checked.
-    static func standIn(on connection: Connection) throws {
-        try connection.execute(
-            """
-            CREATE TEMP TABLE version_rows (key INTEGER PRIMARY KEY, content BLOB);
-            CREATE TEMP TABLE version_users (id INTEGER PRIMARY KEY, record_name, checksum);
-            """)
-    }
 
     /// How many damaged records are named one by one.
     private static let namedMax = 20

@@ -2,7 +2,7 @@ import CloudModel
 import SQLite
 import Storage
 
-/// Reads versions from both of a store's tables: `version_rows`, and `versions` of before it.
+/// Reads the versions of a store.
 ///
 /// Confined, as its connection, to one thread at a time. Every row is held to its sum. What fails is a
 /// `DamagedVersion`, of which the store's `Damage` is told.
@@ -10,49 +10,18 @@ final class VersionReader {
     let texts: VersionTexts
     private let damage: Damage
     private let row: Statement
-    private let formerRow: Statement
-    private let ascending: Scan
-    private let descending: Scan
-
-    /// A walk along both tables, from one place on and without an end.
-    ///
-    /// SQLite would compare each row's key with that of the end, in two steps of its machine.
-    private struct Scan {
-        let rows: Statement
-        let formerRows: Statement
-
-        init(_ connection: Connection, _ range: String) {
-            rows = connection.statement("SELECT key, content FROM version_rows \(range)")
-            formerRows = connection.statement(
-                "SELECT key, record, record_type, flags, body FROM versions \(range)")
-        }
-
-        func begin(at key: Int64) {
-            rows.bind(key, at: 1)
-            formerRows.bind(key, at: 1)
-        }
-
-        /// The key of the next row of the former table; nil when none is left before the end.
-        func nextFormer(_ isInside: (Int64) -> Bool) throws -> Int64? {
-            guard try formerRows.step() else { return nil }
-            let key = formerRows.int64(0)
-            return isInside(key) ? key : nil
-        }
-
-        func end() {
-            rows.reset()
-            formerRows.reset()
-        }
-    }
+    // Walks from one place on and without an end: SQLite would compare each row's key with that of the end, in two
+    // steps of its machine.
+    private let ascending: Statement
+    private let descending: Statement
 
     init(_ connection: Connection, _ damage: Damage) throws {
         self.damage = damage
         texts = try VersionTexts(connection)
         row = connection.statement("SELECT content FROM version_rows WHERE key = ?1")
-        formerRow = connection.statement(
-            "SELECT key, record, record_type, flags, body FROM versions WHERE key = ?1")
-        ascending = Scan(connection, "WHERE key > ?1 ORDER BY key ASC")
-        descending = Scan(connection, "WHERE key <= ?1 ORDER BY key DESC")
+        let rows = "SELECT key, content FROM version_rows"
+        ascending = connection.statement("\(rows) WHERE key > ?1 ORDER BY key ASC")
+        descending = connection.statement("\(rows) WHERE key <= ?1 ORDER BY key DESC")
     }
 
     // MARK: - One version
@@ -67,14 +36,11 @@ final class VersionReader {
     func visit<Value>(
         at key: Int64, of record: RecordNumber? = nil, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
-        row.bind(key, at: 1)
-        guard try row.step() else {
-            row.reset()
-            return try visitFormer(at: key, of: record, visit)
-        }
         let kept: VersionTexts.Kept
         do {
             defer { row.reset() }
+            row.bind(key, at: 1)
+            guard try row.step() else { return nil }
             kept = try keep(row.bytes(0), at: key, of: record)
         }
         return try texts.visit(kept, visit)
@@ -96,7 +62,7 @@ final class VersionReader {
 
     /// The version at a place where one of a name may lie.
     ///
-    /// - Returns: nil for another name's, and for one that is damaged or lies in the former table.
+    /// - Returns: nil for another name's, and for one that is damaged.
     func keep(at key: Int64, named name: UnsafeRawBufferPointer) throws -> VersionTexts.Kept? {
         row.bind(key, at: 1)
         defer { row.reset() }
@@ -108,21 +74,6 @@ final class VersionReader {
             // Whoever then searches for the name meets the damage, and tells of it.
             return nil
         }
-    }
-
-    private func visitFormer<Value>(
-        at key: Int64, of record: RecordNumber?, _ visit: (StoredVersion) throws -> Value
-    ) throws -> Value? {
-        let kept: VersionTexts.Kept
-        do {
-            defer { formerRow.reset() }
-            formerRow.bind(key, at: 1)
-            guard try formerRow.step() else { return nil }
-            let found = Self.former(formerRow)
-            guard record == nil || record == found.record else { throw noted(key) }
-            kept = texts.keep(found)
-        }
-        return try texts.visit(kept, visit)
     }
 
     /// Visits the version of a row that another statement has read; valid until that goes on.
@@ -156,24 +107,14 @@ final class VersionReader {
         after: Int64, through: Int64, newestFirst: Bool,
         _ visit: (Int64, StoredVersion) throws -> Bool
     ) throws {
-        let scan = newestFirst ? descending : ascending
-        defer { scan.end() }
-        scan.begin(at: newestFirst ? through : after)
-        let isInside = { (key: Int64) in newestFirst ? key > after : key <= through }
-        var former = try scan.nextFormer(isInside)
-        while try scan.rows.step() {
-            let key = scan.rows.int64(0)
-            guard isInside(key) else { break }
-            while let next = former, newestFirst ? next > key : next < key {
-                guard try visit(next, Self.former(scan.formerRows)) else { return }
-                former = try scan.nextFormer(isInside)
-            }
-            let row = try checked(key) { try VersionRow(scan.rows.bytes(1), key: key) }
+        let rows = newestFirst ? descending : ascending
+        defer { rows.reset() }
+        rows.bind(newestFirst ? through : after, at: 1)
+        while try rows.step() {
+            let key = rows.int64(0)
+            guard newestFirst ? key > after : key <= through else { return }
+            let row = try checked(key) { try VersionRow(rows.bytes(1), key: key) }
             guard try withVersion(row, key, { try visit(key, $0) }) else { return }
-        }
-        while let next = former {
-            guard try visit(next, Self.former(scan.formerRows)) else { return }
-            former = try scan.nextFormer(isInside)
         }
     }
 
@@ -205,12 +146,5 @@ final class VersionReader {
         DamagedVersion(
             zone: ZoneNumber(key >> SQLiteSnapshot.positionBits),
             position: key & SQLiteSnapshot.positionMask)
-    }
-
-    private static func former(_ row: Statement) -> StoredVersion {
-        StoredVersion(
-            record: RecordNumber(row.int64(1)),
-            position: row.int64(0) & SQLiteSnapshot.positionMask, type: row.int64(2),
-            flags: VersionFlags(rawValue: row.int64(3)), body: row.bytes(4))
     }
 }

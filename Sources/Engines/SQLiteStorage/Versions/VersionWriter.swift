@@ -2,36 +2,26 @@ import CloudModel
 import SQLite
 import Storage
 
-/// Writes versions into `version_rows`, and takes them out of whichever table has them.
+/// Writes versions into `version_rows`, and takes them out.
 ///
 /// Confined to the writer's queue.
 final class VersionWriter {
     private let names: VersionNames
     private let insert: Statement
     private let delete: Statement
-    private let deleteFormer: Statement
     private let lastUser: Statement
     private let insertUser: Statement
-    private let formerRows: Statement
     private let connection: Connection
-    private let moveRoom: MoveRoom
 
-    init(_ connection: Connection, _ names: VersionNames, _ moveRoom: MoveRoom) throws {
+    init(_ connection: Connection, _ names: VersionNames) throws {
         self.connection = connection
         self.names = names
-        self.moveRoom = moveRoom
         insert = try connection.prepare("INSERT INTO version_rows (key, content) VALUES (?1, ?2)")
         delete = try connection.prepare(
             "DELETE FROM version_rows WHERE key = ?1 AND \(VersionRow.recordSQL) = ?2")
-        deleteFormer = try connection.prepare("DELETE FROM versions WHERE key = ?1 AND record = ?2")
         lastUser = try connection.prepare("SELECT coalesce(max(id), 0) FROM version_users")
         insertUser = try connection.prepare(
             "INSERT INTO version_users (id, record_name, checksum) VALUES (?1, ?2, ?3)")
-        formerRows = try connection.prepare(
-            """
-            SELECT key, record, record_type, flags, body FROM versions
-            WHERE key > ?1 ORDER BY key LIMIT ?2
-            """)
     }
 
     /// Writes a version.
@@ -59,10 +49,6 @@ final class VersionWriter {
         delete.bind(key, at: 1)
         delete.bind(VersionRow.recordBytes(record), at: 2)
         try delete.run()
-        if connection.changeCount == 1 { return true }
-        deleteFormer.bind(key, at: 1)
-        deleteFormer.bind(record.value, at: 2)
-        try deleteFormer.run()
         return connection.changeCount == 1
     }
 
@@ -70,40 +56,10 @@ final class VersionWriter {
     ///
     /// - Returns: whether there was something.
     func remove(at key: Int64) throws -> Bool {
-        for table in ["version_rows", "versions"] {
-            let statement = try connection.prepare("DELETE FROM \(table) WHERE key = ?1")
-            statement.bind(key, at: 1)
-            try statement.run()
-            if connection.changeCount == 1 { return true }
-        }
-        return false
-    }
-
-    /// Moves versions from the table of before into the present one, in the order of their keys.
-    ///
-    /// - Returns: how many it has moved; less than the limit when there are no more.
-    /// - Throws: `NoRoomToMove` where the disk is too full.
-    func move(limit: Int) throws -> Int {
-        try moveRoom.require(for: connection)
-        var moved: [(key: Int64, record: RecordNumber)] = []
-        do {
-            defer { formerRows.reset() }
-            formerRows.bind(Int64(0), at: 1)
-            formerRows.bind(Int64(limit), at: 2)
-            while try formerRows.step() {
-                let head = VersionRow.Head(
-                    key: formerRows.int64(0), record: RecordNumber(formerRows.int64(1)),
-                    type: formerRows.int64(2), flags: VersionFlags(rawValue: formerRows.int64(3)))
-                try insert(head, formerRows.bytes(4))
-                moved.append((head.key, head.record))
-            }
-        }
-        for (key, record) in moved {
-            deleteFormer.bind(key, at: 1)
-            deleteFormer.bind(record.value, at: 2)
-            try deleteFormer.run()
-        }
-        return moved.count
+        let statement = try connection.prepare("DELETE FROM version_rows WHERE key = ?1")
+        statement.bind(key, at: 1)
+        try statement.run()
+        return connection.changeCount == 1
     }
 
     /// The row of a version: without what its zone and type say of it, where its text is as the server makes

@@ -14,7 +14,6 @@ extension SQLiteTransaction {
         statement.bind(row.subject, at: 2)
         statement.bind(row.item, at: 3)
         statement.bind(row.name, at: 4)
-        statement.bind(now, at: 5)
         try statement.run()
         hasQueuedWork = true
     }
@@ -146,7 +145,7 @@ private struct WorkRow {
             self.init(subject: position, item: zone.value, name: target.text)
         case .tellRequests(let share):
             self.init(subject: share?.value ?? 0, item: 0, name: "")
-        case .index, .collect, .collectAssets, .names, .versions, .lateEntries:
+        case .index, .collect, .collectAssets, .names, .lateEntries:
             self.init(subject: 0, item: 0, name: "")
         }
     }
@@ -162,7 +161,6 @@ private struct WorkRow {
         case .index: .index
         case .collect: .collect
         case .collectAssets: .collectAssets
-        case .versions: .versions
         case .lateEntries: .lateEntries
         case .tellRequests: .tellRequests(subject == 0 ? nil : ShareNumber(subject))
         case .names: .names

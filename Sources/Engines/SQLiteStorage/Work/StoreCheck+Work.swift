@@ -1,12 +1,8 @@
 extension StoreCheck {
-    /// What can be told only with the queue of work: files of versions before it are held to it once they
-    /// have been opened.
-    static let work = trees + queue
-
     /// After so many failures in a row, over half a minute, it is no passing one.
     private static let failuresMax = 5
 
-    private static let queue = [
+    static let queue = [
         Rule(
             broken: "pieces of queued work that fail again and again",
             count: "SELECT count(*) FROM work WHERE failures >= \(failuresMax)"),
@@ -32,7 +28,7 @@ extension StoreCheck {
     ]
 
     // In zones whose trees are being worked through the rules need not hold yet.
-    private static let trees = [
+    static let trees = [
         Rule(
             broken: "records that another share covers than their parent",
             count: """

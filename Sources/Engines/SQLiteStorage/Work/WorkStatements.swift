@@ -19,7 +19,7 @@ final class WorkStatements {
             "h.held_until > ?3 AND h.held_until <= ?3 + \(SQLiteTransaction.workDelayMillisecondsMax)"
         enqueue = connection.statement(
             """
-            INSERT INTO work (kind, subject, item, name, enqueued_at) VALUES (?1, ?2, ?3, ?4, ?5)
+            INSERT INTO work (kind, subject, item, name) VALUES (?1, ?2, ?3, ?4)
             ON CONFLICT (kind, subject, item, name) DO UPDATE SET cursor = 0
             """)
         take = connection.statement(

@@ -6,14 +6,9 @@ package struct AccountSettings: Sendable, Equatable {
     package var passwordCostBits = 15
     package var sessionSecondsMax = 43_200
     package var keptSessionSecondsMax = 2_592_000
-    package var guessesPerAccountMax = 5
     package var guessesPerAddressMax = 20
-    package var guessWaitSecondsMax = 900
     package var lettersMax = 5
-    package var lettersWaitingMax = 1_000
-    package var resetSecondsMax = 3_600
     package var invitationSecondsMax = 604_800
-    package var codeSecondsMax = 900
     package var deletionGraceDays = 30
 }
 
@@ -25,14 +20,14 @@ extension AccountSettings {
             .choice(
                 "accounts.signUp", \.accounts.signUp,
                 """
-                Who may make an account. "invitation": whoever has a link from `user invite`. "open": \
-                whoever has an address to which a link can be sent. "off": nobody; `user create` makes them.
+                Who may make an account. "invitation": whoever has a link from `user invite`. \
+                "open": whoever has an address. "off": nobody; `user create` makes them.
                 """),
             .number(
                 "accounts.passwordCostBits", \.accounts.passwordCostBits, 10...20, "bits",
                 """
-                What comparing a password takes: each bit doubles time and memory (15: 32 MiB). Passwords \
-                kept at other costs are kept anew at the next sign-in.
+                What comparing a password takes: each bit doubles time and memory (15: 32 \
+                MiB).
                 """),
             .number(
                 "accounts.sessionSecondsMax", \.accounts.sessionSecondsMax, 60...31_536_000,
@@ -42,50 +37,25 @@ extension AccountSettings {
                 60...31_536_000, "seconds",
                 "The same where the person asked to stay signed in."),
             .number(
-                "accounts.guessesPerAccountMax", \.accounts.guessesPerAccountMax, 1...1_000,
-                "guesses",
-                """
-                Wrong passwords for one address before each further one has to wait, twice as long each \
-                time. A browser that has signed in there before is counted by itself.
-                """),
-            .number(
                 "accounts.guessesPerAddressMax", \.accounts.guessesPerAddressMax, 1...100_000,
                 "guesses",
                 """
-                The same for wrong passwords from one network address, for whatever accounts. Four times as \
-                many from an IPv6 /56, and sixteen times from a /48.
+                Wrong passwords from one network address before each further one has to wait. \
+                Four times as many from an IPv6 /56, sixteen times from a /48; five for one \
+                account.
                 """),
-            .number(
-                "accounts.guessWaitSecondsMax", \.accounts.guessWaitSecondsMax, 1...86_400,
-                "seconds", "The longest wait for a further guess."),
             .number(
                 "accounts.lettersMax", \.accounts.lettersMax, 1...1_000, "letters",
                 """
-                Letters of one kind to one address and for one account, and letters for one network address, \
-                before each further one has to wait, twice as long each time.
+                Letters of one kind to one address, for one account or for one network \
+                address, before each further one has to wait.
                 """),
-            .number(
-                "accounts.lettersWaitingMax", \.accounts.lettersWaitingMax, 1...1_000_000,
-                "letters",
-                """
-                Letters that wait to be sent, a quarter of them of each kind: new passwords, invitations, \
-                codes, news of new browsers. Wishes beyond are refused for a minute.
-                """),
-            .number(
-                "accounts.resetSecondsMax", \.accounts.resetSecondsMax, 60...604_800, "seconds",
-                "How long a link to a new password is good."),
             .number(
                 "accounts.invitationSecondsMax", \.accounts.invitationSecondsMax,
                 60...31_536_000, "seconds", "How long an invitation is good."),
             .number(
-                "accounts.codeSecondsMax", \.accounts.codeSecondsMax, 60...86_400, "seconds",
-                "How long a code that proves an address is good."),
-            .number(
                 "accounts.deletionGraceDays", \.accounts.deletionGraceDays, 0...3_650, "days",
-                """
-                How long an account whose owner has deleted it can be had back by signing in. Then it goes \
-                with its private data.
-                """),
+                "How long a deleted account can be had back by signing in."),
         ])
 }
 
@@ -116,17 +86,15 @@ extension MailSettings {
             .choice(
                 "mail.sender", \.mail.sender,
                 """
-                How they leave. "smtp": by the mail server `mail.host`. "program": `mail.program` gets each on \
-                its standard input. "log": they \
-                are printed, for development; `serve --dev` takes it by itself. "none": they are not sent.
+                How they leave. "smtp": by the server `mail.host`. "program": `mail.program` \
+                gets each. "log": they are printed, for development. "none": they are not \
+                sent.
                 """),
-            .text(
+            .file(
                 "mail.program", \.mail.program,
-                allowed: "empty, or the path of a program",
-                check: { $0.isEmpty || SettingText.isPath($0) },
                 """
-                A program that takes a message with its header on standard input when called with -i -t, \
-                as /usr/sbin/sendmail does.
+                A program that takes a message on standard input when called with -i -t, as \
+                /usr/sbin/sendmail does.
                 """),
             .text(
                 "mail.from", \.mail.from,
@@ -145,22 +113,21 @@ extension MailSettings {
             .choice(
                 "mail.security", \.mail.security,
                 """
-                How it is spoken to: TLS from STARTTLS on, TLS from the first byte on, or none, which is \
-                for a server on this machine and never with a password.
+                TLS from STARTTLS on, from the first byte on, or none: for a server on this \
+                machine, never with a password.
                 """),
             .text(
                 "mail.user", \.mail.user, allowed: "empty, or a name",
                 check: { !$0.utf8.contains(0) },
                 "Whom it knows this server as; empty: nobody."),
-            .text(
+            .file(
                 "mail.passwordFile", \.mail.passwordFile,
-                allowed: "empty, or the path of a file that holds the password in its first line",
-                check: { $0.isEmpty || SettingText.isPath($0) },
-                "A file that holds the password of `mail.user`."),
-            .text(
+                "File with the password of `mail.user` in its first line."),
+            .file(
                 "mail.authoritiesFile", \.mail.authoritiesFile,
-                allowed: "empty, or the path of a file with certificates in PEM",
-                check: { $0.isEmpty || SettingText.isPath($0) },
-                "Whose certificates are believed instead of the machine's authorities."),
+                """
+                Certificates in PEM that the mail server's must come from. Empty: those that \
+                this machine trusts.
+                """),
         ])
 }

@@ -18,15 +18,14 @@ extension LogSettings {
             .choice(
                 "log.format", \.log.format,
                 """
-                One line of JSON per event for programs, or plain text for people. "auto": text on a \
-                terminal, JSON elsewhere.
+                "auto": text for people on a terminal, JSON elsewhere.
                 """),
             .choice("log.level", \.log.level, "Events less grave than this are not logged."),
             .choice(
                 "log.clientAddresses", \.log.clientAddresses,
                 """
-                Which lines say the network address that a request came from (of IPv6 its /64): those of \
-                sign-ins that failed, or those of all requests.
+                Which lines say the network address that a request came from (of IPv6 its \
+                /64).
                 """),
         ])
 }

@@ -22,19 +22,19 @@ extension MetricsSettings {
                 allowed: "empty, or HOST:PORT, [IPV6]:PORT or unix:PATH",
                 check: { $0.isEmpty || ListenText.isLegal($0) },
                 """
-                Address of the metrics alone, open to whoever reaches it and without TLS. Empty: none. \
-                While the default is taken, the server goes on without.
+                Address of the metrics alone, open to whoever reaches it, without TLS. Empty: \
+                none.
                 """),
             .text(
                 "metrics.bearerToken", \.metrics.bearerToken,
                 allowed: "empty, or at least 16 letters, digits and -._~+/=",
                 check: { $0.isEmpty || Self.isToken($0) },
-                "The token to show at the addresses of the protocol; empty: no metrics there."),
-            .text(
+                """
+                The token to show at the addresses of the protocol. Empty: no metrics there.
+                """),
+            .file(
                 "metrics.bearerTokenFile", \.metrics.bearerTokenFile,
-                allowed: "empty, or the path of a file that holds the token and nothing else",
-                check: { $0.isEmpty || SettingText.isPath($0) },
-                "A file that holds the token, to keep it out of this one."),
+                "File that holds the token and nothing else, in its place."),
         ])
 
     /// Whether a secret is a token as `Authorization: Bearer` takes it (RFC 6750 section 2.1), and

@@ -19,29 +19,25 @@ extension PageSettings {
                 allowed: "empty, or at most 64 printable characters",
                 check: { $0.count <= 64 && SettingText.isPrintable($0) },
                 """
-                What people know this server by: stands on every page and in every letter. Empty for the \
-                host's name in publicBaseURL.
+                Name of this server on every page and in every letter. Empty: the host's name \
+                in publicBaseURL.
                 """),
-            .text(
+            .file(
                 "pages.iconFile", \.pages.iconFile,
-                allowed: "empty, or the path of a PNG, JPEG or WebP picture of at most 65536 bytes",
-                check: { $0.isEmpty || SettingText.isPath($0) },
                 """
-                Picture beside the name on every page, and in browsers' tabs. Read at the start. Empty for \
+                Picture beside the name: PNG, JPEG or WebP, at most 65536 bytes. Empty: \
                 Lenticular's own.
                 """),
-            .text(
+            .file(
                 "pages.textsFolder", \.pages.textsFolder,
-                allowed: "empty, or the path of a folder",
-                check: { $0.isEmpty || SettingText.isPath($0) },
                 """
                 Folder with a file for each language beside English, such as de.json5, as \
-                `lenticular config texts` prints it. Read at the start.
+                `lenticular config texts` prints it.
                 """),
             .text(
                 "pages.language", \.pages.language,
                 allowed: "a language that is at hand, such as en",
                 check: { !$0.isEmpty },
-                "What those read whose browser asks for no language that is at hand."),
+                "For those whose browser asks for no language that is at hand."),
         ])
 }

@@ -25,9 +25,6 @@ package struct S3Settings: Sendable, Equatable {
     package var authoritiesFile = ""
     package var downloads = Downloads.served
     package var backups = Backups.listed
-    package var partBytes = 16_777_216
-    package var attemptsMax = 4
-    package var silenceSeconds = 30
 }
 
 extension S3Settings {
@@ -39,12 +36,12 @@ extension S3Settings {
         settings: places + behaviour)
 
     private static let places: [Setting] = [
-        .text(
+        .origin(
             "s3.endpoint", \.s3.endpoint,
-            allowed: "empty, or http:// or https:// with a host and perhaps a port, nothing after",
-            check: { $0.isEmpty || SettingText.isOrigin($0) },
-            "Where the store answers. Take https:// unless it is on this machine or a private network."
-        ),
+            """
+            Where the store answers. Take https:// unless it is on this machine or a private \
+            network.
+            """),
         .text(
             "s3.region", \.s3.region, allowed: "1 to 63 lower-case letters, digits and -",
             check: { (1...63).contains($0.utf8.count) && isPlain($0, beside: "-") },
@@ -60,21 +57,21 @@ extension S3Settings {
                 "empty, or lower-case letters, digits, -, _ and ., in parts that each end with /",
             check: isPrefix,
             """
-            How the keys of all objects begin. Each server needs one of its own: it removes what it \
-            does not know there.
+            How the keys of all objects begin. Each server needs one of its own: it removes \
+            what it does not know there.
             """),
         .choice(
             "s3.addressing", \.s3.addressing,
-            "Whether the bucket is named in the path (path) or before the endpoint's host (host)."),
-        .text(
-            "s3.credentialsFile", \.s3.credentialsFile, allowed: "empty, or a file's path",
-            check: { $0.isEmpty || SettingText.isPath($0) },
-            "File with the access key's id in its first line and the secret key in its second."),
-        .text(
-            "s3.authoritiesFile", \.s3.authoritiesFile, allowed: "empty, or a file's path",
-            check: { $0.isEmpty || SettingText.isPath($0) },
+            "Whether the bucket is named in the path or before the endpoint's host."),
+        .file(
+            "s3.credentialsFile", \.s3.credentialsFile,
             """
-            Certificates in PEM that the store's certificate must come from. Empty: those that this \
+            File with the access key's id in its first line and the secret key in its second.
+            """),
+        .file(
+            "s3.authoritiesFile", \.s3.authoritiesFile,
+            """
+            Certificates in PEM that the store's must come from. Empty: those that this \
             machine trusts.
             """),
     ]
@@ -83,24 +80,14 @@ extension S3Settings {
         .choice(
             "s3.downloads", \.s3.downloads,
             """
-            Whether this server passes files on (served), or sends clients to the store with an \
-            address that is good for 60 seconds at most (redirected). Encrypted files are always passed on.
+            Whether this server passes files on, or sends clients to the store with an address \
+            that is good for a minute. Encrypted files are always passed on.
             """),
         .choice(
             "s3.backups", \.s3.backups,
             """
-            Whether a backup only makes sure that the files are in the bucket (listed), or has them \
-            all (copied).
+            Whether a backup makes sure that the files are in the bucket, or has them all.
             """),
-        .number(
-            "s3.partBytes", \.s3.partBytes, 5_242_880...5_368_709_120, "bytes",
-            "Files up to that size are stored by one request, larger ones in parts of it."),
-        .number(
-            "s3.attemptsMax", \.s3.attemptsMax, 1...20, "attempts",
-            "How often a request to the store is made before it is given up."),
-        .number(
-            "s3.silenceSeconds", \.s3.silenceSeconds, 1...600, "seconds",
-            "Time without a byte from the store after which a request counts as failed."),
     ]
 
     private static func isPlain(_ text: String, beside signs: String) -> Bool {

@@ -11,13 +11,11 @@ extension TLSSettings {
             TLS of the TCP addresses; off while both are empty. SIGHUP reads the files again.
             """,
         settings: [
-            .text(
-                "tls.certificateFile", \.tls.certificateFile, allowed: "empty, or a file's path",
-                check: { $0.isEmpty || SettingText.isPath($0) },
+            .file(
+                "tls.certificateFile", \.tls.certificateFile,
                 "The certificate in PEM, with the chain after it."),
-            .text(
-                "tls.privateKeyFile", \.tls.privateKeyFile, allowed: "empty, or a file's path",
-                check: { $0.isEmpty || SettingText.isPath($0) },
+            .file(
+                "tls.privateKeyFile", \.tls.privateKeyFile,
                 "Its private key in PEM, without a pass phrase."),
         ])
 }

@@ -19,9 +19,8 @@ extension TextMessageSettings {
             .choice(
                 "textMessages.sender", \.textMessages.sender,
                 """
-                How they leave. "webhook": each is posted to `textMessages.url`. "log": they are printed, for \
-                development; `serve --dev` takes it by itself. "none": phone numbers get none, and nobody \
-                can show that one is theirs.
+                How they leave. "webhook": each is posted to `textMessages.url`. "log": they \
+                are printed, for development. "none": phone numbers get none.
                 """),
             .text(
                 "textMessages.url", \.textMessages.url,
@@ -30,19 +29,14 @@ extension TextMessageSettings {
                     $0.isEmpty || $0.hasPrefix("https://") || $0.hasPrefix("http://")
                 },
                 "What takes them and hands them to a provider: `{\"to\", \"text\"}` by POST."),
-            .text(
+            .file(
                 "textMessages.keyFile", \.textMessages.keyFile,
-                allowed: "empty, or the path of a file that holds the key in its first line",
-                check: { $0.isEmpty || SettingText.isPath($0) },
                 """
-                A file with the key that signs the posts, as those of webhooks are: `whsec_` and at least \
-                24 bytes in base64. Empty: they are not signed.
+                File with the key that signs the posts in its first line, as those of webhooks \
+                are: `whsec_` and at least 24 bytes in base64. Empty: they are not signed.
                 """),
             .number(
                 "textMessages.perHourMax", \.textMessages.perHourMax, 1...1_000_000, "messages",
-                """
-                Text messages in an hour, whoever asks for them: they cost money. Beyond it people are \
-                asked to wait for the next hour.
-                """),
+                "In an hour, whoever asks for them: they cost money."),
         ])
 }

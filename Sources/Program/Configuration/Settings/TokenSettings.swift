@@ -2,7 +2,6 @@
 package struct TokenSettings: Sendable, Equatable {
     package var webAuthSecondsMax = 1_800
     package var webAuthStaySecondsMax = 1_209_600
-    package var signatureWindowSeconds = 600
 }
 
 extension TokenSettings {
@@ -15,10 +14,6 @@ extension TokenSettings {
             .number(
                 "tokens.webAuthStaySecondsMax", \.tokens.webAuthStaySecondsMax, 60...31_536_000,
                 "seconds",
-                "Life of a web token when the user asked to stay signed in."),
-            .number(
-                "tokens.signatureWindowSeconds", \.tokens.signatureWindowSeconds, 1...86_400,
-                "seconds",
-                "How far a signed request's date may be from the server's clock, either way."),
+                "The same where the user asked to stay signed in."),
         ])
 }

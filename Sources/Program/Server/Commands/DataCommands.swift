@@ -54,19 +54,12 @@ extension Command {
                 let mended = found.mendedSums
                 if mended > 0 { lines.append("checksums of assets made again: \(mended)") }
                 if trashed > 0 { lines.append("assets in the trash: \(trashed)") }
-                for (what, waiting) in [
-                    ("records", found.recordsToMove), ("names", found.namesToMove),
-                ] where waiting > 0 {
-                    lines.append("\(what) of former versions to be moved: \(waiting)")
-                }
                 let removed = found.removedRecords
                 if removed > 0 { lines.append("damaged records removed: \(removed)") }
                 var output = outcome(
                     problems: found.problems, lines.joined(separator: "\n"))
                 output.values.append(("mendedSums", .number(Int64(mended))))
                 output.values.append(("trashedAssets", .number(Int64(trashed))))
-                output.values.append(("recordsToMove", .number(Int64(found.recordsToMove))))
-                output.values.append(("namesToMove", .number(Int64(found.namesToMove))))
                 output.values.append(("removedRecords", .number(Int64(removed))))
                 return output
             }),

@@ -44,7 +44,7 @@ extension Command {
                     ])
             }),
         Command(
-            "user invite", "invite somebody to make an account",
+            "user invite", "invite somebody to create an account",
             places: [
                 CommandPlace(
                     "EMAIL", "the e-mail address or phone number that the account is to have")

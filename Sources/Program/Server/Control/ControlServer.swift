@@ -88,10 +88,9 @@ package final class ControlServer: Sendable {
             if silent.count >= Self.silentCountMax { Self.hangUp(silent.removeFirst()) }
             silent.append(caller.descriptor)
         }
-        let handed = UncheckedTransfer(caller)
         // A queue of its own has a thread at once; a concurrent one waits for the processors to be free.
         DispatchQueue(label: "lenticular.command").async(group: unfinished) { [self] in
-            serve(handed.value)
+            serve(caller)
         }
     }
 
@@ -132,13 +131,6 @@ package final class ControlServer: Sendable {
             // NB: the caller sees the connection end and says so; there is nobody else to tell.
             return
         }
-    }
-
-    /// A value handed from one queue to the next.
-    private struct UncheckedTransfer: @unchecked Sendable {
-        // Only the queue that it was handed to touches the socket from then on.
-        let value: LocalSocket
-        init(_ value: LocalSocket) { self.value = value }
     }
 }
 

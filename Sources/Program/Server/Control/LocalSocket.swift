@@ -9,7 +9,7 @@ import CProcess
 /// A blocking Unix socket between processes of one machine, with deadlines.
 ///
 /// Used by one thread at a time; closed when it goes.
-final class LocalSocket {
+final class LocalSocket: Sendable {
     enum Failure: Error, Equatable {
         /// Nobody listens there.
         case absent

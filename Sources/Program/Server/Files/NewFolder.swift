@@ -15,8 +15,6 @@ final class NewFolder {
     /// Under this name it grows.
     private static let partialSuffix = ".partial"
     private static let markName = ".lenticular-partial"
-    /// What the copies of earlier versions held, which had no mark.
-    private static let unmarkedNames: Set = ["catalog.sqlite", "containers"]
     /// Of a name that somebody else chose, in parts between slashes.
     private static let depthMax = 16
 
@@ -73,14 +71,14 @@ final class NewFolder {
         }
     }
 
-    /// Makes way for the folder where an earlier version has left one, and for nothing else.
+    /// Makes way for the folder where one was left before it had its mark, and for nothing else.
     private static func clear(_ partial: String) throws {
         guard try FileSystem.kind(of: partial) == .folder else { return }
         let names = Set(try FileSystem.names(in: partial))
         guard !names.contains(markName) else {
             throw CommandFailure("\(partial) is being filled by another command")
         }
-        guard names.isSubset(of: unmarkedNames) else {
+        guard names.isEmpty else {
             throw CommandFailure("\(partial) is in the way, and no part of a backup")
         }
         try FileSystem.removeTree(partial)

@@ -1,7 +1,7 @@
 import Accounts
+import Background
 import CloudModel
 import Configuration
-import Dispatch
 import Pages
 import Storage
 
@@ -9,21 +9,13 @@ import Storage
 ///
 /// Looks every few seconds, at one index, whether one is due: commands queue letters too.
 final class LetterCarrier: Sendable {
-    private static let secondsBetweenLooks = 2
+    private static let millisecondsBetweenLooks: Milliseconds = 2_000
 
     private let round: LetterRound
     private let senders: LetterSenders
     private let clock: Clock
     private let log: Log
-    private let lanes: [Lane]
-
-    /// What sends the letters of one kind.
-    private struct Lane: Sendable {
-        let kind: Address.Kind
-        let queue: DispatchQueue
-        // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
-        nonisolated(unsafe) let timer: any DispatchSourceTimer
-    }
+    private let runners: [Runner]
 
     /// Begins to look.
     init(
@@ -37,39 +29,32 @@ final class LetterCarrier: Sendable {
                 base: folder.configuration.baseURL, books: books, service: mark.name))
         clock = folder.clock
         self.log = log
-        lanes = Address.Kind.allCases.map { kind in
-            let queue = DispatchQueue(label: "lenticular.letters.\(kind)", qos: .utility)
-            return Lane(
-                kind: kind, queue: queue, timer: DispatchSource.makeTimerSource(queue: queue))
+        runners = Address.Kind.allCases.map { kind in
+            Runner("lenticular.letters.\(kind)") { error in
+                log.error("letters not sent", [("failure", .text("\(error)"))])
+            }
         }
-        for lane in lanes {
-            lane.timer.schedule(
-                deadline: .now(), repeating: .seconds(Self.secondsBetweenLooks),
-                leeway: .milliseconds(200))
-            lane.timer.setEventHandler { [weak self] in self?.look(for: lane.kind) }
-            lane.timer.activate()
+        for (kind, runner) in zip(Address.Kind.allCases, runners) {
+            runner.use { [weak self] in try self?.look(for: kind) ?? .never }
+            runner.wake()
         }
     }
 
     /// Ends it, and waits for letters that are on their way; text messages fail instead, to be sent later.
     func stop() {
-        for lane in lanes { lane.timer.cancel() }
+        for runner in runners { runner.goOn(.never) }
         senders.stop()
-        for lane in lanes { lane.queue.sync {} }
+        for runner in runners { runner.stop() }
     }
 
-    private func look(for kind: Address.Kind) {
-        do {
-            let outcome = try round.run(to: kind, now: clock.now())
-            for failure in outcome.failures {
-                log.warning("letter not sent; tried again later", [("failure", .text(failure))])
-            }
-            if outcome.givenUp > 0 {
-                log.error(
-                    "letters given up", [("letters", .number(Int64(outcome.givenUp)))])
-            }
-        } catch {
-            log.error("letters not sent", [("failure", .text("\(error)"))])
+    private func look(for kind: Address.Kind) throws -> Runner.Next {
+        let outcome = try round.run(to: kind, now: clock.now())
+        for failure in outcome.failures {
+            log.warning("letter not sent; tried again later", [("failure", .text(failure))])
         }
+        if outcome.givenUp > 0 {
+            log.error("letters given up", [("letters", .number(Int64(outcome.givenUp)))])
+        }
+        return .later(milliseconds: Self.millisecondsBetweenLooks)
     }
 }

@@ -13,7 +13,7 @@ package final class NoticeSenders: Sendable {
     package let byKind: [DestinationKind: any NoticeSender]
     private let traffic: OutgoingTraffic
     #if ApplePush
-        private let http2: HTTP2Requests
+        private let http2: OutgoingRequests
     #endif
 
     /// Starts the threads, which `stop` has to end.
@@ -54,7 +54,7 @@ package final class NoticeSenders: Sendable {
     static func webhooks(_ folder: DataFolder, _ traffic: OutgoingTraffic) -> WebhookSender {
         WebhookSender(
             secrets: folder.secrets, agent: "lenticular/\(ProgramVersion.text)",
-            atOnceMax: folder.configuration.outgoing.connectionsPerDestinationMax
+            atOnceMax: OutgoingLimits().connectionsPerDestinationMax
         ) { traffic.requests.send($0, then: $1) }
     }
 
@@ -69,12 +69,12 @@ package final class NoticeSenders: Sendable {
     #if ApplePush
         private static func http2(
             _ configuration: ServerConfiguration, _ traffic: OutgoingTraffic
-        ) throws -> HTTP2Requests {
-            try HTTP2Requests(
+        ) throws -> OutgoingRequests {
+            try OutgoingRequests.http2(
                 policy: configuration.targetPolicy,
                 trust: try TLSTrust(
                     authoritiesFile: configuration.outgoing.authoritiesFile, spoken: .http2),
-                limits: configuration.http2Limits, resolve: traffic.resolve)
+                limits: .http2, resolve: traffic.resolve)
         }
     #endif
 }

@@ -18,8 +18,7 @@ package final class OutgoingTraffic: Sendable {
         do {
             requests = try OutgoingRequests(
                 policy: configuration.targetPolicy,
-                trust: try ServerTrust(authoritiesFile: configuration.outgoing.authoritiesFile),
-                limits: configuration.outgoingLimits
+                trust: try ServerTrust(authoritiesFile: configuration.outgoing.authoritiesFile)
             ) { resolver.resolve(host: $0, port: $1, then: $2) }
         } catch let error as TLSError {
             resolver.stop()

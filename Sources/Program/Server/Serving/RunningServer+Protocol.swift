@@ -21,7 +21,7 @@ extension RunningServer {
             log.error("the catalog failed", [("failure", .text("\(error)"))])
         }
         var dependencies = ProtocolResponder.Dependencies(
-            limits: configuration.serviceLimits, clock: folder.clock, random: folder.random,
+            limits: folder.limits, clock: folder.clock, random: folder.random,
             authenticator: authenticator, catalog: catalog,
             stores: stores,
             assets: configuration.assetOptions, observer: observer,

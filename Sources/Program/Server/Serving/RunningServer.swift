@@ -64,7 +64,8 @@ package final class RunningServer: Sendable {
         Self.observe(http, stores, log, in: metrics)
         senders = try NoticeSenders(folder)
         let work = StoreWork(
-            configuration, clock: folder.clock, log: log, senders: senders.byKind,
+            configuration, limits: folder.limits, clock: folder.clock, log: log,
+            senders: senders.byKind,
             hasEnded: DestinationSessions(catalog: folder.catalog, clock: folder.clock).hasEnded)
         Self.observe(work.counts, in: metrics)
         Self.observeNotices(of: work, protocolResponder, in: metrics)
@@ -87,10 +88,8 @@ package final class RunningServer: Sendable {
         stores.observeOpening { work.begin($0, $1, $2) }
         upkeep.begin()
         carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, mark, log: log)
-        self.folder = folder
-        self.log = log
+        (self.folder, self.log, self.metrics) = (folder, log, metrics)
         self.protocolResponder = protocolResponder
-        self.metrics = metrics
         self.readiness = readiness
         readiness.become(.ready)
     }
@@ -213,15 +212,17 @@ package final class RunningServer: Sendable {
     }
 
     private static func observer(of metrics: Metrics, _ log: Log) -> WireObserver {
-        WireObserver { rejection in
-            log.sampled(
-                "request refused by the wire",
-                [
-                    ("request", .text(rejection.requestID)),
-                    ("status", .number(Int64(rejection.status))),
-                    ("reason", .text(rejection.reason)),
-                ])
-        }
+        WireObserver(
+            rejected: { rejection in
+                log.sampled(
+                    "request refused by the wire",
+                    [
+                        ("request", .text(rejection.requestID)),
+                        ("status", .number(Int64(rejection.status))),
+                        ("reason", .text(rejection.reason)),
+                    ])
+            },
+            broken: { log.error("the server is at fault", [("failure", .text($0))]) })
     }
 
     private static func observeWork(of protocolResponder: ProtocolResponder, in metrics: Metrics) {
@@ -242,23 +243,6 @@ package final class RunningServer: Sendable {
             "Answers to who waited that were made for another request of the same caller."
         ) {
             Double(protocolResponder.sharedCount)
-        }
-        metrics.counter(
-            "lenticular_pages_ahead_made_total",
-            "Pages of feeds that were made before anybody asked for them."
-        ) {
-            Double(protocolResponder.pagesAhead.made)
-        }
-        metrics.counter(
-            "lenticular_pages_ahead_used_total", "Such pages that a request was answered with."
-        ) {
-            Double(protocolResponder.pagesAhead.used)
-        }
-        metrics.counter(
-            "lenticular_pages_ahead_wasted_total",
-            "Such pages that were begun or wanted, and of no use to anybody."
-        ) {
-            Double(protocolResponder.pagesAhead.wasted)
         }
         metrics.counter(
             "lenticular_requests_throttled_total", "Requests refused because too many waited."

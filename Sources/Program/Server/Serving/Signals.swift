@@ -1,4 +1,5 @@
 import Dispatch
+import Synchronization
 
 #if canImport(Glibc)
     import Glibc
@@ -30,8 +31,7 @@ package final class Signals: Sendable {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 if number == SIGHUP { return onReload() }
-                onStop(count.former)
-                count.former += 1
+                onStop(count.former.wrappingAdd(1, ordering: .relaxed).oldValue)
             }
             source.activate()
             return source
@@ -43,8 +43,7 @@ package final class Signals: Sendable {
         for source in sources { source.cancel() }
     }
 
-    private final class Count: @unchecked Sendable {
-        // Touched on the queue of the signals only.
-        var former = 0
+    private final class Count: Sendable {
+        let former = Atomic(0)
     }
 }

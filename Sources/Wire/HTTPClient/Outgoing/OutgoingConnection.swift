@@ -1,181 +1,50 @@
 import Network
 
-/// One connection of a destination, on the loop's thread: one request at a time, and its answer.
-final class OutgoingConnection: TransportOwner {
-    private enum Phase {
-        case opening, idle, busy, over
-    }
-
-    private unowned let destination: OutgoingDestination
-    private unowned let requests: OutgoingRequests
-    private let otherAddresses: ArraySlice<ResolvedAddress>
-    private let transport: OutgoingTransport
-    private var phase = Phase.opening
-    /// When what goes on now has to be over: connecting, or being idle.
-    private var deadline: UInt64
-    private var current: PendingRequest?
-    private var parser = ResponseParser(method: "GET")
-    private var head: ResponseHead?
-    private var body: [UInt8] = []
-    private var hasReceived = false
-    private var isReused = false
-
-    init(
-        to address: ResolvedAddress, of destination: OutgoingDestination,
-        in requests: OutgoingRequests, otherAddresses: ArraySlice<ResolvedAddress>
-    ) throws(SystemError) {
-        let origin = destination.origin
-        transport = try OutgoingTransport(
-            to: address, host: origin.host, trust: origin.isSecure ? requests.trust.tls : nil,
-            on: requests.loop, buffers: requests.buffers)
-        self.destination = destination
-        self.requests = requests
-        self.otherAddresses = otherAddresses
-        deadline = requests.loop.now &+ UInt64(requests.limits.connectMillisecondsMax)
-        transport.serve(self)
-    }
-
-    var isIdle: Bool { phase == .idle }
-    var isOpening: Bool { phase == .opening }
-    var hearsAfterSendFails: Bool { phase == .busy && !hasReceived && !isReused }
-
-    /// Sends a request; the connection is idle.
-    func begin(_ pending: PendingRequest) {
-        phase = .busy
-        current = pending
-        parser = ResponseParser(
-            method: pending.request.method, limits: requests.limits.response)
-        head = nil
-        body = []
-        hasReceived = false
-        guard pending.bytes.withUnsafeBytes({ transport.write($0) }) else {
-            return fail(.broken("TLS takes no more"))
-        }
-        transport.flush()
-    }
-
+/// One connection of a destination, on the loop's thread, whatever it speaks.
+///
+/// It tells its destination what becomes of it: `isFree`, `again`, `isOver`, `failed`.
+package protocol OutgoingConnection: AnyObject {
+    /// Until the first request may be sent.
+    var isOpening: Bool { get }
+    /// Whether nothing is under way, and something could be.
+    var isIdle: Bool { get }
+    /// Whether it takes, or may soon take, further requests.
+    var takesMore: Bool { get }
+    /// How many requests it takes now.
+    var room: Int { get }
+    /// Takes a request, for which it has room; `flush` sends it.
+    func begin(_ pending: PendingRequest)
+    func flush()
     /// Ends what takes too long.
-    func check(now: UInt64) {
-        switch phase {
-        case .opening: if deadline <= now { fail(.timedOut) }
-        case .idle: if deadline <= now { close() }
-        case .busy: if let current, current.deadline <= now { fail(.timedOut) }
-        case .over: break
-        }
-    }
-
-    /// Ends an idle connection.
-    func close() {
-        end()
-        destination.isOver(self, again: nil)
-    }
-
+    func check(now: UInt64)
+    /// Ends a connection that has nothing under way.
+    func close()
     /// Ends the connection whatever it does; the destination has forgotten it.
-    func abandon() {
-        let pending = current
-        end()
-        pending?.end(.failure(.overloaded))
-    }
-
-    func transportOpened() {
-        becomeIdle()
-        destination.pump()
-    }
-
-    func transportReceived(_ bytes: [UInt8]) {
-        // Nothing was asked: whatever it is, the connection cannot be trusted any more.
-        guard phase == .busy else { return close() }
-        hasReceived = true
-        do throws(ClientFailure) { try parse(bytes) } catch { fail(error) }
-    }
-
-    func transportEnded() {
-        guard phase == .busy else { return close() }
-        do throws(ClientFailure) {
-            try parser.finish()
-            finish(keeps: false)
-        } catch {
-            fail(error)
-        }
-    }
-
-    func transportFailed(_ failure: ClientFailure) { fail(failure) }
+    func abandon()
 }
 
-extension OutgoingConnection {
-    private func becomeIdle() {
-        phase = .idle
-        deadline = requests.loop.now &+ UInt64(requests.limits.idleMillisecondsMax)
+/// A request that waits or is under way, and who is told what comes of it.
+package final class PendingRequest {
+    package let request: OutgoingRequest
+    /// As HTTP/1.1 has it.
+    let head: [UInt8]
+    /// By the loop's clock.
+    package let deadline: UInt64
+    private let then: @Sendable (Result<OutgoingAnswer, ClientFailure>) -> Void
+    /// How often it was put on a connection.
+    package private(set) var attempts = 0
+
+    init(
+        _ request: OutgoingRequest, head: [UInt8], deadline: UInt64,
+        then: @escaping @Sendable (Result<OutgoingAnswer, ClientFailure>) -> Void
+    ) {
+        self.request = request
+        self.head = head
+        self.deadline = deadline
+        self.then = then
     }
 
-    private func parse(_ bytes: [UInt8]) throws(ClientFailure) {
-        var position = 0
-        while true {
-            let event = try Self.next(&parser, bytes, &position)
-            switch event {
-            case .needsMore: return
-            case .head(let found): head = found
-            case .data(let range):
-                guard body.count + range.count <= requests.limits.answerBytesMax else {
-                    throw .malformed(
-                        "the body is over \(requests.limits.answerBytesMax) bytes")
-                }
-                body += bytes[range]
-            case .end:
-                // Bytes behind the answer belong to no request.
-                return finish(keeps: head?.keepsAlive == true && position == bytes.count)
-            }
-        }
-    }
+    package func countAttempt() { attempts += 1 }
 
-    private static func next(
-        _ parser: inout ResponseParser, _ bytes: [UInt8], _ position: inout Int
-    ) throws(ClientFailure) -> ResponseParser.Event {
-        let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(ClientFailure) in try parser.next(bytes, at: &position) }
-        }
-        return try result.get()
-    }
-
-    private func finish(keeps: Bool) {
-        guard let pending = current, let head else { return fail(.broken("no answer")) }
-        let answer = OutgoingAnswer(head: head, body: body)
-        current = nil
-        body = []
-        // An answer that came before the request was sent leaves the rest of it in the way.
-        if keeps, !transport.hasOutput {
-            becomeIdle()
-            isReused = true
-            pending.end(.success(answer))
-            destination.isFree(self)
-        } else {
-            end()
-            pending.end(.success(answer))
-            destination.isOver(self, again: nil)
-        }
-    }
-
-    private func fail(_ failure: ClientFailure) {
-        let (former, pending) = (phase, current)
-        end()
-        switch former {
-        case .opening: destination.failed(self, failure, others: otherAddresses)
-        case .idle: destination.isOver(self, again: nil)
-        case .busy:
-            let isStale = isReused && !hasReceived && failure != .timedOut
-            if let pending, isStale, pending.request.isRepeatable, !pending.isSecondTry {
-                destination.isOver(self, again: pending)
-            } else {
-                pending?.end(.failure(failure))
-                destination.isOver(self, again: nil)
-            }
-        case .over: break
-        }
-    }
-
-    private func end() {
-        phase = .over
-        current = nil
-        transport.close()
-    }
+    package func end(_ result: Result<OutgoingAnswer, ClientFailure>) { then(result) }
 }

@@ -3,13 +3,14 @@ import Network
 /// One origin: what waits for it, its connections, and the addresses of its name.
 ///
 /// Belongs to the loop's thread.
-final class OutgoingDestination: @unchecked Sendable {
+package final class OutgoingDestination: @unchecked Sendable {
     // Unchecked: used on the loop's thread alone, to which the answer of a look-up is posted.
 
-    let origin: HTTPOrigin
+    package let origin: HTTPOrigin
     private unowned let requests: OutgoingRequests
-    private var waiting: [PendingRequest] = []
-    private var connections: [OutgoingConnection] = []
+    private var waiting: ArraySlice<PendingRequest> = []
+    /// With those that take nothing new and only finish what they have.
+    private var connections: [any OutgoingConnection] = []
     private let addresses: TargetAddresses
     private var usedAt: UInt64
 
@@ -33,14 +34,20 @@ final class OutgoingDestination: @unchecked Sendable {
         pump()
     }
 
-    /// Puts requests on free connections, and opens as many more as wait and may be.
-    func pump() {
-        while !waiting.isEmpty, let free = connections.first(where: \.isIdle) {
-            free.begin(waiting.removeFirst())
+    /// Puts what waits on connections that have room, and opens as many more as are needed and may be.
+    package func pump() {
+        for connection in connections {
+            let begins = !waiting.isEmpty && connection.room > 0
+            while !waiting.isEmpty, connection.room > 0 {
+                connection.begin(waiting.removeFirst())
+            }
+            if begins { connection.flush() }
         }
-        let opening = connections.count { $0.isOpening }
+        let perConnection = limits.requestsPerConnectionMax
+        let needed = (waiting.count + perConnection - 1) / perConnection
         var wanted = min(
-            waiting.count - opening, limits.connectionsPerDestinationMax - connections.count)
+            needed - connections.count(where: \.isOpening),
+            limits.connectionsPerDestinationMax - connections.count(where: \.takesMore))
         guard wanted > 0 else { return }
         guard let current = addresses.current else { return look() }
         while wanted > 0, !waiting.isEmpty, requests.mayOpen(self) {
@@ -63,9 +70,7 @@ final class OutgoingDestination: @unchecked Sendable {
         var reason = "no address answers"
         while let address = rest.popFirst() {
             do throws(SystemError) {
-                let connection = try OutgoingConnection(
-                    to: address, of: self, in: requests, otherAddresses: rest)
-                connections.append(connection)
+                connections.append(try requests.connect(address, self, rest))
                 requests.connectionCount += 1
                 return
             } catch {
@@ -76,8 +81,8 @@ final class OutgoingDestination: @unchecked Sendable {
     }
 
     /// A connection did not come about at one address: it is tried at the others.
-    func failed(
-        _ connection: OutgoingConnection, _ failure: ClientFailure,
+    package func failed(
+        _ connection: any OutgoingConnection, _ failure: ClientFailure,
         others: ArraySlice<ResolvedAddress>
     ) {
         remove(connection)
@@ -91,7 +96,7 @@ final class OutgoingDestination: @unchecked Sendable {
 
     /// Without any connection nobody needs to wait longer; where there is one, it serves them all.
     private func didNotOpen(_ failure: ClientFailure) {
-        guard connections.isEmpty else { return }
+        guard !connections.contains(where: \.takesMore) else { return }
         addresses.forget()
         fail(failure)
     }
@@ -102,23 +107,21 @@ final class OutgoingDestination: @unchecked Sendable {
         for pending in all { pending.end(.failure(failure)) }
     }
 
-    /// A connection has been served and has nothing to do.
-    func isFree(_ connection: OutgoingConnection) {
+    /// A connection has room again.
+    package func isFree(_ connection: any OutgoingConnection) {
         usedAt = requests.loop.now
-        if requests.isShort { connection.close() } else { pump() }
+        if requests.isShort, connection.isIdle { connection.close() } else { pump() }
     }
 
-    /// A connection is over, and perhaps what it was sending has to be sent again.
-    func isOver(_ connection: OutgoingConnection, again pending: PendingRequest?) {
-        if let pending {
-            pending.isSecondTry = true
-            waiting.insert(pending, at: 0)
-        }
+    /// A request that its server has not looked at goes first on another connection.
+    package func again(_ pending: PendingRequest) { waiting = [pending] + waiting }
+
+    package func isOver(_ connection: any OutgoingConnection) {
         remove(connection)
         pump()
     }
 
-    private func remove(_ connection: OutgoingConnection) {
+    private func remove(_ connection: any OutgoingConnection) {
         guard let index = connections.firstIndex(where: { $0 === connection }) else { return }
         connections.remove(at: index)
         requests.wasClosed()
@@ -138,6 +141,7 @@ final class OutgoingDestination: @unchecked Sendable {
             for pending in late { pending.end(.failure(.timedOut)) }
         }
         for connection in connections { connection.check(now: now) }
+        pump()
     }
 
     /// Whether it can be forgotten.
@@ -148,7 +152,8 @@ final class OutgoingDestination: @unchecked Sendable {
 
     func stop() {
         fail(.overloaded)
-        for connection in connections { connection.abandon() }
+        let all = connections
         connections = []
+        for connection in all { connection.abandon() }
     }
 }

@@ -33,11 +33,10 @@ package struct OutgoingRequest: Sendable {
     /// Requests with the same may share connections: a connection that was allowed to operators is no user's.
     package var destination: String { "\(namer) \(url.origin.text)" }
 
-    /// Head and body as they go out; nil when a part of the head would break the framing.
-    func bytes() -> [UInt8]? {
-        let request = ClientRequest(
-            method: method, target: url.target, headers: headers, body: .bytes(body))
-        return request.head(to: url.origin).map { $0 + body }
+    /// The head as it goes out over HTTP/1.1; nil when a part of it would break the framing.
+    func head() -> [UInt8]? {
+        ClientRequest(method: method, target: url.target, headers: headers, body: .bytes(body))
+            .head(to: url.origin)
     }
 }
 
@@ -65,50 +64,4 @@ package struct OutgoingAnswer: Sendable {
     package var retryAfterSeconds: Int? {
         head.headers["retry-after"].flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil }
     }
-}
-
-/// How much `OutgoingRequests` may hold and use at a time.
-package struct OutgoingLimits: Sendable {
-    /// To one origin.
-    package var connectionsPerDestinationMax = 8
-    /// To all of them.
-    package var connectionsMax = 512
-    /// That wait for a connection to one origin; more are refused.
-    package var waitingPerDestinationMax = 1_000
-    /// Of one answer's body.
-    package var answerBytesMax = 65_536
-    /// From handing a request over to its whole answer, where the request does not say.
-    package var requestMillisecondsMax = 30_000
-    /// For each address of a name, handshake included.
-    package var connectMillisecondsMax = 10_000
-    /// A connection that was idle for longer is closed.
-    package var idleMillisecondsMax = 15_000
-    /// For how long the addresses of a name are used before it is looked up again.
-    package var addressMillisecondsMax = 30_000
-    package var response = ResponseLimits()
-
-    package init() {}
-}
-
-/// A request that waits or is under way, and who is told what comes of it.
-final class PendingRequest {
-    let request: OutgoingRequest
-    let bytes: [UInt8]
-    /// By the loop's clock.
-    let deadline: UInt64
-    private let then: @Sendable (Result<OutgoingAnswer, ClientFailure>) -> Void
-    /// A request is sent a second time, not a third.
-    var isSecondTry = false
-
-    init(
-        _ request: OutgoingRequest, bytes: [UInt8], deadline: UInt64,
-        then: @escaping @Sendable (Result<OutgoingAnswer, ClientFailure>) -> Void
-    ) {
-        self.request = request
-        self.bytes = bytes
-        self.deadline = deadline
-        self.then = then
-    }
-
-    func end(_ result: Result<OutgoingAnswer, ClientFailure>) { then(result) }
 }

@@ -17,12 +17,19 @@ package final class OutgoingRequests: @unchecked Sendable {
     /// Gets what was found, on any thread.
     package typealias Told = @Sendable (NameResolver.Outcome) -> Void
 
-    let limits: OutgoingLimits
+    /// Begins a connection to one of a name's addresses; told the others, to be tried if it comes to nothing.
+    package typealias Connect = (
+        _ address: ResolvedAddress, _ destination: OutgoingDestination,
+        _ requests: OutgoingRequests, _ others: ArraySlice<ResolvedAddress>
+    ) throws(SystemError) -> any OutgoingConnection
+
+    package let limits: OutgoingLimits
     let policy: TargetPolicy
-    let trust: ServerTrust
-    let loop: EventLoop
+    package let trust: TLSTrust
+    package let loop: EventLoop
     let resolve: Resolve
-    let buffers = TransportBuffers()
+    package let buffers = TransportBuffers()
+    private let makeConnection: Connect
     /// How many connections there are, of all destinations.
     var connectionCount = 0
     private var destinations: [String: OutgoingDestination] = [:]
@@ -30,16 +37,35 @@ package final class OutgoingRequests: @unchecked Sendable {
     private var starving: [OutgoingDestination] = []
     private var isStopped = false
 
+    /// Speaks HTTP/1.1.
+    ///
     /// Starts the loop's thread, which `stop` has to end before the last reference goes.
-    package init(
+    package convenience init(
         policy: TargetPolicy, trust: ServerTrust, limits: OutgoingLimits = OutgoingLimits(),
         clock: MonotonicClock = .system, resolve: @escaping Resolve
+    ) throws(SystemError) {
+        try self.init(
+            "outgoing", policy: policy, trust: trust.tls, limits: limits, clock: clock,
+            resolve: resolve
+        ) { (address, destination, requests, others) throws(SystemError) in
+            try HTTP1Connection(
+                to: address, of: destination, in: requests, otherAddresses: others)
+        }
+    }
+
+    /// Speaks whatever its connections speak.
+    ///
+    /// - Parameter name: the thread's.
+    package init(
+        _ name: String, policy: TargetPolicy, trust: TLSTrust, limits: OutgoingLimits,
+        clock: MonotonicClock, resolve: @escaping Resolve, connect: @escaping Connect
     ) throws(SystemError) {
         self.policy = policy
         self.trust = trust
         self.limits = limits
         self.resolve = resolve
-        loop = try EventLoop(index: 0, name: "outgoing", clock: clock)
+        makeConnection = connect
+        loop = try EventLoop(index: 0, name: name, clock: clock)
         try loop.start()
         loop.post { [self] in loop.attach(OutgoingSweep(of: self)) }
     }
@@ -53,14 +79,14 @@ package final class OutgoingRequests: @unchecked Sendable {
         _ request: OutgoingRequest,
         then: @escaping @Sendable (Result<OutgoingAnswer, ClientFailure>) -> Void
     ) {
-        guard let bytes = request.bytes() else {
+        guard let head = request.head() else {
             return then(.failure(.malformed("the request has a control character")))
         }
         loop.post { [self] in
             guard !isStopped else { return then(.failure(.overloaded)) }
             let milliseconds = request.millisecondsMax ?? limits.requestMillisecondsMax
             let pending = PendingRequest(
-                request, bytes: bytes, deadline: loop.now &+ UInt64(max(milliseconds, 0)),
+                request, head: head, deadline: loop.now &+ UInt64(max(milliseconds, 0)),
                 then: then)
             destination(of: request).take(pending)
         }
@@ -85,6 +111,13 @@ package final class OutgoingRequests: @unchecked Sendable {
         let fresh = OutgoingDestination(request.url.origin, namedBy: request.namer, of: self)
         destinations[request.destination] = fresh
         return fresh
+    }
+
+    func connect(
+        _ address: ResolvedAddress, _ destination: OutgoingDestination,
+        _ others: ArraySlice<ResolvedAddress>
+    ) throws(SystemError) -> any OutgoingConnection {
+        try makeConnection(address, destination, self, others)
     }
 
     /// Whether one more connection may be opened; if not, the destination is told when it may.

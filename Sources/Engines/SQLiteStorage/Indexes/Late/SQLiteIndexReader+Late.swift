@@ -52,11 +52,14 @@ extension SQLiteIndexReader {
 
     func presentEntries(of row: LateRow, in index: StoredIndex) throws -> [SingleEntry] {
         do {
-            let fields = try version(of: row.record) { version in
-                version.type == index.type && !version.flags.contains(.tombstone)
-                    ? try version.storedFields() : nil
+            var fields: StoredFields?
+            try versions(of: [row.record]) { _, version in
+                if version.type == index.type, !version.flags.contains(.tombstone) {
+                    fields = try version.storedFields()
+                }
+                return false
             }
-            guard let fields = fields.flatMap(\.self) else { return [] }
+            guard let fields else { return [] }
             return try SingleEntry.all(of: fields, for: index.need, terms())
         } catch is DamagedVersion {
             // NB: no query shows it either.

@@ -1,0 +1,173 @@
+import AssetStorage
+import CloudModel
+import Configuration
+import Cryptography
+import Files
+import HTTPClient
+import Storage
+
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Where the assets of each container environment are, as the settings say.
+struct AssetPlaces: Sendable {
+    private let key: AssetKey?
+    private let freeBytesMin: Int
+    private let reserveBytes: Int
+    private let random: RandomSource
+    private let bucket: S3Bucket?
+    private let s3: S3Settings
+    private let ownership: S3Ownership?
+
+    /// - Parameter folder: the data folder whose assets they are.
+    /// - Throws: `CommandFailure` for a key file that holds no key, and when the files with the S3
+    ///   store's keys and certificates cannot be used.
+    init(
+        _ configuration: ServerConfiguration, of folder: String, clock: Clock, random: RandomSource
+    ) throws {
+        key = try Self.key(configuration.assets.keyFile)
+        freeBytesMin = configuration.assets.freeBytesMin
+        reserveBytes = configuration.storage.reserveBytes
+        self.random = random
+        s3 = configuration.s3
+        bucket = try Self.bucket(configuration.s3, clock: clock, random: random)
+        ownership = try Self.bucket(
+            configuration.s3, isHasty: true, clock: clock, random: random
+        ).map {
+            S3Ownership($0, prefix: configuration.s3.prefix) { () throws(AssetFailure) in
+                try Self.owner(folder, random)
+            }
+        }
+    }
+
+    /// Where a data folder's name for itself is kept.
+    ///
+    /// Copies of the folder get none: they are others.
+    static let ownerName = "s3-owner"
+
+    /// The data folder's name for itself, made when it is first asked for.
+    private static func owner(
+        _ folder: String, _ random: RandomSource
+    ) throws(AssetFailure) -> String {
+        do {
+            let path = "\(folder)/\(ownerName)"
+            if try FileSystem.kind(of: path) == nil {
+                let name = Hexadecimal.encode(random.bytes(16))
+                try FileSystem.write(Array("\(name)\n".utf8), over: path)
+                try FileSystem.synchronize(folder)
+            }
+            let text = try FileSystem.contents(of: path, bytesMax: 64)
+            return String(decoding: text.prefix { $0 != 0x0A }, as: UTF8.self)
+        } catch {
+            throw .system(call: ownerName, reason: "\(error)")
+        }
+    }
+
+    /// Looks to which server the bucket's prefix belongs, before anything is served.
+    ///
+    /// - Parameter unanswered: told when the S3 store does not answer. The server then asks again
+    ///   before it writes or removes anything there.
+    /// - Throws: `CommandFailure` when it is another server's.
+    func confirmOwnership(unanswered: (AssetFailure) -> Void) throws {
+        do throws(AssetFailure) { try ownership?.confirm() } catch {
+            if case .ownedByAnother = error { throw CommandFailure("\(error)") }
+            unanswered(error)
+        }
+    }
+
+    /// Whether backups do without the files, because those are elsewhere.
+    var staysOutOfBackups: Bool { bucket != nil && s3.backups == .listed }
+
+    private static func key(_ path: String) throws -> AssetKey? {
+        guard !path.isEmpty else { return nil }
+        var text = try FileSystem.contents(of: path, bytesMax: 1_024)[...]
+        while let last = text.last, last == 0x0A || last == 0x0D || last == 0x20 {
+            text = text.dropLast()
+        }
+        guard let bytes = Hexadecimal.decode(text), let key = AssetKey(bytes) else {
+            throw CommandFailure(
+                "assets.keyFile: \(path) does not hold 64 lower-case hexadecimal digits; "
+                    + "make one with: openssl rand -hex 32")
+        }
+        return key
+    }
+
+    /// - Parameter isHasty: whether the start waits for what it answers, so not for long.
+    private static func bucket(
+        _ settings: S3Settings, isHasty: Bool = false, clock: Clock, random: RandomSource
+    ) throws -> S3Bucket? {
+        guard !settings.bucket.isEmpty else { return nil }
+        guard let endpoint = HTTPOrigin(settings.endpoint) else {
+            throw CommandFailure(
+                "s3.endpoint: \(settings.endpoint) is no http:// or https:// origin")
+        }
+        var options = S3Bucket.Options(endpoint: endpoint, bucket: settings.bucket)
+        options.region = settings.region
+        options.isPathStyle = settings.addressing == .path
+        if isHasty { (options.attemptsMax, options.client.silenceMillisecondsMax) = (2, 10_000) }
+        do {
+            return S3Bucket(
+                options, credentials: try credentials(settings.credentialsFile),
+                trust: endpoint.isSecure
+                    ? try ServerTrust(authoritiesFile: settings.authoritiesFile) : nil,
+                surroundings: S3Bucket.Surroundings(
+                    clock: clock, random: random, pause: { usleep(UInt32(clamping: $0 * 1_000)) }))
+        } catch let failure as CommandFailure {
+            throw failure
+        } catch {
+            throw CommandFailure("s3.authoritiesFile: \(error)")
+        }
+    }
+
+    private static func credentials(_ path: String) throws -> S3Credentials {
+        let text = try FileSystem.contents(of: path, bytesMax: 4_096)
+        let lines = text.split { $0 == 0x0A || $0 == 0x0D }
+        let isLegal =
+            lines.count == 2 && lines.allSatisfy { $0.allSatisfy { 0x21...0x7E ~= $0 } }
+            && !lines[0].contains(UInt8(ascii: "/")) && !lines[0].contains(UInt8(ascii: ","))
+        guard isLegal else {
+            throw CommandFailure(
+                "s3.credentialsFile: \(path) does not hold two lines, the access key's id and the "
+                    + "secret key")
+        }
+        return S3Credentials(
+            accessKeyID: String(decoding: lines[0], as: UTF8.self), secretKey: Array(lines[1]))
+    }
+
+    /// The assets of a store below a data folder, or of a bucket.
+    func storage(of key: Stores.Key, in folder: String) -> any AssetBlobStore {
+        let reserve = DataFolder.reservePath(in: folder)
+        let local = folderStorage(of: key, in: folder, freeBytesMin: freeBytesMin) {
+            [reserveBytes] in
+            // What was let go on a full disk is for deletions, and has to fit again afterwards.
+            FileSystem.size(of: reserve) < Int64(reserveBytes) ? reserveBytes + reserveBytes / 4 : 0
+        }
+        guard let bucket else { return local }
+        let environment = key.environment.rawValue
+        return S3Assets(
+            bucket, prefix: "\(s3.prefix)\(key.container.folded)/\(environment)/", staging: local,
+            key: self.key, ownership: ownership, sendsClientsThere: s3.downloads == .redirected)
+    }
+
+    /// The assets of a store in a copy of a data folder: always files beside the store.
+    func backupStorage(of key: Stores.Key, in folder: String) -> any AssetBlobStore {
+        folderStorage(of: key, in: folder, freeBytesMin: 0) { 0 }
+    }
+
+    private func folderStorage(
+        of key: Stores.Key, in folder: String, freeBytesMin: Int,
+        reserved: @escaping @Sendable () -> Int
+    ) -> FolderAssets {
+        FolderAssets(
+            path: Self.path(of: key, in: folder), key: self.key, freeBytesMin: freeBytesMin,
+            reserved: reserved, random: random)
+    }
+
+    /// Where assets lie below a data folder or a copy of one; a container has one folder, whatever its name's case.
+    static func path(of key: StoreKey, in folder: String) -> String {
+        "\(folder)/containers/\(key.container.folded)/\(key.environment.rawValue)/assets"
+    }
+}

@@ -1,0 +1,113 @@
+import Accounts
+import Administration
+import AssetStorage
+import Audit
+import CloudModel
+import Delivery
+import Dispatch
+import HTTPClient
+import Network
+import Storage
+import Synchronization
+
+extension DataFolder: ServerData {
+    package func requireKeysAsKept() throws {
+        try SecretKeys.requireUnchanged(secrets, configuration, of: path)
+    }
+
+    package func environments() throws -> [ContainerEnvironment] {
+        try stores.existing().map { ContainerEnvironment($0.container, $0.environment) }
+    }
+
+    package func missingEnvironments() throws -> [ContainerEnvironment] {
+        try stores.missing().map { ContainerEnvironment($0.container, $0.environment) }
+    }
+
+    package func store(
+        of container: ContainerID, in environment: Environment
+    ) throws -> any Store {
+        try stores.store(of: container, in: environment)
+    }
+
+    package func depot(of place: ContainerEnvironment) -> AssetStore {
+        stores.depot(of: Stores.Key(place.container, place.environment))
+    }
+
+    package func reset(
+        _ place: ContainerEnvironment, to beginning: EnvironmentBeginning
+    ) throws {
+        try stores.reset(
+            Stores.Key(place.container, place.environment),
+            StoreBeginning(
+                schema: beginning.schema, moment: clock.now(), who: beginning.author,
+                difference: beginning.difference))
+    }
+
+    package func backUp(to destination: any BackupDestination) throws -> BackupReport {
+        BackupReport(
+            problems: try DataBackup.copy(self, to: destination),
+            secretKeyPath: SecretKeys.isInBackup(configuration)
+                ? nil : SecretKeys.path(configuration, of: path))
+    }
+
+    package func sendOnce(_ notice: OutgoingNotice) throws -> DeliveryOutcome {
+        let traffic = try OutgoingTraffic(configuration)
+        defer { traffic.stop() }
+        let told = Mutex<DeliveryOutcome?>(nil)
+        let isTold = DispatchSemaphore(value: 0)
+        NoticeSenders.webhooks(self, traffic).send(notice) { outcome in
+            told.withLock { $0 = outcome }
+            isTold.signal()
+        }
+        // Each request has a deadline.
+        isTold.wait()
+        return told.withLock { $0 } ?? .later(reason: "nothing was told")
+    }
+
+    package func obstacle(to url: String) -> String? {
+        guard let url = TargetURL(url) else { return "it is no URL" }
+        do {
+            let addresses = try ResolvedAddress.resolve(
+                host: url.origin.host, port: url.origin.port)
+            try configuration.targetPolicy.require(
+                url.origin, namedBy: .operators, at: addresses)
+            return nil
+        } catch let refusal as TargetRefusal {
+            return "\(refusal)"
+        } catch {
+            return "its name cannot be looked up (\(error))"
+        }
+    }
+
+    package func auditReport(since: Milliseconds, limit: Int) throws -> AuditReport {
+        try AuditReport(of: Self.auditPath(in: path), since: since, limit: limit)
+    }
+
+    /// Keeps in the audit log what somebody is about to do to their own account.
+    static func ownersNote(in audit: AuditLog) -> Reception.Note {
+        { what, account, now in
+            try audit.note(
+                AuditEntry(
+                    time: now, who: "the account's owner", what: what, account: account.text))
+        }
+    }
+
+    /// Keeps in the audit log what an operator is about to do.
+    ///
+    /// - Throws: `CommandFailure`; then it must not be done.
+    func note(_ entry: ActionEntry) throws {
+        guard entry.isNoted else { return }
+        let subject = entry.subject
+        let detail = [subject.container?.name, subject.environment?.rawValue, subject.item]
+            .compactMap { $0 }.joined(separator: " ")
+        do throws(AuditFailure) {
+            try audit.note(
+                AuditEntry(
+                    time: entry.moment, who: entry.actor.description, what: entry.action,
+                    account: subject.account?.text,
+                    detail: detail.isEmpty ? nil : String(detail.prefix(256))))
+        } catch {
+            throw CommandFailure("nothing was done, because it cannot be noted: \(error)")
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import AssetStorage
+import Audit
+import CloudModel
+import Storage
+
+// What is wrong with the data, and what is mended of it.
+extension DataFolder {
+    /// How long `check` names a loss after the start that has found it: 30 days.
+    private static let lossesToldMilliseconds: Milliseconds = 30 * 86_400_000
+
+    /// What is wrong with the data, each in a line that names the file; empty when nothing is.
+    package func problems() throws -> [String] {
+        do {
+            return try problemsOfAll()
+        } catch let error as any EngineFault where error.isDamage {
+            // Those of stores are told by themselves. Without the catalog nobody knows which there are.
+            let name = engineWords.catalog
+            return ["catalog: \(name) is damaged, and cannot be read: \(error)"]
+        }
+    }
+
+    private func problemsOfAll() throws -> [String] {
+        var problems = try engine.catalogProblems().map { "catalog: \($0)" }
+        problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
+        for key in try stores.missing() {
+            problems.append(
+                "\(key.container.name) \(key.environment.rawValue): "
+                    + "\(engineWords.store) is not there, or is another's")
+        }
+        problems += try engine.strays().map { "files that no store owns: \($0)" }
+        let missing = Set(try stores.missing())
+        for key in try stores.existing() where !missing.contains(key) {
+            problems += try self.problems(of: key).map {
+                "\(key.container.name) \(key.environment.rawValue): \($0)"
+            }
+        }
+        return problems
+    }
+
+    /// What is wrong with one store and its assets.
+    private func problems(of key: Stores.Key) throws -> [String] {
+        do {
+            let found = try engine.problems(
+                of: key, lossesSince: clock.now() - Self.lossesToldMilliseconds)
+            // Rows that cannot be read say nothing of files.
+            guard found.isEmpty else { return found }
+            return try checkingAssets(of: key) { try $0.problems() }
+        } catch let error as any EngineFault where error.isDamage {
+            return ["\(engineWords.store) is damaged, and cannot be read: \(error)"]
+        } catch let error as any EngineFault where error.finding == .foreign {
+            return ["\(engineWords.store): \(error)"]
+        }
+    }
+
+    /// Looks at a store's assets while none is removed: it would count as missing, or leave its sums behind.
+    private func checkingAssets<Found>(
+        of key: Stores.Key, _ look: (AssetCheck) throws -> Found
+    ) throws -> Found {
+        let depot = stores.depot(of: key)
+        let check = AssetCheck(
+            rows: engine.assets(of: key), storage: depot.storage,
+            strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
+        return try depot.claims.withoutRemoval { try look(check) }
+    }
+
+    /// Makes the checksums of whole assets again where they are missing, torn or wrong.
+    package func mendSums() throws -> Int {
+        try sumOverStores { key in try checkingAssets(of: key) { try $0.mendSums() } }
+    }
+
+    /// How many files of assets lie in the trash.
+    package func trashedAssets() throws -> Int {
+        try sumOverStores { try stores.depot(of: $0).storage.trash?.list().count ?? 0 }
+    }
+
+    /// Counts something in each store that is there and can be read; `problems` names the others.
+    private func sumOverStores(_ count: (Stores.Key) throws -> Int) throws -> Int {
+        do {
+            let missing = Set(try stores.missing())
+            return try stores.existing().filter { !missing.contains($0) }.reduce(0) { sum, key in
+                do { return try sum + count(key) } catch is any EngineFault {
+                    // NB: `problems` names it.
+                    return sum
+                }
+            }
+        } catch let error as any EngineFault where error.isDamage {
+            // NB: as above; without the catalog nobody knows where to look.
+            return 0
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import Administration
+import CloudDatabase
+import CloudModel
+import Storage
+
+// Who was erased, and what is left of them.
+extension DataFolder {
+    package func noteErasure(of account: AccountID, publicRecords: PublicRecordsFate) throws {
+        try ledgerLock.withLock { _ in
+            try ErasureLedger(in: path).add([
+                ErasureLedger.Entry(
+                    moment: clock.now(), account: account, publicRecords: publicRecords)
+            ])
+        }
+    }
+
+    /// Deletes the accounts that were erased before and are there again, as an older backup brings them.
+    ///
+    /// - Returns: how many there were; what the stores hold of them is among the unfinished deletions.
+    func deleteErasedAgain() throws -> Int {
+        var count = 0
+        for entry in try ErasureLedger(in: path).entries() {
+            guard try catalog.account(entry.account) != nil else { continue }
+            _ = try catalog.delete(entry.account, publicRecords: entry.publicRecords)
+            count += 1
+        }
+        return count
+    }
+
+    package func overwriteDeleted(
+        in place: ContainerEnvironment, while goesOn: @Sendable () -> Bool
+    ) throws {
+        do {
+            try stores.store(of: place.container, in: place.environment)
+                .overwriteDeleted(while: goesOn)
+        } catch is OverwritingEnded {
+            throw ErasePerson.Interrupted()
+        }
+    }
+
+    package func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws {
+        do {
+            try engine.overwriteDeletedInCatalog(while: goesOn)
+        } catch is OverwritingEnded {
+            throw ErasePerson.Interrupted()
+        }
+    }
+}

@@ -1,0 +1,206 @@
+import Accounts
+import Audit
+import CloudModel
+import Configuration
+import Cryptography
+import Delivery
+import Files
+import Storage
+import Synchronization
+
+/// The folder that holds everything the server keeps, opened by the one process that may change it.
+package final class DataFolder: Sendable {
+    package let path: String
+    package let configuration: ServerConfiguration
+    package let limits: ServiceLimits
+    package let engine: any StorageEngine
+    package let stores: Stores
+    let engineWords: EngineWords
+    package let clock: Clock
+    package let random: RandomSource
+    package let containers: Containers
+    package let apiTokens: APITokens
+    package let serverKeys: ServerKeys
+    package let users: Users
+    package let webTokens: WebTokens
+    package let pushKeys: PushKeys
+    /// Seals what has to be read back, such as second factors.
+    package let secrets: SealedSecrets
+    /// Told of what is done to what is not theirs who do it, before it is done.
+    package let audit: AuditLog
+    /// Told of sign-ins that came to nothing.
+    let failedSignIns: FailedSignIns
+    /// What people do with accounts by themselves.
+    package let reception: Reception
+    let assetPlaces: AssetPlaces
+    /// Where identity providers are asked from while a server runs.
+    let providerAccess = ProviderAccess()
+    private let personalFiles = PersonalFiles()
+    private let lock: Mutex<FileLock?>
+    /// One at a time notes who is erased.
+    let ledgerLock = Mutex(())
+
+    private init(
+        path: String, configuration: ServerConfiguration, limits: ServiceLimits, lock: FileLock,
+        factory: any EngineFactory,
+        process: ProcessEnvironment, onIndeterminate: @escaping @Sendable (String) -> Void
+    ) throws {
+        self.path = path
+        self.configuration = configuration
+        self.limits = limits
+        self.lock = Mutex(lock)
+        clock = process.clock
+        let random = process.random
+        self.random = random
+        secrets = try SecretKeys.open(configuration, of: path, random: random)
+        audit = try AuditLog(path: Self.auditPath(in: path))
+        let failedSignIns = FailedSignIns(audit: audit)
+        self.failedSignIns = failedSignIns
+        let reports = StoreReports()
+        engineWords = factory.words
+        engine = try factory.open(
+            for: path,
+            EngineOptions(
+                clock: clock, random: { random.bytes($0) }, report: { reports.tell($0, $1) },
+                onIndeterminate: onIndeterminate))
+        let catalog = engine.catalog
+        containers = Containers(catalog: catalog)
+        apiTokens = APITokens(catalog: catalog, random: random)
+        serverKeys = ServerKeys(catalog: catalog, random: random)
+        users = Users(
+            catalog: catalog, random: random, costs: configuration.accountsSettings.passwordCosts)
+        reception = try Reception(
+            catalog: catalog, random: random, secrets: secrets,
+            settings: configuration.accountsSettings,
+            signUp: SignUpMode(configuration.accounts.signUp),
+            letterKinds: configuration.letterKinds,
+            publicBaseURL: configuration.baseURL, note: Self.ownersNote(in: audit),
+            failed: { failedSignIns.note($0) },
+            export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess)
+        pushKeys = PushKeys(catalog: catalog, secrets: secrets)
+        webTokens = try WebTokens(
+            catalog: catalog, random: random, settings: configuration.accountsSettings)
+        assetPlaces = try AssetPlaces(configuration, of: path, clock: clock, random: random)
+        stores = Stores(
+            folder: path, engine: engine, clock: clock, limits: configuration.storeLimits,
+            assetPlaces: assetPlaces, assets: configuration.assetOptions, reports: reports)
+        personalFiles.attach(self)
+    }
+
+    /// Everything that belongs to the server and not to one container environment.
+    package var catalog: any CatalogStorage { engine.catalog }
+
+    /// Refuses a folder that has held data and whose catalog is not there.
+    ///
+    /// Served as a new one, it would show everybody an empty server. Also removes what a restore has left that
+    /// was done but for that.
+    private static func requireWhole(_ path: String, _ factory: any EngineFactory) throws {
+        let name = factory.words.catalog
+        let restoring = DataBackup.restoringPath(in: path)
+        let isRestoring = try FileSystem.kind(of: restoring) != nil
+        if try factory.hasData(for: path) {
+            if isRestoring { try FileSystem.removeTree(restoring) }
+            return
+        }
+        if isRestoring {
+            throw CommandFailure(
+                "\(path) has no \(name) but restoring/: a restore did not come to its end. Run "
+                    + "`lenticular restore` with the same backup again.")
+        }
+        let containers = "\(path)/containers"
+        guard try FileSystem.kind(of: containers) == .folder,
+            try !FileSystem.names(in: containers).isEmpty
+        else { return }
+        throw CommandFailure(
+            "\(path) has containers/ but no \(name), without which nobody can be let in. Put "
+                + "\(name) back, or restore a backup into an empty folder, or move containers/ "
+                + "away to begin anew.")
+    }
+
+    /// Makes the folder when there is none: only a server's start and `restore` do.
+    ///
+    /// - Throws: `CommandFailure`.
+    package static func make(_ path: String) throws {
+        try FileSystem.makeFolder(path)
+        try FolderAccess.require(path, names: [])
+        try FileSystem.setMode(0o700, of: path)
+    }
+
+    /// Refuses a folder that no server has made.
+    ///
+    /// - Throws: `CommandFailure` that says where its path comes from.
+    static func requireMade(_ loaded: LoadedConfiguration) throws {
+        let path = loaded.values.data
+        try FolderAccess.require(path, names: [])
+        let factory = loaded.values.engineFactory { _ in [] }
+        guard try !factory.hasData(for: path) else { return }
+        throw CommandFailure(
+            "\(path) is no data folder: it has no \(factory.words.catalog). The path is "
+                + "\(loaded.origin(of: "data")); name the server's folder by --data, LENTICULAR_DATA "
+                + "or data in a --config file. A server makes it at its first start.")
+    }
+
+    /// Takes the lock of a folder and opens what is in it.
+    ///
+    /// - Parameters:
+    ///   - limit: changes limits that are no settings; tests do.
+    ///   - onIndeterminate: called when a commit's outcome is unknown; the process must end.
+    /// - Returns: nil while another process holds it.
+    /// - Throws: `CommandFailure`, and what the databases report.
+    package static func open(
+        _ path: String, configuration: ServerConfiguration, process: ProcessEnvironment,
+        limit: (inout ServiceLimits) -> Void = { _ in },
+        onIndeterminate: @escaping @Sendable (String) -> Void
+    ) throws -> DataFolder? {
+        var limits = configuration.serviceLimits
+        limit(&limits)
+        let factory = configuration.engineFactory { process.random.bytes($0) }
+        let catalogName = factory.words.catalog
+        try FolderAccess.require(path, names: ["lock", catalogName, "containers"])
+        do {
+            let lock = try FileLock(path: lockPath(in: path))
+            try CopyPlace.removeLeftovers(in: path)
+            try requireWhole(path, factory)
+            return try DataFolder(
+                path: path, configuration: configuration, limits: limits, lock: lock,
+                factory: factory, process: process, onIndeterminate: onIndeterminate)
+        } catch FileLock.Failure.held {
+            return nil
+        } catch FileLock.Failure.unusable(let reason) {
+            throw CommandFailure(reason)
+        } catch let error as any EngineFault where error.isDamage {
+            throw CommandFailure(
+                "\(path)/\(catalogName) is damaged (\(error)); move the data folder away and restore a "
+                    + "backup")
+        } catch let error as any EngineFault where error.finding == .foreign {
+            throw CommandFailure("\(path)/\(catalogName): \(error)")
+        }
+    }
+
+    /// Where the process that holds a folder takes commands.
+    package static func controlSocketPath(in folder: String) -> String { "\(folder)/control.sock" }
+
+    /// Below the data folder: what was done by whom, line by line.
+    static let auditName = "audit.log"
+
+    static func auditPath(in folder: String) -> String { "\(folder)/\(auditName)" }
+
+    /// Space that is given up when the disk is full.
+    static func reservePath(in folder: String) -> String { "\(folder)/reserve" }
+
+    static func lockPath(in folder: String) -> String { "\(folder)/lock" }
+
+    /// Forgets a container and removes its data.
+    ///
+    /// - Throws: `CatalogRefusal.containerUnknown`, `CommandFailure`.
+    package func deleteContainer(_ id: ContainerID) throws {
+        try stores.remove(id)
+    }
+
+    /// Closes the databases and lets go of the lock; the last use.
+    package func close() {
+        stores.close()
+        engine.close()
+        lock.withLock { $0 = nil }
+    }
+}

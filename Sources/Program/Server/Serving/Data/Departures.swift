@@ -1,0 +1,64 @@
+import Administration
+import Audit
+import Background
+import CloudDatabase
+import CloudModel
+import Storage
+
+/// Ends accounts whose owners have asked for it, once the time is over in which they could take it back.
+final class Departures: Sendable {
+    private static let accountsPerRound = 16
+
+    // Whoever holds the folder stops this before it is closed.
+    private let folder: DataFolder
+    private let log: Log
+    /// Whether what the catalog has deleted may not be overwritten yet; in a look, or by who alone uses it.
+    private nonisolated(unsafe) var isFirst = true
+    private let runner: Runner
+
+    /// Begins to look.
+    init(_ folder: DataFolder, log: Log, intervalSeconds: Int) {
+        self.folder = folder
+        self.log = log
+        runner = Runner("lenticular.departures") { error in
+            log.error("an account's data could not be removed", [("failure", .text("\(error)"))])
+        }
+        runner.use { [weak self] in
+            try self?.round()
+            return .later(milliseconds: Milliseconds(intervalSeconds) * 1_000)
+        }
+        runner.wake()
+    }
+
+    /// Ends it, and waits for the transaction that runs; the rest is done after the next start.
+    func stop() { runner.stop() }
+
+    /// Ends the accounts that are due; in a look, or by who alone uses it.
+    func round() throws {
+        do {
+            let due = try folder.catalog.dueEndings(
+                now: folder.clock.now(), countMax: Self.accountsPerRound)
+            for ending in due where !runner.isStopped { try end(ending) }
+            // Also what failed in an earlier round, or was cut off by the end of a process.
+            guard try isFirst || !folder.users.unfinishedDeletions().isEmpty else { return }
+            let done = try UnfinishedDeletions(in: folder, while: { [self] in !runner.isStopped })
+                .finish()
+            for line in done.left where !due.isEmpty {
+                log.warning("something is left of an erased account", [("left", .text(line))])
+            }
+            isFirst = false
+        } catch is ErasePerson.Interrupted {
+            log.info("an account's data is removed further after the next start")
+        }
+    }
+
+    private func end(_ ending: AccountEnding) throws {
+        try folder.noteErasure(of: ending.account, publicRecords: ending.publicRecords)
+        try folder.audit.note(
+            AuditEntry(
+                time: folder.clock.now(), who: "the server", what: "account deletion due",
+                account: ending.account.text, detail: ending.publicRecords.rawValue))
+        _ = try folder.catalog.delete(ending.account, publicRecords: ending.publicRecords)
+        log.info("an account's time was over", [("account", .text(ending.account.text))])
+    }
+}

@@ -1,0 +1,232 @@
+import Accounts
+import CloudModel
+import Configuration
+import Cryptography
+import Fairness
+import HTTP
+import Network
+import WebServices
+
+extension LoadedConfiguration {
+    /// What the file, the environment and the options of a command say.
+    ///
+    /// - Throws: `ConfigurationError`.
+    init(
+        for invocation: Invocation, in process: ProcessEnvironment
+    ) throws(ConfigurationError) {
+        var flags: [(path: String, value: String)] = []
+        if let data = invocation.value("data") { flags.append(("data", data)) }
+        flags += invocation.values("listen").map { ("listen", $0) }
+        if let format = invocation.value("log-format") { flags.append(("log.format", format)) }
+        try self.init(
+            file: invocation.value("config"), environment: process.environment, flags: flags)
+        values.data = process.absolute(values.data)
+    }
+}
+
+extension ServerConfiguration {
+    /// What the file, the environment and the options of a command say.
+    ///
+    /// - Throws: `ConfigurationError`.
+    static func load(
+        for invocation: Invocation, in process: ProcessEnvironment
+    ) throws(ConfigurationError) -> ServerConfiguration {
+        try LoadedConfiguration(for: invocation, in: process).values
+    }
+
+    /// Where to listen; the configuration's own check has ruled out what is no address.
+    var addresses: [ListenAddress] { listen.compactMap { ListenAddress($0) } }
+
+    /// Where browsers reach the server, without a slash at the end; the first listen address unless set.
+    var baseURL: String {
+        guard publicBaseURL.isEmpty else {
+            return publicBaseURL.hasSuffix("/") ? String(publicBaseURL.dropLast()) : publicBaseURL
+        }
+        let scheme = hasTLS ? "https" : "http"
+        return "\(scheme)://\(listen.first { !$0.hasPrefix("unix:") } ?? "localhost")"
+    }
+
+    /// The same, with the ports that the system chose where port 0 was asked for.
+    ///
+    /// - Parameter addresses: that were bound, in the order of `listen`.
+    func reached(at addresses: [ListenAddress]) -> ServerConfiguration {
+        var reached = self
+        reached.listen = zip(listen, addresses).map { text, address in
+            guard case .tcp(let host, 0)? = ListenAddress(text),
+                case .tcp(_, let port) = address
+            else { return text }
+            return "\(ListenAddress.tcp(host: host, port: port))"
+        }
+        return reached
+    }
+
+    /// How many event loops there are.
+    var loopCount: Int { http.eventLoops > 0 ? http.eventLoops : HTTPServer.coreCount }
+
+    /// Whether TCP addresses speak TLS.
+    var hasTLS: Bool { !tls.certificateFile.isEmpty }
+
+    /// The certificate and key that the settings name; nil when they name none.
+    ///
+    /// - Throws: `CommandFailure` when they cannot be used.
+    func makeTLS() throws(CommandFailure) -> TLSContext? {
+        guard hasTLS else { return nil }
+        do {
+            return try TLSContext(
+                certificateFile: tls.certificateFile, keyFile: tls.privateKeyFile)
+        } catch {
+            throw CommandFailure("tls: \(error)")
+        }
+    }
+
+    /// The wire half's part.
+    ///
+    /// - Parameter tls: what TCP addresses speak; Unix sockets never do.
+    func wire(tls: TLSContext?) -> HTTPServer.Configuration {
+        var wire = HTTPServer.Configuration(
+            endpoints: addresses.map { address in
+                switch address {
+                case .tcp: HTTPServer.Endpoint(address, tls: tls)
+                case .unix: HTTPServer.Endpoint(address)
+                }
+            })
+        wire.loopCount = loopCount
+        let proxies = http.trustedProxies
+        wire.isTrustedProxy = { address in proxies.contains { $0.contains(address) } }
+        wire.gzip =
+            switch http.gzip {
+            case .always: .on
+            case .remote: .remote
+            case .never: .off
+            }
+        wire.limits.bodyBytesMax = http.bodyBytesMax
+        wire.limits.inflatedBodyBytesMax = http.bodyBytesMax
+        wire.limits.bodyMemoryBytesMax = http.bodyMemoryBytesMax
+        wire.limits.connectionCountMax = http.connectionsMax
+        wire.limits.connectionsPerAddressMax = connectionsPerAddressMax(of: http.connectionsMax)
+        wire.limits.idleSecondsMax = http.idleSecondsMax
+        return wire
+    }
+
+    /// How many of all connections one address may have.
+    func connectionsPerAddressMax(of connectionCount: Int) -> Int {
+        let set = http.connectionsPerAddressMax
+        return set > 0 ? set : max(8, connectionCount / 3)
+    }
+
+    /// A store has 8.3 million numbers of zones, and uses none twice.
+    private static let keptZonesMax = 8_000_000
+
+    /// The cloud half's limits.
+    var serviceLimits: ServiceLimits {
+        var service = ServiceLimits()
+        service.operationsPerRequestMax = limits.operationsPerRequestMax
+        service.recordsPerResponseMax = limits.recordsPerResponseMax
+        service.recordBytesMax = limits.recordBytesMax
+        service.pageBytesMax = limits.pageBytesMax
+        service.zonesPerUserMax = limits.zonesPerUserMax
+        service.zonesPerOwnerMax = min(10 * limits.zonesPerUserMax, Self.keptZonesMax)
+        service.heldPollsMax = http.connectionsMax / 2
+        service.participantsPerShareMax = limits.participantsPerShareMax
+        service.discoveriesPerDayMax = limits.discoveriesPerDayMax
+        service.subscriptionsPerUserMax = limits.subscriptionsPerUserMax
+        service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
+        service.cascadeRecordsMax = limits.cascadeRecordsMax
+        service.heldPollsPerUserMax = http.heldPollsPerUserMax
+        service.feedWaitSecondsMax = limits.feedWaitSecondsMax
+        service.courierPollSeconds = push.pollSeconds
+        service.streamSecondsMax = push.streamSecondsMax
+        service.streamQuietSeconds = push.streamQuietSeconds
+        service.destinationsPerUserMax = push.destinationsPerUserMax
+        service.userQuotaBytes = Int64(limits.userQuotaBytes)
+        service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
+        service.tombstoneDays = retention.tombstoneDays
+        service.queryRowsMax = limits.queryRowsMax
+        service.queryMillisecondsMax = limits.queryMillisecondsMax
+        service.indexWaitMilliseconds = limits.indexWaitMilliseconds
+        return service
+    }
+
+    /// What one caller may ask for in a second.
+    var rateLimits: RateLimits {
+        var rates = RateLimits()
+        rates.anonymous.requests = limits.anonymousRequestsPerSecondMax
+        rates.user = RateLimits.Rate(
+            requests: limits.userRequestsPerSecondMax, records: limits.userRecordsPerSecondMax,
+            bytes: limits.userBytesPerSecondMax)
+        rates.serverKey = RateLimits.Rate(
+            requests: limits.serverKeyRequestsPerSecondMax,
+            records: limits.serverKeyRecordsPerSecondMax, bytes: limits.serverKeyBytesPerSecondMax)
+        return rates
+    }
+
+    /// The threads for what is too long for an event loop.
+    ///
+    /// Each lane has one for each processor: with more, one caller's half of them keeps every processor
+    /// busy, and the event loops wait for their turns (docs/performance.md, `fairness`).
+    var workers: WorkOptions {
+        var options = WorkOptions()
+        options.shortThreads = max(2, HTTPServer.coreCount)
+        options.longThreads = max(2, HTTPServer.coreCount)
+        options.commitThreads = 8
+        options.waitingMax = limits.waitingMax
+        options.waitingPerPrincipalMax = max(1, limits.waitingMax / 16)
+        return options
+    }
+
+    /// What assets are held to.
+    var assetOptions: AssetOptions {
+        var base = assets.baseURL.isEmpty ? baseURL : assets.baseURL
+        if base.hasSuffix("/") { base.removeLast() }
+        var options = AssetOptions(baseURL: base)
+        options.bytesMax = assets.bytesMax
+        options.resumableUploadsMax = assets.resumableUploadsMax
+        // Those who wait for a store elsewhere must not be in each other's way.
+        if !s3.bucket.isEmpty { options.workerCount = 32 }
+        options.lives.downloadURL = assets.downloadSeconds
+        return options
+    }
+
+    /// The limits on credentials.
+    var accountsSettings: AccountsSettings {
+        var settings = AccountsSettings()
+        settings.webTokenSeconds = tokens.webAuthSecondsMax
+        settings.keptWebTokenSeconds = tokens.webAuthStaySecondsMax
+        settings.passwordCosts = PasswordHash.Costs(bits: accounts.passwordCostBits)
+        settings.sessionSeconds = accounts.sessionSecondsMax
+        settings.keptSessionSeconds = accounts.keptSessionSecondsMax
+        settings.clientPatience.free = accounts.guessesPerAddressMax
+        settings.letterPatience.free = accounts.lettersMax
+        settings.textMessagesPerHourMax = textMessages.perHourMax
+        settings.invitationSeconds = accounts.invitationSecondsMax
+        settings.deletionGraceDays = accounts.deletionGraceDays
+        return settings
+    }
+
+    /// How many stores are open, and for how long.
+    var storeLimits: Stores.Limits {
+        var limits = Stores.Limits()
+        limits.openMax = storage.storesOpenMax
+        return limits
+    }
+}
+
+extension LogFormat {
+    init(_ format: LogSettings.Format, isTerminal: Bool) {
+        switch format {
+        case .auto: self = isTerminal ? .text : .json
+        case .json: self = .json
+        case .text: self = .text
+        }
+    }
+}
+
+extension LogLevel {
+    init(_ level: LogSettings.Level) {
+        switch level {
+        case .info: self = .info
+        case .warning: self = .warning
+        case .error: self = .error
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Accounts
+import CloudDatabase
+import CloudModel
+import Cryptography
+import Pages
+import Storage
+
+/// What share pages know of the stores' shares, and do with them.
+///
+/// The first characters of a link say which stores it may lead to, so that no other one is opened.
+struct StoreShares: SharedLinks {
+    private let folder: DataFolder
+    private let limits: ServiceLimits
+    private let baseURL: String
+    private let names: UserRecordNames
+    private let people: KnownPeople
+
+    /// - Parameter baseURL: where browsers reach the server, without a slash at the end.
+    init(_ folder: DataFolder, baseURL: String) throws {
+        self.folder = folder
+        limits = folder.limits
+        self.baseURL = baseURL
+        names = try UserRecordNames(catalog: folder.catalog, random: folder.random)
+        people = KnownPeople(catalog: folder.catalog)
+    }
+
+    func look(at link: String, as visitor: AccountRecord?) throws -> SharedThing? {
+        for place in try places(of: link) {
+            let database = try database(place, for: visitor)
+            let look = LookAtShare(
+                link, addresses: visitor.map { Person($0).addresses } ?? [], in: database)
+            // Looked for where it cannot be too, for the time that it takes.
+            let glance = try database.storage.read { try look.glance($0) }
+            if place.isMeant, let glance {
+                return try thing(glance, in: place.key.container)
+            }
+        }
+        return nil
+    }
+
+    func join(_ link: String, as visitor: AccountRecord) throws -> Bool {
+        for place in try places(of: link) where place.isMeant {
+            let database = try database(place, for: visitor)
+            let look = LookAtShare(link, addresses: Person(visitor).addresses, in: database)
+            guard try database.storage.read({ try look.glance($0) }) != nil else { continue }
+            // Before, so that nobody takes part whom no name leads to.
+            try note(visitor, in: place.key.container)
+            if try look.join() { return true }
+        }
+        return false
+    }
+
+    func ask(for link: String, as visitor: AccountRecord) throws {
+        for place in try places(of: link) {
+            let database = try database(place, for: visitor)
+            if place.isMeant { try note(visitor, in: place.key.container) }
+            try RequestAccess([place.isMeant ? link : ""], in: database).runAndWait()
+        }
+    }
+
+    func usage(of account: AccountRecord) throws -> [AppUsage] {
+        try fromStores(usedBy: account) { place, app in
+            let store = try folder.stores.store(of: place.container, in: place.environment)
+            let name = names.name(of: account.id, in: place.container)
+            return try store.read { snapshot in
+                guard let owner = try snapshot.owner(named: name) else { return [] }
+                return [
+                    AppUsage(
+                        app: app, environment: place.environment, bytes: owner.usedBytes,
+                        records: try snapshot.recordCount(of: owner.number))
+                ]
+            }
+        }
+    }
+
+    func shares(of account: AccountRecord) throws -> [KnownShare] {
+        try fromStores(usedBy: account) { place, app in
+            let database = try database(Place(key: place, isMeant: true), for: account)
+            let list = ListShares(
+                of: names.name(of: account.id, in: place.container), in: database)
+            return try database.storage.read { try list.run($0) }.map { share in
+                KnownShare(
+                    title: share.title, owner: share.isOwn ? "" : Self.name(share.owner),
+                    isOwn: share.isOwn, others: share.others, isOpen: share.isOpen, app: app,
+                    link: share.guid.text)
+            }
+        }
+    }
+
+    /// What all stores say in which somebody may have something.
+    ///
+    /// One whose data cannot be read now is left out.
+    private func fromStores<Found>(
+        usedBy account: AccountRecord, _ read: (StoreKey, AppLabel) throws -> [Found]
+    ) throws -> [Found] {
+        var found: [Found] = []
+        let known = Set(try folder.engine.stores())
+        for container in try folder.catalog.containers(usedBy: account.id) {
+            let label = try folder.reception.label(of: container)
+            for environment in Environment.allCases {
+                let key = StoreKey(container, environment)
+                guard known.contains(key) else { continue }
+                do { found += try read(key, label) } catch {
+                    // NB: the log tells of a store that cannot be read elsewhere.
+                    continue
+                }
+            }
+        }
+        return found
+    }
+
+    private static func name(_ person: Person?) -> String {
+        [person?.givenName, person?.familyName].compactMap(\.self).joined(separator: " ")
+    }
+
+    // MARK: - Places
+
+    private struct Place {
+        let key: StoreKey
+        /// Whether the link may lead there.
+        let isMeant: Bool
+    }
+
+    /// The stores that a link may lead to.
+    ///
+    /// For a link that leads to none, it is the first store of all: so finding nothing takes the
+    /// same time.
+    private func places(of link: String) throws -> [Place] {
+        let route = ShareLink(link)?.guid.route
+        let stores = try folder.engine.stores()
+        let found = stores.filter { ShortGUID.Route($0.container, $0.environment) == route }
+        return (found.isEmpty ? Array(stores.prefix(1)) : found).map {
+            Place(key: $0, isMeant: !found.isEmpty)
+        }
+    }
+
+    private func database(_ place: Place, for visitor: AccountRecord?) throws -> Database {
+        let store = try folder.stores.store(of: place.key.container, in: place.key.environment)
+        let caller =
+            visitor.map {
+                Caller(
+                    kind: .user, userRecordName: names.name(of: $0.id, in: place.key.container),
+                    account: $0.id)
+            } ?? .world
+        return Database(
+            scope: .public, container: place.key.container, environment: place.key.environment,
+            caller: caller, limits: limits, storage: store,
+            identities: people.people(of: place.key.container), random: folder.random,
+            shareAddresses: ShareAddresses(key: try store.identity.tokenKey, base: baseURL))
+    }
+
+    private func note(_ visitor: AccountRecord, in container: ContainerID) throws {
+        try folder.catalog.note(
+            names.name(of: visitor.id, in: container), of: visitor.id, in: container)
+    }
+
+    private func thing(_ glance: ShareGlance, in container: ContainerID) throws -> SharedThing {
+        let fallback = try folder.catalog.container(container)?
+            .settings[ContainerSetting.fallbackURL.rawValue]
+        return SharedThing(
+            title: glance.title, type: glance.type, thumbnail: glance.thumbnail,
+            owner: Self.name(glance.owner),
+            standing: SharedThing.Standing(glance.standing),
+            mayWrite: glance.permission == .readWrite,
+            app: try folder.reception.label(of: container),
+            destination: fallback.map { $0 + glance.link },
+            link: "\(baseURL)/share/\(glance.guid.text)")
+    }
+}
+
+extension SharedThing.Standing {
+    fileprivate init(_ standing: ShareGlance.Standing) {
+        switch standing {
+        case .owner: self = .owner
+        case .joined: self = .joined
+        case .invited: self = .invited
+        case .left: self = .left
+        case .open: self = .open
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import AssetStorage
+import CloudModel
+import Storage
+import Synchronization
+import WebServices
+
+/// The stores of a data folder, one for each container environment.
+///
+/// A store is opened when somebody asks for it. It is closed when nobody has needed it for long, or
+/// when others need its place.
+package final class Stores: Sendable {
+    package typealias Key = StoreKey
+
+    /// A store while it is open.
+    struct Opened: Sendable {
+        let store: any EngineStore
+        /// What requests see of it.
+        let seen: OpenStore
+    }
+
+    /// How many stores are open, and for how long.
+    struct Limits: Sendable {
+        /// How many are open at once, unless more are in use.
+        var openMax = 128
+        /// Devices that sync every few minutes find it open.
+        var idleSeconds = 600
+        /// How long a closed store is left alone before upkeep opens it: what is due in it is due by the day.
+        var upkeepMilliseconds: Milliseconds = 86_400_000
+    }
+
+    let engine: any StorageEngine
+    let keeper: StoreKeeper
+    let cache: LeaseCache<Key, Opened>
+    /// When closed stores are next due.
+    let schedule: StoreSchedule
+    /// What openings have found.
+    let reports: StoreReports
+    let search: MissingSearch
+
+    /// - Parameters:
+    ///   - folder: the data folder.
+    ///   - reports: what the engine's openings report to.
+    init(
+        folder: String, engine: any StorageEngine, clock: Clock, limits: Limits,
+        assetPlaces: AssetPlaces, assets: AssetOptions, reports: StoreReports
+    ) {
+        let schedule = StoreSchedule(
+            engine: engine, clock: clock, upkeepMilliseconds: limits.upkeepMilliseconds)
+        let keeper = StoreKeeper(
+            engine: engine, folder: folder, assetPlaces: assetPlaces, assets: assets,
+            schedule: schedule)
+        self.engine = engine
+        self.reports = reports
+        self.schedule = schedule
+        self.keeper = keeper
+        let search = MissingSearch(engine: engine)
+        self.search = search
+        cache = LeaseCache(
+            countMax: limits.openMax, idleSeconds: limits.idleSeconds,
+            actions: LeaseCache.Actions(
+                open: { key in
+                    let opened = try keeper.open(key)
+                    search.found(key)
+                    return opened
+                },
+                close: { key, _, isUnused in keeper.close(key, isUnused: isUnused) },
+                isBusy: { keeper.isBusy($0) }))
+    }
+
+    /// The store of a container environment.
+    ///
+    /// The first request makes it. It stays open as long as the caller keeps it.
+    ///
+    /// Blocks while the store is opened, migrated and recovered. So never call it on an event loop.
+    /// It delays no other store meanwhile.
+    ///
+    /// - Throws: `CatalogRefusal.containerUnknown`, `StorageFailure.full`, `missing` and `beginning`, and
+    ///   what the engine reports.
+    package func store(
+        of container: ContainerID, in environment: Environment
+    ) throws -> LeasedStore {
+        do {
+            return LeasedStore(try cache.wait(for: Key(container, environment)))
+        } catch {
+            throw Self.failure(error)
+        }
+    }
+
+    private static func failure(_ error: any Error) -> any Error {
+        switch error {
+        case is LeaseCache<Key, Opened>.Closed: CatalogRefusal.containerUnknown
+        case is LeaseCache<Key, Opened>.TooManyWait:
+            Fault.tryAgainLater("the container's data is being opened")
+        default: error
+        }
+    }
+
+    /// Has links of stores that are opened from now on begin with an address that is known by now.
+    func link(by options: AssetOptions) { keeper.link(by: options) }
+
+    /// The assets of a container environment, whether its store is open or not.
+    package func depot(of key: Key) -> AssetStore { keeper.depot(of: key) }
+
+    /// The stores that are open now, for who looks at how they are faring.
+    var open: [any EngineStore] { cache.open.map(\.value.store) }
+
+    /// Says whom to tell of each store that is open or will be, with its assets.
+    func observeOpening(
+        _ tell: @escaping @Sendable (Key, any EngineStore, AssetStore) -> Void
+    ) {
+        keeper.observeOpening(tell)
+        // Afterwards: one that is opened meanwhile is told twice rather than not at all.
+        for (key, opened) in cache.open { tell(key, opened.store, depot(of: key)) }
+    }
+
+    /// Closes a container's stores, takes it out of the catalog and removes its data.
+    ///
+    /// Who has a store of it finds it closed.
+    ///
+    /// - Throws: as `StorageEngine.remove`; `AssetFailure`.
+    func remove(_ container: ContainerID) throws {
+        let keys = Environment.allCases.map { Key(container, $0) }
+        var taken: [Key] = []
+        defer { for key in taken { cache.give(back: key) } }
+        for key in keys {
+            let opened = try cache.take(key, refusing: CatalogRefusal.containerUnknown)
+            taken.append(key)
+            if opened != nil { keeper.close(key, isUnused: false) }
+        }
+        let assets = keys.map { keeper.storage(of: $0) }
+        let removal = try engine.remove(container)
+        for key in keys {
+            keeper.forget(key)
+            search.forget(key)
+        }
+        // Before the rest: where this fails, they tell the next start what was left to do.
+        for storage in assets { try storage.removeEverything() }
+        try engine.finish(removal)
+    }
+
+    /// Has a store begin anew, with a schema and nothing else; its tokens expire.
+    ///
+    /// Requests meanwhile are told to try again.
+    ///
+    /// - Throws: `CatalogRefusal.containerUnknown`, `StorageFailure`, `EngineFault`; the store then is as it was.
+    func reset(_ key: Key, _ beginning: StoreBeginning) throws {
+        // Opened once, so that it is there and of this version.
+        _ = try store(of: key.container, in: key.environment)
+        let opened = try cache.take(key, refusing: StorageFailure.beginning)
+        defer { cache.give(back: key) }
+        if opened != nil { keeper.close(key, isUnused: false) }
+        try engine.reset(key, to: beginning)
+        keeper.beginAnew(key)
+    }
+
+    /// Finishes what waits in every store and closes them; later calls find none.
+    func close() {
+        cache.closeAll()
+        schedule.save()
+    }
+}
+
+extension Stores: StoreAccess {
+    package func known(_ container: ContainerID, _ environment: Environment) -> OpenStore? {
+        cache.lease(Key(container, environment)).map(Self.seen)
+    }
+
+    package func open(
+        _ container: ContainerID, _ environment: Environment,
+        completion: @escaping @Sendable (Result<OpenStore, any Error>) -> Void
+    ) {
+        cache.open(Key(container, environment)) { result in
+            completion(result.map(Self.seen).mapError(Self.failure))
+        }
+    }
+
+    private static func seen(_ lease: LeaseCache<Key, Opened>.Lease) -> OpenStore {
+        lease.value.seen.reached(through: LeasedStore(lease))
+    }
+}

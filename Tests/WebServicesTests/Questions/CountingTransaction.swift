@@ -1,0 +1,424 @@
+import CloudModel
+import Storage
+
+/// A transaction that counts what is asked of another one, and what it is told.
+final class CountingTransaction: CountingSnapshot, StoreTransaction {
+    private let transaction: any StoreTransaction
+
+    init(_ transaction: any StoreTransaction, _ questions: Questions) {
+        self.transaction = transaction
+        super.init(transaction, questions)
+    }
+
+    // MARK: - ZoneWriting
+
+    func makeOwner(_ name: UserRecordName) throws -> StoredOwner {
+        note("makeOwner")
+        return try transaction.makeOwner(name)
+    }
+
+    func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone {
+        note("makeZone")
+        return try transaction.makeZone(named: name, of: owner)
+    }
+
+    func deleteZone(_ zone: StoredZone) throws {
+        note("deleteZone")
+        try transaction.deleteZone(zone)
+    }
+
+    func usedBytes(of owner: OwnerNumber) throws -> Int64 {
+        note("usedBytes")
+        return try transaction.usedBytes(of: owner)
+    }
+
+    // MARK: - RecordWriting
+
+    func takePositions(_ count: Int) throws -> Position {
+        note("takePositions")
+        return try transaction.takePositions(count)
+    }
+
+    func save(_ versions: [NewVersion]) throws -> [RecordNumber] {
+        note("save")
+        return try transaction.save(versions)
+    }
+
+    func orderNames(namesMax: Int) throws -> Bool {
+        note("orderNames")
+        return try transaction.orderNames(namesMax: namesMax)
+    }
+
+    // MARK: - SchemaWriting
+
+    func replaceSchema(by schema: Schema, who: String, difference: [String]) throws {
+        note("replaceSchema")
+        try transaction.replaceSchema(by: schema, who: who, difference: difference)
+    }
+
+    func hold(_ parts: Schema.Parts, until moment: Milliseconds) throws {
+        note("hold")
+        try transaction.hold(parts, until: moment)
+    }
+
+    func assign(_ roles: Set<Int64>, to user: UserRecordName) throws {
+        note("assign")
+        try transaction.assign(roles, to: user)
+    }
+
+    // MARK: - ShareWriting
+
+    func keepsTrees(_ zone: ZoneNumber) throws -> Bool {
+        note("keepsTrees")
+        return try transaction.keepsTrees(zone)
+    }
+
+    func makeShare(
+        in zone: ZoneNumber, record: RecordNumber, root: RecordNumber?,
+        publicPermission: SharePermission
+    ) throws -> StoredShare {
+        note("makeShare")
+        return try transaction.makeShare(
+            in: zone, record: record, root: root, publicPermission: publicPermission)
+    }
+
+    func setPublicPermission(_ permission: SharePermission, of share: ShareNumber) throws {
+        note("setPublicPermission")
+        try transaction.setPublicPermission(permission, of: share)
+    }
+
+    func setAllowsRequests(_ allows: Bool, of share: ShareNumber) throws {
+        note("setAllowsRequests")
+        try transaction.setAllowsRequests(allows, of: share)
+    }
+
+    func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
+        note("noteRequest")
+        try transaction.noteRequest(of: user, for: share)
+    }
+
+    func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
+        note("replaceRequests")
+        try transaction.replaceRequests(of: share, by: requests)
+    }
+
+    func forgetRequests(of user: UserRecordName) throws {
+        note("forgetRequests")
+        try transaction.forgetRequests(of: user)
+    }
+
+    func noteRequestsTold(of share: ShareNumber) throws {
+        note("noteRequestsTold")
+        try transaction.noteRequestsTold(of: share)
+    }
+
+    func endShare(_ share: ShareNumber) throws {
+        note("endShare")
+        try transaction.endShare(share)
+    }
+
+    func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
+        note("save")
+        try transaction.save(participant, of: share)
+    }
+
+    func removeParticipant(_ id: String, of share: ShareNumber) throws {
+        note("removeParticipant")
+        try transaction.removeParticipant(id, of: share)
+    }
+
+    func setShortGUID(_ value: String, of record: RecordNumber) throws {
+        note("setShortGUID")
+        try transaction.setShortGUID(value, of: record)
+    }
+
+    func grant(_ share: StoredShare, to viewer: UserRecordName, permission: SharePermission) throws
+    {
+        note("grant")
+        try transaction.grant(share, to: viewer, permission: permission)
+    }
+
+    func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
+        note("revoke")
+        try transaction.revoke(share, from: viewer)
+    }
+
+    func enter(_ stay: StoredStay) throws {
+        note("enter")
+        try transaction.enter(stay)
+    }
+
+    func renew(
+        _ record: RecordNumber, _ cover: StoredCover, at position: Position, type: Int64
+    ) throws {
+        note("renew")
+        try transaction.renew(record, cover, at: position, type: type)
+    }
+
+    func leave(
+        _ record: RecordNumber, _ cover: StoredCover, at position: Position, left: Position
+    ) throws {
+        note("leave")
+        try transaction.leave(record, cover, at: position, left: left)
+    }
+
+    func markCoverWork(
+        _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
+        since: Position
+    ) throws {
+        note("markCoverWork")
+        try transaction.markCoverWork(record, in: zone, concerning: shares, since: since)
+    }
+
+    func coverWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position? {
+        note("coverWorkSince")
+        return try transaction.coverWorkSince(record, concerning: share)
+    }
+
+    // MARK: - IndexWriting
+
+    func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws {
+        note("makeIndexes")
+        try transaction.makeIndexes(needs, ofType: type)
+    }
+
+    func dropIndexes(ofType type: Int64, fields: Set<String>?) throws {
+        note("dropIndexes")
+        try transaction.dropIndexes(ofType: type, fields: fields)
+    }
+
+    func workOnIndexes(recordsMax: Int) throws -> Bool {
+        note("workOnIndexes")
+        return try transaction.workOnIndexes(recordsMax: recordsMax)
+    }
+
+    // MARK: - AssetWriting
+
+    func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws {
+        note("addReceipt")
+        try transaction.addReceipt(id, receipt)
+    }
+
+    func addReceiptForKnown(_ id: [UInt8], _ receipt: StoredReceipt) throws -> Bool {
+        note("addReceiptForKnown")
+        return try transaction.addReceiptForKnown(id, receipt)
+    }
+
+    func forgetUnusedAssets(
+        _ digests: [AssetDigest], since moment: Milliseconds
+    ) throws -> [AssetDigest] {
+        note("forgetUnusedAssets")
+        return try transaction.forgetUnusedAssets(digests, since: moment)
+    }
+
+    // MARK: - ClientTokenWriting
+
+    func setClientToken(_ data: [UInt8], _ key: ClientTokenKey, devicesMax: Int) throws {
+        note("setClientToken")
+        try transaction.setClientToken(data, key, devicesMax: devicesMax)
+    }
+
+    // MARK: - SubscriptionWriting
+
+    func save(
+        _ subscription: Subscription, of owner: SubscriptionOwner,
+        requiring match: SubscriptionMatch?
+    ) throws {
+        note("save")
+        try transaction.save(subscription, of: owner, requiring: match)
+    }
+
+    func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws {
+        note("deleteSubscription")
+        try transaction.deleteSubscription(id, of: owner)
+    }
+
+    func deleteSubscriptions(of user: UserRecordName) throws {
+        note("deleteSubscriptions")
+        try transaction.deleteSubscriptions(of: user)
+    }
+
+    // MARK: - WorkQueue
+
+    func enqueue(_ task: WorkTask) throws {
+        note("enqueue")
+        try transaction.enqueue(task)
+    }
+
+    func takeWork(_ turn: inout WorkTurn) throws -> StoredWork? {
+        note("takeWork")
+        return try transaction.takeWork(&turn)
+    }
+
+    func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws {
+        note("hold")
+        try transaction.hold(work, by: holder, until: moment)
+    }
+
+    func advance(_ work: StoredWork, to cursor: Int64) throws {
+        note("advance")
+        try transaction.advance(work, to: cursor)
+    }
+
+    func wait(_ work: StoredWork, until moment: Milliseconds) throws {
+        note("wait")
+        try transaction.wait(work, until: moment)
+    }
+
+    func postpone(_ work: StoredWork, until moment: Milliseconds) throws {
+        note("postpone")
+        try transaction.postpone(work, until: moment)
+    }
+
+    func finish(_ work: StoredWork) throws {
+        note("finish")
+        try transaction.finish(work)
+    }
+
+    func nextWorkMoment(_ kinds: [WorkKind], for holder: WorkHolder) throws -> Milliseconds? {
+        note("nextWorkMoment")
+        return try transaction.nextWorkMoment(kinds, for: holder)
+    }
+
+    // MARK: - ChangeFollowing
+
+    func act(as author: ChangeAuthor) {
+        transaction.act(as: author)
+    }
+
+    func follow(as follower: FollowerName) throws -> Position {
+        note("follow")
+        return try transaction.follow(as: follower)
+    }
+
+    func want(_ wanted: Set<FormerWanted>, for follower: FollowerName) throws {
+        note("want")
+        try transaction.want(wanted, for: follower)
+    }
+
+    func wantAlso(_ wanted: FormerWanted, for follower: FollowerName) throws {
+        note("wantAlso")
+        try transaction.wantAlso(wanted, for: follower)
+    }
+
+    func advance(_ follower: FollowerName, through position: Position) throws {
+        note("advance")
+        try transaction.advance(follower, through: position)
+    }
+
+    func unfollow(_ follower: FollowerName) throws {
+        note("unfollow")
+        try transaction.unfollow(follower)
+    }
+
+    // MARK: - DestinationWriting
+
+    func register(_ destination: NewDestination) throws -> DestinationNumber {
+        note("register")
+        return try transaction.register(destination)
+    }
+
+    func use(_ destination: DestinationNumber) throws {
+        note("use")
+        try transaction.use(destination)
+    }
+
+    func wakeWaiting(for destination: DestinationNumber) {
+        transaction.wakeWaiting(for: destination)
+    }
+
+    func setBadge(_ badge: Int64, of destination: DestinationNumber) throws {
+        note("setBadge")
+        try transaction.setBadge(badge, of: destination)
+    }
+
+    func removeDestination(_ number: DestinationNumber) throws {
+        note("removeDestination")
+        try transaction.removeDestination(number)
+    }
+
+    func removeDestinations(of user: UserRecordName) throws {
+        note("removeDestinations")
+        try transaction.removeDestinations(of: user)
+    }
+
+    func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int {
+        note("removeCouriers")
+        return try transaction.removeCouriers(unusedSince: moment, limit: limit)
+    }
+
+    func noteAttempt(
+        at destination: DestinationNumber, isFailure: Bool, next moment: Milliseconds
+    ) throws {
+        note("noteAttempt")
+        try transaction.noteAttempt(at: destination, isFailure: isFailure, next: moment)
+    }
+
+    // MARK: - OutboxWriting
+
+    func enqueue(_ notice: NewNotice, countedMax: Int) throws -> Int {
+        note("enqueue")
+        return try transaction.enqueue(notice, countedMax: countedMax)
+    }
+
+    func waitingScopes(for destination: DestinationNumber) throws -> [DatabaseScope] {
+        note("waitingScopes")
+        return try transaction.waitingScopes(for: destination)
+    }
+
+    func removeNotices(_ numbers: [NoticeNumber]) throws {
+        note("removeNotices")
+        try transaction.removeNotices(numbers)
+    }
+
+    func removeNotices(for destination: DestinationNumber, through number: NoticeNumber) throws {
+        note("removeNotices")
+        try transaction.removeNotices(for: destination, through: number)
+    }
+
+    func giveUp(_ number: NoticeNumber, reason: String, keptMax: Int) throws {
+        note("giveUp")
+        try transaction.giveUp(number, reason: reason, keptMax: keptMax)
+    }
+
+    func replayDeadLetters(of destination: DestinationNumber, limit: Int) throws -> Int {
+        note("replayDeadLetters")
+        return try transaction.replayDeadLetters(of: destination, limit: limit)
+    }
+
+    // MARK: - ErasureWriting
+
+    func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {
+        note("endReceipts")
+        return try transaction.endReceipts(of: identity, limit: limit)
+    }
+
+    func forgetDeletedZones(of owner: UserRecordName, rowsMax: Int) throws -> Bool {
+        note("forgetDeletedZones")
+        return try transaction.forgetDeletedZones(of: owner, rowsMax: rowsMax)
+    }
+
+    func forgetClientTokens(of user: UserRecordName) throws {
+        note("forgetClientTokens")
+        try transaction.forgetClientTokens(of: user)
+    }
+
+    func forget(_ notices: [NoticeNumber]) throws {
+        note("forget")
+        try transaction.forget(notices)
+    }
+
+    func forgetFormer(through position: Position, rowsMax: Int) throws -> Bool {
+        note("forgetFormer")
+        return try transaction.forgetFormer(through: position, rowsMax: rowsMax)
+    }
+
+    // MARK: - StoreTransaction
+
+    var now: Milliseconds { transaction.now }
+
+    func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
+        note("collect")
+        return try transaction.collect(olderThan: moment, rowsMax: rowsMax)
+    }
+}

@@ -1,0 +1,106 @@
+import CloudModel
+import Cryptography
+import Foundation
+import SQLiteStorage
+import Storage
+import Testing
+
+/// How often requests ask their store, which an engine behind a network answers in a round trip each.
+@Suite("Questions that requests ask of an engine")
+struct QuestionTests {
+    private static let questionsMax = 8
+
+    /// A server on one store whose questions are counted.
+    private final class Bench {
+        let counted: CountingStore
+        let server: WireServer
+        let user: WireClient
+        private let store: SQLiteStore
+        private let folder: URL
+
+        init() throws {
+            folder = FileManager.default.temporaryDirectory
+                .appending(path: "questions-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            store = try SQLiteStore(
+                path: folder.appending(path: "store.sqlite").path,
+                options: SQLiteStore.Options(
+                    clock: Clock { 1_767_225_600_000 }, random: { RandomSource.system.bytes($0) }),
+                onIndeterminate: { _ in })
+            counted = CountingStore(store)
+            server = try WireServer(storage: counted)
+            user = try server.user("ann")
+            try user.make("Shelf")
+        }
+
+        deinit {
+            store.close()
+            try? FileManager.default.removeItem(at: folder)
+        }
+
+        /// Saves notes, each below one of twenty folders.
+        func save(_ numbers: Range<Int>) throws -> Answer {
+            try user.modify(
+                numbers.map { number in
+                    operation(
+                        "forceReplace", "note\(number)", type: "Note",
+                        fields: "{\"n\":{\"value\":\(number)}}",
+                        more: "\"parent\":{\"recordName\":\"folder\(number % 20)\"}")
+                })
+        }
+
+        /// What a request asks.
+        func asked(_ request: () throws -> Answer) throws -> [String] {
+            counted.questions.forget()
+            let answer = try request()
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(!answer.text.contains("serverErrorCode"), "\(answer.text)")
+            return counted.questions.all
+        }
+    }
+
+    private func bench() throws -> Bench {
+        let bench = try Bench()
+        let folders = (0..<20).map { operation("forceReplace", "folder\($0)", type: "Folder") }
+        #expect(try bench.user.modify(folders).status == 200)
+        return bench
+    }
+
+    @Test(
+        "A batch of 200 records below stored parents asks no more than one of ten",
+        arguments: [10, 200])
+    func batch(of count: Int) throws {
+        let bench = try bench()
+        for round in ["made", "saved again"] {
+            let asked = try bench.asked { try bench.save(0..<count) }
+            #expect(asked.count <= Self.questionsMax, "\(round): \(asked)")
+        }
+    }
+
+    @Test("A lookup of 200 asks no more than one of ten", arguments: [10, 200])
+    func lookup(of count: Int) throws {
+        let bench = try bench()
+        _ = try bench.save(0..<count)
+        let asked = try bench.asked { try bench.user.lookup((0..<count).map { "note\($0)" }) }
+        #expect(asked.count <= Self.questionsMax, "\(asked)")
+    }
+
+    @Test("A page of 200 that a query finds asks no more than one of ten", arguments: [10, 200])
+    func page(of count: Int) throws {
+        let bench = try bench()
+        _ = try bench.save(0..<200)
+        func query() throws -> Answer {
+            try bench.user.send(
+                "private/records/query",
+                """
+                {"zoneID":{"zoneName":"Shelf"},"resultsLimit":\(count),"query":{"recordType":"Note",
+                "filterBy":[{"fieldName":"n","comparator":"GREATER_THAN","fieldValue":{"value":-1}}],
+                "sortBy":[{"fieldName":"n"}]}}
+                """)
+        }
+        // The index is made when it is first needed.
+        _ = try query()
+        let asked = try bench.asked(query)
+        #expect(asked.count <= Self.questionsMax, "\(asked)")
+    }
+}
