@@ -141,7 +141,7 @@ struct GuideTests {
     private static let commandWords: Set<String> = {
         var found: Set<String> = []
         for (path, source) in Repository.serverSources
-        where path.hasPrefix("Sources/Program/Server/Commands/") {
+        where path.hasPrefix("Sources/Program/Commands/") {
             for line in source.lines {
                 found.formUnion(line.split { $0 == "\"" || $0 == " " }.map(String.init))
             }

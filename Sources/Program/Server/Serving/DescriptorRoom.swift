@@ -1,3 +1,5 @@
+import Control
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -64,7 +66,7 @@ package struct DescriptorRoom: Sendable, Equatable {
     }
 
     /// Has as many descriptors as the system lets the process have.
-    static func raiseLimit() {
+    package static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
         limit.rlim_cur = limit.rlim_max

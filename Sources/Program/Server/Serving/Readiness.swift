@@ -1,3 +1,4 @@
+import Control
 import Synchronization
 
 /// Whether the server accepts work, and if not, why.

@@ -1,4 +1,5 @@
 import Administration
+import Control
 import Cryptography
 import Files
 
@@ -20,7 +21,7 @@ package struct CopyPlace: BackupDestination {
     private let sender: FileSender?
 
     /// A folder in which the copy stays.
-    init(path: String) {
+    package init(path: String) {
         self.path = path
         freeBytesMin = 0
         sender = nil
@@ -34,7 +35,7 @@ package struct CopyPlace: BackupDestination {
 
     /// Makes a copy that goes to another process part by part, so that the disk needs room for the
     /// largest part alone.
-    static func withOutgoing<Result>(
+    package static func withOutgoing<Result>(
         of folder: DataFolder, to sender: FileSender, _ body: (CopyPlace) throws -> Result
     ) throws -> Result {
         let name = outgoingPrefix + Hexadecimal.encode(folder.random.bytes(nameBytes))

@@ -1,6 +1,7 @@
 import Administration
 import AssetStorage
 import CloudModel
+import Control
 import Files
 import Storage
 

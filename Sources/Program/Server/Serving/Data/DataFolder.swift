@@ -2,6 +2,7 @@ import Accounts
 import Audit
 import CloudModel
 import Configuration
+import Control
 import Cryptography
 import Delivery
 import Files
@@ -129,7 +130,7 @@ package final class DataFolder: Sendable {
     /// Refuses a folder that no server has made.
     ///
     /// - Throws: `CommandFailure` that says where its path comes from.
-    static func requireMade(_ loaded: LoadedConfiguration) throws {
+    package static func requireMade(_ loaded: LoadedConfiguration) throws {
         let path = loaded.values.data
         try FolderAccess.require(path, names: [])
         let factory = loaded.values.engineFactory { _ in [] }

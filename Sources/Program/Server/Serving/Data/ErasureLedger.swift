@@ -1,4 +1,5 @@
 import CloudModel
+import Control
 import Files
 import Storage
 
@@ -13,7 +14,7 @@ import Storage
 /// A line holds the moment, the account's id, and what becomes of its public records; never an address. What is
 /// noted here is on the disk before anything of the account goes. No restore takes a line back: whoever is named is
 /// erased again in what an old backup brings.
-struct ErasureLedger {
+package struct ErasureLedger {
     /// One account that was erased.
     struct Entry: Hashable {
         let moment: Milliseconds
@@ -88,7 +89,7 @@ struct ErasureLedger {
     /// Has the folder in which a backup lies know all that the backup does.
     ///
     /// So who restores an older one that lies there erases again who was erased since.
-    static func copyBeside(backup: String) throws {
+    package static func copyBeside(backup: String) throws {
         guard let above = FileSystem.parent(of: backup) else { return }
         try ErasureLedger(in: above).add(ErasureLedger(in: backup).entries())
     }

@@ -1,5 +1,6 @@
 import Accounts
 import Configuration
+import Control
 import Files
 import Pages
 

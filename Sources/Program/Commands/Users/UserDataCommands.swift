@@ -1,6 +1,7 @@
 import Administration
 import CloudDatabase
 import CloudModel
+import Control
 import Storage
 
 extension Command {

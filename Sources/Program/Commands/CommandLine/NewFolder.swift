@@ -1,3 +1,4 @@
+import Control
 import Files
 
 #if canImport(Glibc)

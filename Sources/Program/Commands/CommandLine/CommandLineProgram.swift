@@ -1,7 +1,9 @@
 import Administration
 import Configuration
+import Control
 import Cryptography
 import Files
+import Server
 
 #if canImport(Glibc)
     import Glibc
@@ -46,18 +48,19 @@ package struct CommandLineProgram: Sendable {
     /// Runs a command that another process prepared, on the data folder that this one holds.
     ///
     /// - Parameters:
+    ///   - request: what the other process has read.
     ///   - administrator: whoever typed it, on the data of the folder.
     ///   - sender: takes the files that the command makes where it was typed.
-    static func run(
-        _ arguments: [String], inputs: [String: [UInt8]], by administrator: Administrator,
-        on folder: DataFolder, _ sender: FileSender
+    @Sendable package static func answer(
+        _ request: ControlRequest, by administrator: Administrator, on folder: DataFolder,
+        to sender: FileSender
     ) -> CommandAnswer {
         do {
-            let parsed = try CommandLineParser(commands: Command.all).parse(arguments)
+            let parsed = try CommandLineParser(commands: Command.all).parse(request.arguments)
             guard case .invocation(var invocation) = parsed else {
                 throw UsageFailure("the running server prints no help")
             }
-            for (name, bytes) in inputs { invocation.setContents(bytes, of: name) }
+            for (name, bytes) in request.inputs { invocation.setContents(bytes, of: name) }
             switch invocation.command.action {
             case .local: throw UsageFailure("the running server has no such command")
             case .data(let action):
@@ -235,7 +238,7 @@ package struct CommandLineProgram: Sendable {
                         noting: folder.note))
             }
             if let answer = try client.run(
-                invocation.arguments, inputs: invocation.inputs,
+                ControlRequest(arguments: invocation.arguments, inputs: invocation.inputs),
                 secondsMax: invocation.command.isLong ? nil : Self.answerSecondsMax,
                 receive: receive)
             {

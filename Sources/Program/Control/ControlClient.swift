@@ -11,14 +11,14 @@ package struct ControlClient: Sendable {
     ///   - receive: gets what the server sends before its answer.
     /// - Throws: `CommandFailure` when the server gives no answer, so that nobody knows what it did, and
     ///   what `receive` throws.
-    func run(
-        _ arguments: [String], inputs: [String: [UInt8]], secondsMax: Int?,
+    package func run(
+        _ request: ControlRequest, secondsMax: Int?,
         receive: (ControlFrame) throws -> Void = { _ in }
     ) throws(CommandFailure) -> CommandAnswer? {
         do {
             let socket = try LocalSocket.connect(to: path)
             socket.setDeadline(seconds: secondsMax)
-            try socket.send(ControlRequest(arguments: arguments, inputs: inputs).frame)
+            try socket.send(request.frame)
             while true {
                 let frame = ControlFrame(try socket.receive())
                 try receive(frame)

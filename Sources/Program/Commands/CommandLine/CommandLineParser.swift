@@ -1,3 +1,5 @@
+import Control
+
 /// Turns arguments into an invocation of one command, or into the help that was asked for.
 package struct CommandLineParser: Sendable {
     package enum Parsed: Sendable {

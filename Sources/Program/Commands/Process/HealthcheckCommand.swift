@@ -1,4 +1,6 @@
 import Configuration
+import Control
+import Server
 
 extension Command {
     static let healthcheck = Command(
@@ -24,12 +26,11 @@ extension Command {
         // Whether it accepts connections is seen without TLS, how it is it says on the socket for
         // commands: an address may be one that its own certificate does not name.
         for address in configuration.addresses {
-            _ = try HealthProbe(address: address).connect()
+            try HealthProbe(address: address).requireListener()
         }
         let client = ControlClient(
             path: DataFolder.controlSocketPath(in: configuration.data))
-        let answer = try client.run(
-            [Command.healthcheck.name], inputs: [:], secondsMax: HealthProbe.secondsMax)
+        let answer = try client.run(.healthcheck, secondsMax: HealthProbe.secondsMax)
         guard let answer else { throw CommandFailure("no server runs on \(configuration.data)") }
         return answer.status == 0 ? nil : answer.error
     }

@@ -1,30 +1,28 @@
-import JSON
-
 /// Writes one JSON value on one line, placing the commas itself.
 ///
 /// Beyond what JSON asks, the controls from DEL to U+009F are escaped, so that a line shown on a
 /// terminal is only text.
-struct JSONLine {
+package struct JSONLine {
     private var writer: JSONWriter
     private var needsComma = false
 
-    init(reserving capacity: Int = 0) { writer = JSONWriter(reserving: capacity) }
+    package init(reserving capacity: Int = 0) { writer = JSONWriter(reserving: capacity) }
 
-    var bytes: [UInt8] { writer.bytes }
+    package var bytes: [UInt8] { writer.bytes }
 
-    mutating func beginObject() { open("{") }
-    mutating func endObject() { close("}") }
-    mutating func beginArray() { open("[") }
-    mutating func endArray() { close("]") }
+    package mutating func beginObject() { open("{") }
+    package mutating func endObject() { close("}") }
+    package mutating func beginArray() { open("[") }
+    package mutating func endArray() { close("]") }
 
-    mutating func key(_ key: String) {
+    package mutating func key(_ key: String) {
         comma()
         string(key)
         writer.raw(":")
         needsComma = false
     }
 
-    mutating func key(_ key: StaticString) {
+    package mutating func key(_ key: StaticString) {
         comma()
         writer.raw("\"")
         writer.raw(key)
@@ -32,18 +30,18 @@ struct JSONLine {
         needsComma = false
     }
 
-    mutating func text(_ text: String) {
+    package mutating func text(_ text: String) {
         comma()
         string(text)
     }
 
-    mutating func number(_ number: Int64) {
+    package mutating func number(_ number: Int64) {
         comma()
         writer.integer(number)
     }
 
     /// A number of which three decimals are enough.
-    mutating func thousandths(_ number: Int64) {
+    package mutating func thousandths(_ number: Int64) {
         comma()
         let magnitude = number.magnitude
         if number < 0 { writer.raw("-") }
@@ -56,13 +54,13 @@ struct JSONLine {
         writer.byte(UInt8(ascii: "0") + last)
     }
 
-    mutating func flag(_ flag: Bool) {
+    package mutating func flag(_ flag: Bool) {
         comma()
         writer.raw(flag ? "true" : "false")
     }
 
     /// Ends the line.
-    mutating func lineEnd() { writer.raw("\n") }
+    package mutating func lineEnd() { writer.raw("\n") }
 
     private mutating func open(_ bracket: StaticString) {
         comma()

@@ -1,13 +1,19 @@
 import JSON
 
 /// A command on its way to the server that holds the data folder.
-struct ControlRequest: Sendable, Equatable {
+package struct ControlRequest: Sendable, Equatable {
     /// As typed, without files' contents and standard input.
-    var arguments: [String]
+    package var arguments: [String]
     /// What files and standard input held, by option name: here are the secrets.
-    var inputs: [String: [UInt8]]
+    package var inputs: [String: [UInt8]]
 
-    init(arguments: [String], inputs: [String: [UInt8]]) {
+    /// Whether it asks how the server is, which the server answers without its data.
+    package var isHealthcheck: Bool { arguments.first == Self.healthcheck.arguments.first }
+
+    /// Asks how the server is.
+    package static let healthcheck = ControlRequest(arguments: ["healthcheck"], inputs: [:])
+
+    package init(arguments: [String], inputs: [String: [UInt8]]) {
         self.arguments = arguments
         self.inputs = inputs
     }

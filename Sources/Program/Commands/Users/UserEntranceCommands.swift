@@ -1,4 +1,5 @@
 import Administration
+import Control
 
 extension Command {
     /// How operators let people in.

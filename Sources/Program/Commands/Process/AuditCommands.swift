@@ -2,6 +2,7 @@ import Accounts
 import Administration
 import Audit
 import CloudModel
+import Control
 
 extension Command {
     static let audit: [Command] = [

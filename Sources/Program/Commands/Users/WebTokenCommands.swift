@@ -1,6 +1,7 @@
 import Accounts
 import Administration
 import CloudModel
+import Control
 import Storage
 
 extension Command {

@@ -1,4 +1,5 @@
 import Administration
+import Server
 
 /// One thing that the program can be asked to do, as a value: its name, its form, what it runs.
 package struct Command: Sendable {

@@ -7,7 +7,7 @@
 /// Sends files to the process in which somebody typed a command.
 ///
 /// That process may write in places where the server may not.
-struct FileSender {
+package struct FileSender {
     /// How long the caller may take for a piece: its disk may be slow.
     static let pieceSecondsMax = 300
 
@@ -19,7 +19,7 @@ struct FileSender {
     ///
     /// - Parameter name: where it belongs below the caller's folder.
     /// - Throws: `CommandFailure` when the file cannot be read or the caller has gone.
-    func send(_ path: String, as name: String) throws(CommandFailure) {
+    package func send(_ path: String, as name: String) throws(CommandFailure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open", path) }
         defer { close(descriptor) }
@@ -41,7 +41,7 @@ struct FileSender {
     ///
     /// - Parameter body: hands on the bytes, one after the other.
     /// - Throws: `CommandFailure` when the caller has gone; what `body` throws.
-    func stream(
+    package func stream(
         _ name: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void
     ) throws {
         socket.setDeadline(seconds: Self.pieceSecondsMax)

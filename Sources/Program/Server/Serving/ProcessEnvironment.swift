@@ -67,7 +67,7 @@ package struct ProcessEnvironment: Sendable {
     }
 
     /// A path as seen from the folder, absolute.
-    func absolute(_ path: String) -> String {
+    package func absolute(_ path: String) -> String {
         if path.hasPrefix("/") { return path }
         return folder.hasSuffix("/") ? folder + path : "\(folder)/\(path)"
     }
@@ -83,7 +83,7 @@ extension Clock {
 }
 
 /// Writes all of it, as far as there is a reader.
-func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
+package func writeAll(_ bytes: [UInt8], to descriptor: Int32) {
     var rest = bytes[...]
     while !rest.isEmpty {
         let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }

@@ -1,5 +1,5 @@
 /// What passes over the socket for commands after the command: files, each in pieces, then the answer.
-enum ControlFrame: Equatable {
+package enum ControlFrame: Equatable {
     /// The files that follow are written below the folder that the caller has for them.
     case file(name: String)
     /// Further bytes of the file that began last.

@@ -7,18 +7,20 @@ import Network
 #endif
 
 /// Asks a server over its own listening address whether it accepts work; blocks, with a deadline.
-struct HealthProbe {
+package struct HealthProbe {
     /// How long each step may take.
-    static let secondsMax = 5
+    package static let secondsMax = 5
     private static let answerBytesMax = 65_536
 
-    let address: ListenAddress
+    private let address: ListenAddress
+
+    package init(address: ListenAddress) { self.address = address }
 
     /// What the server says at `/readyz`.
     ///
     /// - Returns: the status and the body without the white space around it.
     /// - Throws: `CommandFailure` when nobody answers as an HTTP server would.
-    func readiness() throws(CommandFailure) -> (status: Int, text: String) {
+    package func readiness() throws(CommandFailure) -> (status: Int, text: String) {
         let socket = try connect()
         let text: String
         do {
@@ -36,7 +38,11 @@ struct HealthProbe {
         return (status, String(body.prefix { !$0.isNewline }))
     }
 
-    /// Whether anybody takes a connection there.
+    /// Makes sure that somebody takes a connection there.
+    ///
+    /// - Throws: `CommandFailure` when nobody does.
+    package func requireListener() throws(CommandFailure) { _ = try connect() }
+
     func connect() throws(CommandFailure) -> LocalSocket {
         switch address {
         case .unix(let path):
@@ -53,12 +59,12 @@ struct HealthProbe {
     }
 
     /// The host and port of a URL to a server on this machine.
-    static func reachable(_ host: String, port: UInt16) -> String {
+    package static func reachable(_ host: String, port: UInt16) -> String {
         ListenAddress.tcp(host: reachable(host), port: port).description
     }
 
     /// Whether a process takes connections at the path of a Unix socket.
-    static func isAnyoneListening(at path: String) -> Bool {
+    package static func isAnyoneListening(at path: String) -> Bool {
         // NB: whatever goes wrong, nobody is there for this process.
         (try? LocalSocket.connect(to: path)) != nil
     }

@@ -1,6 +1,8 @@
 import Administration
 import CloudModel
+import Control
 import Delivery
+import Server
 import Storage
 
 extension Command {

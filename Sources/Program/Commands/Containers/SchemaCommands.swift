@@ -1,6 +1,7 @@
 import Administration
 import CloudDatabase
 import CloudModel
+import Control
 
 extension Command {
     static let schemas: [Command] = [

@@ -1,5 +1,6 @@
 import Administration
 import Configuration
+import Server
 
 extension Command {
     static let data: [Command] = [

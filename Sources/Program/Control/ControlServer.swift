@@ -23,7 +23,7 @@ package final class ControlServer: Sendable {
     /// Runs a command; what it makes for the caller goes to the sender.
     ///
     /// Gets the number of the system's user who gave it.
-    typealias Run = @Sendable (ControlRequest, UInt32, FileSender) -> CommandAnswer
+    package typealias Run = @Sendable (ControlRequest, UInt32, FileSender) -> CommandAnswer
 
     private let path: String
     private let run: Run
@@ -42,7 +42,7 @@ package final class ControlServer: Sendable {
     ///
     /// - Parameter run: called on a queue of its own for each command.
     /// - Throws: `CommandFailure` when the socket cannot be made.
-    init(path: String, run: @escaping Run) throws(CommandFailure) {
+    package init(path: String, run: @escaping Run) throws(CommandFailure) {
         let listener: LocalSocket
         do {
             listener = try LocalSocket.listen(at: path)

@@ -1,7 +1,4 @@
-/// The version of this program.
-package enum ProgramVersion {
-    package static let text = "0.1.0"
-}
+import Server
 
 extension Command {
     static let version = Command(

@@ -1,3 +1,5 @@
+import Control
+
 extension String {
     /// The halves of KEY=VALUE; nil for anything else.
     var keyAndValue: (key: String, value: String)? {

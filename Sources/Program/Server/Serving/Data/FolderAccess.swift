@@ -1,3 +1,4 @@
+import Control
 import Files
 
 #if canImport(Glibc)
@@ -7,7 +8,7 @@ import Files
 #endif
 
 /// Whose a data folder is, and what to run when this process may not use it.
-enum FolderAccess {
+package enum FolderAccess {
     /// Says what stops this process from using the folder, and the command that mends it.
     ///
     /// - Parameter names: what in the folder is looked at, where it is there.
@@ -32,7 +33,7 @@ enum FolderAccess {
     /// Gives what root has made in a folder to the folder's owner, so that their server can use it.
     ///
     /// Does nothing for anybody but root, and in root's own folders.
-    static func giveToOwner(of folder: String) {
+    package static func giveToOwner(of folder: String) {
         var status = stat()
         guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0 else { return }
         // NB: what cannot be given away is named by the server's start, with the command for it.

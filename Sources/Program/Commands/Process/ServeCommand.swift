@@ -1,8 +1,10 @@
 import Administration
 import CProcess
 import Configuration
+import Control
 import Dispatch
 import Network
+import Server
 import Storage
 import Synchronization
 
@@ -68,7 +70,8 @@ struct ServeProcess {
         let folder = try open(configuration, log)
         let server: RunningServer
         do {
-            server = try RunningServer(folder: folder, log: log)
+            server = try RunningServer(
+                folder: folder, log: log, commands: CommandLineProgram.answer)
             reload.set { server.reloadCertificates() }
         } catch {
             folder.close()
