@@ -10,8 +10,8 @@ struct Visit: Sendable {
     /// What the browser's own cookie holds, signed in or not.
     let browser: String
     let signedIn: BrowserSessions.SignedIn?
-    /// What the form that came in asks for, once whoever sent it has shown what that needs; nil where the page
-    /// is only to be shown.
+    /// What the form asks for, once its sender has proved what that needs; nil where the page is only to be
+    /// shown.
     let action: PageAction?
 
     /// A form that comes back to where it is shown, or to another place.
@@ -56,7 +56,7 @@ struct Pages: Sendable {
         forms = FormGuard(key: reception.formKey, random: reception.random)
     }
 
-    /// The page at an address, in the language of whoever asks.
+    /// The page at an address, in the visitor's language.
     func find(_ request: PageRequest) -> Found {
         let (page, work) = page(at: request)
         return Found(
@@ -175,7 +175,7 @@ struct Pages: Sendable {
         var action = request.isPost ? PageAction.asked(of: page, by: request.form) : nil
         if request.isPost, action == nil { return .redirect(to: request.target) }
         switch action?.proof {
-        // The page asks for who it is, or says where that is asked.
+        // The page asks the visitor to sign in, or says where to do that.
         case .session, .fresh: if signedIn == nil { action = nil }
         case nil, .nothing, .ofItsOwn: break
         }

@@ -20,9 +20,9 @@ package struct PageObservation: Sendable {
 
 /// Answers the pages for people: `/sign-in`, `/account`, `/share` and what belongs to them.
 ///
-/// Threads of its own make everything, and those who ask take turns. What hashes a password takes long,
-/// whether it is right or wrong. It has a lane of its own, with one thread and a short queue that refuses
-/// what comes on top, so that nobody's guesses hold up event loops, apps or other pages.
+/// Threads of its own make everything, and those who ask take turns. What hashes a password takes long, whether
+/// it is right or wrong. It has a lane of its own, with one thread and a short queue that refuses what comes on
+/// top, so that guesses cannot hold up event loops, apps or other pages.
 package final class PagesResponder: Sendable {
     private static let bodyBytesMax = 65_536
     /// Requests that wait for their password to be hashed, each for some 0.2 s: one more is told to come again.
@@ -143,7 +143,7 @@ package final class PagesResponder: Sendable {
         }
     }
 
-    /// For whom requests count that a proxy passes on without saying for whom.
+    /// The client that requests count for when a proxy does not name one.
     private static let proxy = "a proxy"
 
     /// Tells somebody to come again: they have too much waiting, or all together have.

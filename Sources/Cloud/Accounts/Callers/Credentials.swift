@@ -124,7 +124,7 @@ struct TokenBytes: Hashable, Sendable {
     }
 }
 
-/// What a query says of who asks.
+/// What a query says about the caller.
 private struct CredentialQuery {
     private(set) var apiToken: [UInt8]?
     private(set) var webToken: [UInt8]?

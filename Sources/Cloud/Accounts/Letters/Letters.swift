@@ -4,9 +4,8 @@ import Storage
 
 /// Queues what is to be sent to people, and makes the secrets when it leaves.
 ///
-/// Queueing looks at no account. So it does the same work, in the same time, for an address that
-/// has an account and for one that has none. Only when the letter leaves, the server looks whom it
-/// is for.
+/// Queueing looks at no account. So it does the same work, in the same time, for an address that has an account
+/// and for one that has none. The server looks up the recipient only when the letter leaves.
 ///
 /// Each kind of letter has its share of the queue, so that no kind that somebody has sent in numbers shuts
 /// out another.
@@ -36,7 +35,7 @@ package struct Letters: Sendable {
 
     private static let secretBytes = 32
     private static let codeDigits = 8
-    /// When too many wait, whoever asks may come again after so long.
+    /// When too many wait, the caller may try again after so long.
     private static let fullSeconds = 60
 
     private let catalog: any CatalogStorage
@@ -99,7 +98,7 @@ package struct Letters: Sendable {
             < max(1, settings.lettersWaitingMax / Letter.Purpose.allCases.count)
     }
 
-    /// Queues a letter, whoever waits.
+    /// Queues a letter, however many wait.
     package func post(
         _ purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
         detail: String = "", place: String? = nil, language: String = "", now: Milliseconds
@@ -113,7 +112,7 @@ package struct Letters: Sendable {
     /// Queues news of a browser that was not known.
     ///
     /// There is none where the account or the address had many lately, where the share of such letters in the
-    /// queue is full, and beyond the budget of text messages: whoever signs in over and over tells nothing new.
+    /// queue is full, and beyond the budget of text messages: repeated sign-ins tell nothing new.
     package func tell(
         of device: String, to address: Address, of account: AccountID, language: String,
         now: Milliseconds

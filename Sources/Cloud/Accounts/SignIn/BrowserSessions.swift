@@ -4,7 +4,7 @@ import Storage
 
 /// Browsers that are signed in to the server's own pages, by what their cookie holds.
 package struct BrowserSessions: Sendable {
-    /// Whom a cookie stands for.
+    /// The account that a cookie stands for.
     package struct SignedIn: Sendable {
         package let account: AccountRecord
         package let session: BrowserSession

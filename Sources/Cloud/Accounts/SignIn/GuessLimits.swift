@@ -3,7 +3,7 @@ import Cryptography
 import Storage
 import Synchronization
 
-/// Counts guesses, and makes whoever guesses wrong wait longer each time.
+/// Counts guesses, and makes a caller wait longer after each wrong one.
 ///
 /// It counts what was typed and where it came from, whether there is such an account or not. The
 /// counts lie in two rows of places, and a keyed hash chooses the place. So memory stays the same
@@ -76,7 +76,7 @@ package final class GuessLimits: Sendable {
 
     /// Counts a guess to all of its subjects, unless one of them has to wait.
     ///
-    /// It counts before it is made, so that many at once are as many one after the other.
+    /// It counts the guess before it is made, so that many at once count like many in a row.
     ///
     /// - Returns: the seconds to wait; nil when the guess may be made.
     package func take(

@@ -112,7 +112,7 @@ package struct HandOver: Sendable {
         guard CallbackAddress.isSame(callback, as: registered) else { throw .callbackDiffers }
         guard (wish.state?.utf8.count ?? 0) <= Self.stateBytesMax else { throw .stateTooLong }
         guard let challenge = wish.challenge else {
-            // Tokens in an address reach whoever listens there: that is for the exact one.
+            // Any program that listens at the address gets the token: that is for the exact one.
             guard callback == registered else { throw .challengeMissing }
             return .tokens(callback: callback)
         }
@@ -169,7 +169,7 @@ package struct HandOver: Sendable {
 
     /// Trades a code for a web token; nil unless the code is good and the verifier is the asker's.
     ///
-    /// Whoever comes first ends the code, also with a wrong verifier.
+    /// The first use ends the code, also with a wrong verifier.
     package func trade(
         code: String, verifier: String, now: Milliseconds
     ) throws -> WebTokens.Created? {

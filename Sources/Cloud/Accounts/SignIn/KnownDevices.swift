@@ -23,7 +23,7 @@ package struct KnownDevices: Sendable {
         return Hexadecimal.encode(name + key.code(for: message(name, account)))
     }
 
-    /// The name of a browser at which the account has signed in; nil for any other, and for nobody's account.
+    /// The name of a browser at which the account has signed in; nil for any other browser.
     package func name(in cookie: String?, of account: AccountID?) -> String? {
         let bytes = cookie.flatMap { Hexadecimal.decode($0) } ?? []
         let isWhole = bytes.count == Self.nameBytes + HMACSHA256.codeBytes

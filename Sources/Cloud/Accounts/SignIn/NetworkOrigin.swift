@@ -1,6 +1,6 @@
 /// Where a guess or a wish comes from: the blocks of network addresses that it lies in, each within the next.
 ///
-/// Whoever has one address has its whole block, and often a wider one. So all of them are counted, the wider
+/// A client with one address has its whole block, and often a wider one. So all of them are counted, the wider
 /// ones more patiently.
 package struct NetworkOrigin: Sendable, Equatable {
     /// The narrowest first; never empty.
@@ -14,7 +14,7 @@ package struct NetworkOrigin: Sendable, Equatable {
     /// The block that is everybody's who could be one person.
     package var widest: String { blocks[blocks.count - 1] }
 
-    /// The narrowest block alone, for who is known to be no stranger.
+    /// The narrowest block alone, for a caller who is known.
     var narrowest: NetworkOrigin { NetworkOrigin(blocks[0]) }
 
     /// What each block counts to, and how patiently.

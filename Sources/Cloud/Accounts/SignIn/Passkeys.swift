@@ -39,7 +39,7 @@ package struct Passkeys: Sendable {
 
     /// How long somebody has for their authenticator.
     private static let seconds = 600
-    /// For one account; more are for nobody's use.
+    /// For one account; nobody needs more.
     package static let countMax = 32
 
     private let catalog: any CatalogStorage
@@ -69,7 +69,7 @@ package struct Passkeys: Sendable {
 
     /// What to ask; works in one browser and once.
     ///
-    /// - Parameter account: for whom a passkey is to be made; nil for a sign-in.
+    /// - Parameter account: the account that the passkey is for; nil for a sign-in.
     package func question(
         for account: AccountID?, browser: String, now: Milliseconds
     ) -> Question {

@@ -59,7 +59,7 @@ package struct PasswordSignIn: Sendable {
     /// - Throws: what the catalog reports.
     package func run(_ attempt: Attempt, now: Milliseconds) throws -> Outcome {
         let address =
-            // NB: what is no address is nobody's, and is refused as such.
+            // NB: a text that is not an address belongs to no account, and is refused like one.
             (try? AddressFormat.any(attempt.address))
             ?? Address(kind: .email, text: "", folded: attempt.address.lowercased())
         let account = try catalog.account(verified: address)
@@ -77,7 +77,7 @@ package struct PasswordSignIn: Sendable {
                     .password, of: account?.id, from: attempt.client, isHeldBack: true, at: now))
             return .wait(seconds: wait)
         }
-        // A longer one is nobody's, and is found to be wrong by the same work.
+        // No account has a longer password; it is refused after the same work.
         let isPossible = attempt.password.count <= PasswordHash.passwordBytesMax
         guard
             let compared = PasswordHash.compare(

@@ -12,7 +12,7 @@ package protocol ProviderFetch: Sendable {
 
 /// Why nobody comes in by way of a provider.
 package enum ProviderFailure: Error, Sendable, Equatable {
-    /// There is none of that name.
+    /// No provider has that name.
     case unknown
     /// It does not answer, or not what it has to; why, for the log.
     case unreachable(String)

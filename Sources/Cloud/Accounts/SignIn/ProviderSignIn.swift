@@ -115,7 +115,7 @@ package final class ProviderSignIn: Sendable {
             providerName: record.name, target: kept[4], isKept: kept[5] == "kept",
             linkedTo: kept[6].isEmpty ? nil : AccountID(kept[6]),
             givenName: Self.name(claims.givenName), familyName: Self.name(claims.familyName),
-            // NB: what is no address is none.
+            // NB: a text that is not an address counts as no address.
             verifiedEmail: email.flatMap { try? AddressFormat.email($0) })
     }
 

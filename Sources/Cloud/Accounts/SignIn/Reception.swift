@@ -5,13 +5,13 @@ import Storage
 /// Who may make an account by themselves.
 package enum SignUpMode: String, Sendable, CaseIterable {
     case off
-    /// Whoever has a link from the operator.
+    /// Only people with a link from the operator.
     case invitation
-    /// Whoever has an address to which a link can be sent.
+    /// Everybody with an address that a link can be sent to.
     case open
 }
 
-/// All that the pages for people need of accounts, made once for each server.
+/// Everything about accounts that the pages for people use, made once for each server.
 package struct Reception: Sendable {
     package let catalog: any CatalogStorage
     package let sessions: BrowserSessions

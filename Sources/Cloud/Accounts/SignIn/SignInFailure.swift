@@ -6,7 +6,7 @@ package struct SignInFailure: Sendable, Equatable {
 
     /// What they showed.
     package let way: Way
-    /// Whose it would have been; nil where it is nobody's, or not known.
+    /// Whose it would have been; nil when there is none, or it is not known.
     package let account: AccountID?
     /// Where on the network they are; nil where that is not known.
     package let client: NetworkOrigin?

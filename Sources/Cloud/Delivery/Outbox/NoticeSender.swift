@@ -47,7 +47,7 @@ package struct OutgoingNotice: Sendable {
 
 /// What came of an attempt to send a notice.
 package enum DeliveryOutcome: Sendable, Equatable {
-    /// Whoever runs the destination has it.
+    /// The destination has it.
     case delivered
     /// It may go well later: the destination waits, and its notices with it.
     ///

@@ -7,7 +7,7 @@ package struct PushIdentification: Sendable {
     private static let lifeSeconds: Int64 = 43_200
 
     private let key: P256PrivateKey
-    /// Whom the push service may turn to.
+    /// The contact that the push service may write to.
     private let contact: String?
 
     /// - Parameter contact: a `mailto:` or `https:` address; nil where nobody is named.

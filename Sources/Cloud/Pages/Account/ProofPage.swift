@@ -18,7 +18,7 @@ extension Pages {
         return "\(address)?to=\(page.rawValue.dropFirst(Self.root.count))"
     }
 
-    /// Lets a page of the account work for who is signed in, and leads others to the sign-in.
+    /// Shows a page of the account to a visitor who is signed in, and sends others to the sign-in.
     func signedIn(
         _ visit: Visit, _ work: (BrowserSessions.SignedIn) throws -> PageAnswer
     ) throws -> PageAnswer {

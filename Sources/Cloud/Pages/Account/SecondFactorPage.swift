@@ -116,7 +116,7 @@ extension Pages {
         return recoveryPage(codes)
     }
 
-    /// Shows recovery codes, to be kept as whoever has them likes: on paper, in a keeper of passwords, in a file.
+    /// Shows recovery codes, for the person to keep: on paper, in a keeper of passwords, in a file.
     private func recoveryPage(_ codes: [String]) -> PageAnswer {
         let text = codes.joined(separator: "\n")
         // The file is in the address itself: the codes are not sent again.

@@ -4,7 +4,7 @@ import Storage
 
 /// What a page tells somebody of what a link leads to.
 package struct SharedThing: Sendable, Equatable {
-    /// What the thing is to who looks.
+    /// How the visitor takes part in the share.
     package enum Standing: Sendable, Equatable {
         case owner, joined, invited, left
         /// They may join, as everybody with the link may.
@@ -14,7 +14,7 @@ package struct SharedThing: Sendable, Equatable {
     package var title: String?
     /// What kind of thing it is, as the app calls it.
     package var type: String?
-    /// A picture, as whoever shares gave it: nobody has looked whether it is one.
+    /// A picture as the owner gave it; the bytes may be anything.
     package var thumbnail: [UInt8]?
     /// Whose it is; empty for somebody without a name.
     package var owner: String
@@ -61,7 +61,7 @@ package protocol SharedLinks: Sendable {
     /// - Throws: `Fault` BAD_REQUEST for what is full.
     func join(_ link: String, as visitor: AccountRecord) throws -> Bool
 
-    /// Asks whoever shares to let a visitor take part; done alike whether there is anything or not.
+    /// Asks the owner to let a visitor take part; done alike whether there is anything or not.
     ///
     /// - Throws: `Fault` THROTTLED for too many in a day.
     func ask(for link: String, as visitor: AccountRecord) throws

@@ -130,7 +130,7 @@ extension Pages {
             answer.headers += wanted.headers
             return answer
         case .signedIn(let account, let isKept, let cookies):
-            // Whoever has not agreed yet is asked by the page that is shown next.
+            // The next page asks people who have not agreed yet.
             var answer =
                 try reception.handOver.hasConsent(of: account.id, for: asking.asker)
                 ? try finish(asking, account.id, isKept: isKept)

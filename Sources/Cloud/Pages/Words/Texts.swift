@@ -40,7 +40,7 @@ enum Texts {
 
     // MARK: - Shares
 
-    /// Who shares a thing with whom.
+    /// Who shares the thing, and with how many.
     static func shares(_ thing: SharedThing) -> Markup {
         let owner: Markup = thing.owner.isEmpty ? "\(Phrase.somebody)" : strong(thing.owner)
         let phrase: Phrase =

@@ -6,8 +6,7 @@ import HTTP
 import Network
 import WebServices
 
-/// A server at work on a data folder: where everything is made and joined, by the program and by
-/// tests alike.
+/// A server that serves a data folder: where everything is made and joined, by the program and by tests alike.
 package final class RunningServer: Sendable {
     package let folder: DataFolder
     package let log: Log
