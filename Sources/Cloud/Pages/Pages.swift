@@ -2,7 +2,7 @@ import Accounts
 import CloudModel
 import Cryptography
 
-/// Somebody at a page.
+/// A visitor of a page.
 struct Visit: Sendable {
     let request: PageRequest
     /// What shows that a form is ours.
@@ -65,7 +65,7 @@ struct Pages: Sendable {
         ) { request in try speaking(to: request) { try work(request) } }
     }
 
-    /// Has everything that a page says be said in the language that somebody chose or their browser names.
+    /// Makes a page in the language that the person chose or that their browser names.
     func speaking<Outcome>(
         to request: PageRequest, _ body: () throws -> Outcome
     ) rethrows -> Outcome {
@@ -136,7 +136,7 @@ struct Pages: Sendable {
         { _ in PageAnswer(200, type: type, body: Array(text.utf8), cacheSeconds: 300) }
     }
 
-    /// Lets a page work for a browser whose forms are known to be ours, once the person has shown what that needs.
+    /// Runs a page for a browser whose forms are known to be ours, once the person has proved what the page needs.
     private func visit(
         _ page: PageName, _ work: @escaping @Sendable (Visit) throws -> PageAnswer
     ) -> (page: PageName, work: Work) {
@@ -167,7 +167,7 @@ struct Pages: Sendable {
         )
     }
 
-    /// Has a page do what its form asks, if that stands in the table and the person has shown what it needs.
+    /// Does what a form asks, if it is in the table and the person has proved what it needs.
     private func admitted(
         _ page: PageName, _ request: PageRequest, _ cookie: String,
         _ signedIn: BrowserSessions.SignedIn?, _ work: (Visit) throws -> PageAnswer

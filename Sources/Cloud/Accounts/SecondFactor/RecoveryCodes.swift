@@ -1,6 +1,6 @@
 import Cryptography
 
-/// Codes that let somebody in who has lost their second factor, each of them once.
+/// Codes for people who have lost their second factor; each works once.
 ///
 /// Only their digests are kept. A code has 80 random bits, so that a digest tells nothing of it. They
 /// are shown once, when they are made; making new ones ends the old ones.

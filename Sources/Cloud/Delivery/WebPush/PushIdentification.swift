@@ -1,7 +1,7 @@
 import Cryptography
 import Identity
 
-/// How the server tells push services who it is (VAPID, RFC 8292): the same key, message after message.
+/// How the server identifies itself to push services (VAPID, RFC 8292), always with the same key.
 package struct PushIdentification: Sendable {
     /// RFC 8292 §2 allows a day.
     private static let lifeSeconds: Int64 = 43_200

@@ -5,10 +5,10 @@ import Storage
 
 // `/account/second-factor`: two-factor authentication, turned on and off.
 extension Pages {
-    /// How long somebody has to set it up.
+    /// How long a person may take to set it up.
     private static let setupSeconds = 900
 
-    /// What the account page says of how somebody signs in.
+    /// What the account page says about signing in.
     func securityPart(_ visit: Visit, _ account: AccountRecord) throws -> Markup {
         let left = try reception.secondFactors.recoveryLeft(of: account.id)
         return """

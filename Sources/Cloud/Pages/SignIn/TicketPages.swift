@@ -5,7 +5,7 @@ import Storage
 
 // The sign-in page that an app opens: `redirectURL` of an answer 421 (rulings.md 54 and 55).
 extension Pages {
-    /// One app's wish to have somebody signed in.
+    /// An app's request to have a person signed in.
     private struct Asking {
         let visit: Visit
         let asker: HandOver.Asker
@@ -80,7 +80,7 @@ extension Pages {
             """)
     }
 
-    /// Where the ways are described that an app may sign people in.
+    /// The page that describes how an app may sign people in.
     static let documentation = "docs/protocol/authentication.md#signing-in"
 
     private func show(_ asking: Asking) throws -> PageAnswer {

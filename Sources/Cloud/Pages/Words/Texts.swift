@@ -56,7 +56,7 @@ enum Texts {
         return phrase.markup(["owner": owner, "app": strong(thing.app.name)])
     }
 
-    /// Who else has to do with a share, and by which app.
+    /// The others in a share, and its app.
     static func partners(_ share: KnownShare) -> String {
         let app = share.app.name
         guard share.isOwn else {
