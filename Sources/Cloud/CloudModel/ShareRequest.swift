@@ -50,7 +50,7 @@ package struct ParticipantEntry: Sendable, Equatable {
     package var address: String?
     package var role: ParticipantRole?
     package var permission: SharePermission?
-    /// Whether whoever comes first by a link of its own is meant (rulings.md 49).
+    /// Whether the entry is for the first person who comes by its own link (rulings.md 49).
     package var isOneTimeLink = false
 
     /// Whether it is the owner of the zone: of that role, and without a name (rulings.md 47).
@@ -67,7 +67,7 @@ package struct ParticipantEntry: Sendable, Equatable {
         self.permission = permission
     }
 
-    /// Whom an entry is about, as it says itself.
+    /// The person that an entry names.
     package struct Handle: Hashable, Sendable {
         let id: String?
         let user: UserRecordName?

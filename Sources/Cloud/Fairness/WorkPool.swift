@@ -17,9 +17,9 @@ import Synchronization
 /// - one for what takes longer than `longNanoseconds`, behind the others where processors are scarce;
 /// - one for what waits for a commit of somebody else's thread.
 ///
-/// Work need not say whether it is short. Something may run too long on a thread of the short lane while
-/// other short work waits. It then goes on as long work, and a new thread takes its place. Where the long
-/// lane has no room for it, its signal tells it to end. Whoever handed it in then does so anew, as long work.
+/// Work need not say whether it is short. Something may run too long on a thread of the short lane while other
+/// short work waits. It then goes on as long work, and a new thread takes its place. Where the long lane has no
+/// room for it, its signal tells it to end. The caller then submits it again, as long work.
 package final class WorkPool<Principal: Hashable & Sendable>: Sendable {
     package typealias Lane = WorkLaneName
 

@@ -56,7 +56,7 @@ final class LocalSocket: Sendable {
         return listener
     }
 
-    /// Connects to whoever listens at a path.
+    /// Connects to the process that listens at a path.
     static func connect(to path: String) throws(Failure) -> LocalSocket {
         let socket = try make()
         let code = withAddress(of: path) { address, length in

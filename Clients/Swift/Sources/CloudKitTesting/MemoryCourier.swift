@@ -80,7 +80,7 @@ struct MemoryCourier {
         hand()
     }
 
-    /// Hands what waits to who waits for it.
+    /// Hands what waits to the devices that wait for it.
     private mutating func hand() {
         guard let (way, answer) = reader else { return }
         for index in waiting.indices where !waiting[index].isSent {

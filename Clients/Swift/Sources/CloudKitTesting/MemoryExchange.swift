@@ -18,7 +18,7 @@ struct MemoryExchange: HTTPExchange {
     func answer(
         to request: URLRequest, _ patience: Patience
     ) async throws -> (Data, HTTPURLResponse) {
-        // As over a network, whoever asks does not go on at once.
+        // As over a network, the caller has to wait.
         await Task.yield()
         guard let url = request.url else { throw URLError(.badURL) }
         let path = url.pathComponents.suffix(3).joined(separator: "/")

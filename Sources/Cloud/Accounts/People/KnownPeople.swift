@@ -49,7 +49,7 @@ package final class KnownPeople: Sendable {
             return known.people[key]
         }
         if let found { return found }
-        // Nobody is not remembered: a new user does not move the version.
+        // An unknown name is not remembered: a new user does not move the version.
         guard let id = try catalog.account(named: name, in: container),
             let account = try catalog.account(id)
         else { return nil }

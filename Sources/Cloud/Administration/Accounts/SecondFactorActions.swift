@@ -32,7 +32,8 @@ package struct ShowSecondFactor: AdministrativeAction {
     }
 }
 
-/// Has a user asked for nothing but the password: for who has lost app and recovery codes.
+/// Has a user asked for nothing but the password: for people who have lost both the app and the
+/// recovery codes.
 ///
 /// Refusals: `emailIllegal`, `userUnknown`.
 package struct RemoveSecondFactor: AdministrativeAction {

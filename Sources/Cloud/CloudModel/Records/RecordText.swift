@@ -46,7 +46,7 @@ package struct RecordText {
     package static let beforeDeletedType: StaticString = ",\"deletedRecordType\":\""
     package static let afterDeletedType: StaticString = "\"}"
 
-    /// The device of those who say nothing of theirs.
+    /// The device of a caller that names none.
     package static let plainDevice: StaticString = "iCloud"
 
     /// Moments beyond it are not taken apart.
@@ -57,7 +57,7 @@ package struct RecordText {
     /// - Parameters:
     ///   - type: the name of the record's type.
     ///   - zone: the whole `zoneID` object.
-    ///   - fieldsEnd: where the members of `fields` end, as whoever made the text knows; nil to look for it.
+    ///   - fieldsEnd: where the members of `fields` end, as the maker of the text knows; nil to look for it.
     /// - Returns: nil for what is not exactly the text of such a record at the position.
     package init?(
         _ text: UnsafeRawBufferPointer, type: [UInt8], position: Int64, zone: [UInt8],

@@ -161,7 +161,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// A notice of no change that waits in no outbox, for a webhook to be tried with.
+    /// A notice to test a webhook with: it tells of no change and waits in no outbox.
     ///
     /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
     package func trial(of name: String, now: Milliseconds) throws -> OutgoingNotice {

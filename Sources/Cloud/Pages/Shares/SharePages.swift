@@ -230,7 +230,7 @@ extension Pages {
         }
     }
 
-    /// Title, kind and picture, as far as whoever shares gave them.
+    /// Title, kind and picture, as far as the owner gave them.
     private static func card(_ thing: SharedThing) -> Markup {
         let picture: Markup =
             thing.thumbnail.flatMap { Thumbnail($0) }.map {

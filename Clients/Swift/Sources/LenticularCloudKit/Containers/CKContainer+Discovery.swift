@@ -5,7 +5,7 @@ import Foundation
 extension CKContainer {
     /// Who has an address.
     ///
-    /// - Returns: nil for who cannot be found, whether they are hidden or not there.
+    /// - Returns: nil for people who cannot be found, whether they are hidden or not there.
     /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
     public func userIdentity(
         forEmailAddress emailAddress: String
@@ -15,7 +15,7 @@ extension CKContainer {
 
     /// Who has a phone number.
     ///
-    /// - Returns: nil for who cannot be found, whether they are hidden or not there.
+    /// - Returns: nil for people who cannot be found, whether they are hidden or not there.
     /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
     public func userIdentity(forPhoneNumber phoneNumber: String) async throws -> CKUserIdentity? {
         try await identities([.init(phoneNumber: phoneNumber)])[0]
@@ -23,7 +23,7 @@ extension CKContainer {
 
     /// Whose record it is.
     ///
-    /// - Returns: nil for who cannot be found, whether they are hidden or not there.
+    /// - Returns: nil for people who cannot be found, whether they are hidden or not there.
     /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
     public func userIdentity(
         forUserRecordID userRecordID: CKRecord.ID
@@ -67,7 +67,7 @@ extension CKContainer {
         ) { first, _ in first }
     }
 
-    /// One answer for each, in their order; nil for who cannot be found.
+    /// One answer for each, in their order; nil for people who cannot be found.
     func identities(
         _ infos: [CKUserIdentity.LookupInfo]
     ) async throws -> [CKUserIdentity?] {

@@ -181,7 +181,7 @@ package final class DataFolder: Sendable {
     /// Where the process that holds a folder takes commands.
     package static func controlSocketPath(in folder: String) -> String { "\(folder)/control.sock" }
 
-    /// Below the data folder: what was done by whom, line by line.
+    /// Below the data folder: who did what, line by line.
     static let auditName = "audit.log"
 
     static func auditPath(in folder: String) -> String { "\(folder)/\(auditName)" }

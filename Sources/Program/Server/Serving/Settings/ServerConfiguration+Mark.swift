@@ -7,7 +7,7 @@ import Pages
 extension ServerConfiguration {
     /// Whose server this is, as pages and letters say.
     ///
-    /// - Throws: `CommandFailure` for a picture that cannot be read, or is none.
+    /// - Throws: `CommandFailure` for a picture that cannot be read, or is not a picture.
     func serviceMark() throws(CommandFailure) -> ServiceMark {
         let name = pages.name.isEmpty ? Reception.host(of: baseURL) : pages.name
         guard !pages.iconFile.isEmpty else { return ServiceMark(name: name) }

@@ -68,7 +68,7 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private enum Slot {
         case opening([Waiter])
         case open(Entry)
-        /// Whoever asks meanwhile gets one that is opened afterwards.
+        /// A caller that asks meanwhile gets one that is opened afterwards.
         case closing([Waiter])
         /// Somebody has the key alone; others get this error.
         case taken(any Error)
@@ -113,7 +113,7 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.now = now
     }
 
-    /// The values that are open now, with their keys; whoever reads them does not keep them open.
+    /// The values that are open now, with their keys; reading them does not keep them open.
     var open: [(key: Key, value: Value)] {
         state.withLock { state in
             state.slots.compactMap { key, slot in

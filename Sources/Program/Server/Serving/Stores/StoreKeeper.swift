@@ -122,7 +122,7 @@ final class StoreKeeper: Sendable {
         assetPlaces.storage(of: key, in: folder)
     }
 
-    /// Says whom to tell of each store that is opened from now on.
+    /// Sets the closure that hears of each store that is opened from now on.
     func observeOpening(
         _ attach: @escaping @Sendable (Stores.Key, any EngineStore, AssetStore) -> Void
     ) {

@@ -101,10 +101,10 @@ package final class Stores: Sendable {
     /// The assets of a container environment, whether its store is open or not.
     package func depot(of key: Key) -> AssetStore { keeper.depot(of: key) }
 
-    /// The stores that are open now, for who looks at how they are faring.
+    /// The stores that are open now, for reports about them.
     var open: [any EngineStore] { cache.open.map(\.value.store) }
 
-    /// Says whom to tell of each store that is open or will be, with its assets.
+    /// Sets the closure that hears of each store that is open or will be, with its assets.
     func observeOpening(
         _ tell: @escaping @Sendable (Key, any EngineStore, AssetStore) -> Void
     ) {
