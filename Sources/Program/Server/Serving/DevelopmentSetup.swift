@@ -36,7 +36,7 @@ struct DevelopmentSetup {
     /// How a shell starts this program.
     let program: String
 
-    /// Has letters and text messages printed that nothing else carries.
+    /// Prints the letters and text messages that no server is configured for.
     static func printLetters(_ configuration: inout ServerConfiguration) {
         if configuration.mail.sender == .none { configuration.mail.sender = .log }
         if configuration.textMessages.sender == .none { configuration.textMessages.sender = .log }
