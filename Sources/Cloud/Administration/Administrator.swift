@@ -1,4 +1,4 @@
-/// Somebody who acts on a server's data, and the one way to every action of this target.
+/// An operator who acts on a server's data: the one way to every action of this target.
 ///
 /// The command line, the control socket and whatever else lets operators act make one for each person
 /// and call `perform`. So the audit log gets each action from one place: who acted, and on what.

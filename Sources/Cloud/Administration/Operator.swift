@@ -1,4 +1,4 @@
-/// Somebody who may act on a server's data.
+/// An operator, who may act on a server's data.
 package enum Operator: Sendable, Equatable {
     /// The user who gave a command on the server's own machine, by their user number there.
     case commandLine(userNumber: UInt32)

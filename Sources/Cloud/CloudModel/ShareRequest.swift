@@ -84,7 +84,7 @@ package struct ParticipantEntry: Sendable, Equatable {
     }
 }
 
-/// Somebody with an account, as others may come to see them.
+/// A person with an account, as others may see them.
 package struct Person: Sendable, Equatable {
     package let givenName: String?
     package let familyName: String?
@@ -98,7 +98,8 @@ package struct Person: Sendable, Equatable {
     }
 }
 
-/// Who is behind the user record names of one container: stores hold neither names nor addresses.
+/// The people behind the user record names of one container: stores hold neither names nor
+/// addresses.
 package protocol Identities: Sendable {
     /// Nil for a name that nobody signed in has had, and for an account that has been deleted.
     func person(named name: UserRecordName) throws -> Person?

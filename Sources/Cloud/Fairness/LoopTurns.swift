@@ -9,7 +9,7 @@ import CloudModel
 package final class LoopTurns<Principal: Hashable & Sendable>: @unchecked Sendable {
     // Unchecked: everything belongs to the loop's thread.
 
-    /// Has work done on the loop's thread once it has looked at its sockets.
+    /// Runs work on the loop's thread once it has looked at its sockets.
     package typealias Later = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// What one principal gets of a round.

@@ -31,7 +31,7 @@ package final class WorkPool<Principal: Hashable & Sendable>: Sendable {
 
     deinit { core.close() }
 
-    /// Has work done on a thread of a lane, in its principal's turn.
+    /// Runs work on a thread of a lane, in its principal's turn.
     ///
     /// - Parameters:
     ///   - isAdmitted: for a further step of work that was admitted before: it is not refused.
@@ -61,7 +61,7 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
         var threads = [Int](repeating: 0, count: Lane.allCases.count)
         var idle = [Int](repeating: 0, count: Lane.allCases.count)
         var counts = PoolCounts()
-        /// Somebody looks soon at how long the short work runs.
+        /// A check soon looks at how long the short work runs.
         var isWatching = false
         var isClosed = false
     }

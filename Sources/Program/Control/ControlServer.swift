@@ -31,7 +31,7 @@ package final class ControlServer: Sendable {
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
     private let unfinished = DispatchGroup()
     private let isOpen = Atomic(true)
-    /// Those who have not sent their whole command, by their descriptors, the first first.
+    /// The callers that have not sent their whole command, by descriptor, the oldest first.
     private let silent = Mutex<[Int32]>([])
     /// A spare descriptor, to be closed when one is needed.
     private let spare = Mutex(open("/dev/null", O_RDONLY | O_CLOEXEC))

@@ -26,7 +26,7 @@ struct MemoryExchange: HTTPExchange {
         let person = query.first { $0.name == "ckWebAuthToken" }?.value
         let write = query.first { $0.name == "writeId" }?.value
         let (status, body) = try state.with { contents in
-            // Who waits for notifications is not counted among an app's requests.
+            // Waiting for notifications does not count among an app's requests.
             path.hasSuffix("tokens/create")
                 ? makeCourier(person, &contents)
                 : try answer(

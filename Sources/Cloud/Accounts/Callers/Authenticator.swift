@@ -109,7 +109,7 @@ package final class Authenticator: Sendable {
         }
     }
 
-    /// Those names that a user or a server key of the container has.
+    /// The names among these that belong to a user or a server key of the container.
     ///
     /// - Throws: what the catalog reports.
     package func identities(

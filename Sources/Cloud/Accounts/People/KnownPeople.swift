@@ -2,7 +2,7 @@ import CloudModel
 import Storage
 import Synchronization
 
-/// Who is behind the user record names of each container, remembered from one look to the next.
+/// Caches the people behind the user record names of each container.
 ///
 /// A cache: every process has its own, and the catalog's version ends what is in it.
 package final class KnownPeople: Sendable {

@@ -25,6 +25,6 @@ package struct SignInFailure: Sendable, Equatable {
         self.time = time
     }
 
-    /// Told of each; from any thread, may block for as long as the disk takes.
+    /// Called for each; from any thread, may block for as long as the disk takes.
     package typealias Told = @Sendable (SignInFailure) -> Void
 }

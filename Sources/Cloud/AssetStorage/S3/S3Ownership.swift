@@ -45,7 +45,7 @@ package final class S3Ownership: Sendable {
         var found = try bucket.text(of: key)
         if found == nil {
             try bucket.putFirst(key, own)
-            // Somebody else may have come at the same moment.
+            // Another server may have come at the same moment.
             found = try bucket.text(of: key)
         }
         guard found == own else { throw .ownedByAnother(object: key) }

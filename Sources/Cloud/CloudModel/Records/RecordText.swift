@@ -9,7 +9,7 @@
 /// What lies between the parts is the same for all records (rulings.md 15). So a record can be kept without
 /// it, and put together again byte for byte. All parts are kept as they are written, escapes included.
 package struct RecordText {
-    /// Who did something to a record, when, and by which device.
+    /// The author, moment and device of a change of a record.
     package struct Stamp {
         package let moment: Milliseconds
         package let user: Range<Int>

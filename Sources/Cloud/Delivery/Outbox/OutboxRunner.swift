@@ -24,7 +24,7 @@ package final class OutboxRunner: StoreWorker {
         package var lifeMilliseconds: Milliseconds = 86_400_000
         /// Dead letters of one webhook.
         package var deadLettersMax = 10_000
-        /// Told of the first failure of the store, and of no further one until all goes well.
+        /// Called with the first failure of the store, and with no further one until all goes well.
         package var report: @Sendable (any Error) -> Void = { _ in }
         package var counts = DeliveryCounts()
         /// How long a destination is left alone that did not take a notice.
@@ -245,7 +245,7 @@ package final class DeliveryCounts: Sendable {
 
     /// Notices that their destinations have taken.
     package var sent: Int { sentCount.load(ordering: .relaxed) }
-    /// Attempts that came to nothing.
+    /// Attempts that failed.
     package var failed: Int { failedCount.load(ordering: .relaxed) }
 
     func note(_ outcome: DeliveryOutcome) {

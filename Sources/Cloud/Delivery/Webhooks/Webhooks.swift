@@ -101,7 +101,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// Has everything sent again that was given up.
+    /// Sends everything again that was given up.
     ///
     /// - Returns: how many notices.
     /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.

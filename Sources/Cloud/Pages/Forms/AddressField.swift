@@ -65,7 +65,7 @@ extension Pages {
             ? Phrase.addressOrPhoneRefused.text : Phrase.addressRefused.text
     }
 
-    /// The address of a page that is told which address somebody typed: they need not type it again.
+    /// The address of a page with the address that a person typed, so that they need not type it again.
     func address(_ path: String, keepingAddressOf visit: Visit) -> String {
         address(path, keeping: reachable(visit.request.form.filled("address"))?.text, visit)
     }

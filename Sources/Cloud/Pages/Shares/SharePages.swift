@@ -32,7 +32,7 @@ extension Pages {
             answer = PageAnswer(503, title: Phrase.busy.text, .nothing)
             answer.headers.append(("Retry-After", "\(fault.retryAfterSeconds ?? 2)"))
         }
-        // What shows previews of links, or collects pages, is told nothing.
+        // Programs that show previews of links or collect pages get nothing.
         answer.headers.append(
             ("X-Robots-Tag", "noindex, nofollow, noarchive, nosnippet, noimageindex"))
         return answer

@@ -156,7 +156,7 @@ extension Pages {
             ? "<p><a href=\"\(new)\">\(Phrase.newHere)</a></p>" : .nothing
         let target = place == "/sign-in" ? "/account" : visit.request.target
         let isRefused = asking.saying?.kind == .refusal
-        // Whose address is right mistyped the password, as a rule.
+        // When the address is right, the password was mistyped, as a rule.
         let password: FieldState = isRefused ? .refused : .plain
         return """
             \(Self.said(asking.saying))

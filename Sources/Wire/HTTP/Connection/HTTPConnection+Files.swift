@@ -144,7 +144,7 @@ extension HTTPConnection {
             UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Has a worker bring a stretch of a file into memory.
+    /// Lets a worker bring a stretch of a file into memory.
     private func fetch(_ slice: FileSlice, _ stretch: Range<Int>, _ cursor: StreamCursor) {
         let request = wait(for: cursor)
         shared.files.run(for: cursor.client) {
@@ -175,7 +175,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Has a worker make the next bytes.
+    /// Lets a worker make the next bytes.
     private func make(
         _ maker: any ByteMaker, _ offset: Int, _ count: Int, _ cursor: StreamCursor
     ) {

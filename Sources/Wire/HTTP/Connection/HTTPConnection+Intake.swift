@@ -140,7 +140,7 @@ extension HTTPConnection {
 
 // Bodies that are held until they are whole.
 extension HTTPConnection {
-    /// Has the responder decide, by the head alone, what becomes of a body.
+    /// Asks the responder, with the head alone, what becomes of a body.
     ///
     /// - Parameter isAwaited: whether nothing of the body has come with its head.
     func beginHeld(_ head: RequestHead, isAwaited: Bool) {
@@ -181,7 +181,7 @@ extension HTTPConnection {
         flags.insert([.closesAfter, .lingersAfter])
     }
 
-    /// Has a worker undo the gzip of what has come, while nothing more is received.
+    /// Lets a worker undo the gzip of what has come, while nothing more is received.
     private func inflate(_ held: HeldBody, of request: HTTPRequest) {
         held.isBusy = true
         let number = requestNumber

@@ -17,7 +17,7 @@ package enum TargetRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     }
 }
 
-/// Who has said where a request goes.
+/// Who has named a request's target.
 package enum TargetNamer: Sendable, Hashable {
     /// The operators of the server, by a setting or a command: webhooks, identity providers, senders of text
     /// messages, Apple's push service.

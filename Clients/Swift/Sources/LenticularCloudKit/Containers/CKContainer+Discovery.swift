@@ -3,7 +3,7 @@ import Foundation
 
 // People, by what others know of them: those who have chosen to be found.
 extension CKContainer {
-    /// Who has an address.
+    /// The person with an address.
     ///
     /// - Returns: nil for people who cannot be found, whether they are hidden or not there.
     /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
@@ -13,7 +13,7 @@ extension CKContainer {
         try await identities([.init(emailAddress: emailAddress)])[0]
     }
 
-    /// Who has a phone number.
+    /// The person with a phone number.
     ///
     /// - Returns: nil for people who cannot be found, whether they are hidden or not there.
     /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
@@ -21,7 +21,7 @@ extension CKContainer {
         try await identities([.init(phoneNumber: phoneNumber)])[0]
     }
 
-    /// Whose record it is.
+    /// The person whom a record stands for.
     ///
     /// - Returns: nil for people who cannot be found, whether they are hidden or not there.
     /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.

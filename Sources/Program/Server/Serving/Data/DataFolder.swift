@@ -27,9 +27,9 @@ package final class DataFolder: Sendable {
     package let pushKeys: PushKeys
     /// Seals what has to be read back, such as second factors.
     package let secrets: SealedSecrets
-    /// Told of what is done to what is not theirs who do it, before it is done.
+    /// Notes each action on other people's data, before it is done.
     package let audit: AuditLog
-    /// Told of sign-ins that came to nothing.
+    /// Hears of failed sign-ins.
     let failedSignIns: FailedSignIns
     /// What people do with accounts by themselves.
     package let reception: Reception

@@ -86,7 +86,7 @@ package struct ErasureLedger {
         CommandFailure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
     }
 
-    /// Has the folder in which a backup lies know all that the backup does.
+    /// Copies what a backup knows to the folder in which it lies.
     ///
     /// So who restores an older one that lies there erases again who was erased since.
     package static func copyBeside(backup: String) throws {
@@ -94,7 +94,7 @@ package struct ErasureLedger {
         try ErasureLedger(in: above).add(ErasureLedger(in: backup).entries())
     }
 
-    /// Has a data folder that is restored know who was erased, as the backup and what lies beside it say.
+    /// Writes into a restored data folder who was erased, as the backup and the copy beside it say.
     static func restore(from backup: String, into folder: String) throws {
         var entries = try ErasureLedger(in: backup).entries()
         if let above = FileSystem.parent(of: backup) {

@@ -95,7 +95,7 @@ package final class Stores: Sendable {
         }
     }
 
-    /// Has links of stores that are opened from now on begin with an address that is known by now.
+    /// Sets the address that links of stores begin with, for stores that are opened from now on.
     func link(by options: AssetOptions) { keeper.link(by: options) }
 
     /// The assets of a container environment, whether its store is open or not.
@@ -109,7 +109,7 @@ package final class Stores: Sendable {
         _ tell: @escaping @Sendable (Key, any EngineStore, AssetStore) -> Void
     ) {
         keeper.observeOpening(tell)
-        // Afterwards: one that is opened meanwhile is told twice rather than not at all.
+        // Afterwards: one that is opened meanwhile is reported twice rather than not at all.
         for (key, opened) in cache.open { tell(key, opened.store, depot(of: key)) }
     }
 
@@ -138,7 +138,7 @@ package final class Stores: Sendable {
         try engine.finish(removal)
     }
 
-    /// Has a store begin anew, with a schema and nothing else; its tokens expire.
+    /// Resets a store to a schema and nothing else; its tokens expire.
     ///
     /// Requests meanwhile are told to try again.
     ///
