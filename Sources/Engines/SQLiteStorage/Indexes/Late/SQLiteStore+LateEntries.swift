@@ -73,7 +73,8 @@ extension SQLiteSnapshot {
     /// The entries that a row says are still to go and to come; none where its index is not there.
     func lateEntries(of row: LateRow) throws -> LateEntries {
         let position = try place(of: row.record)?.position
-        guard let index = try storedIndexes.indexes().first(where: { $0.number == row.index }) else {
+        guard let index = try storedIndexes.indexes().first(where: { $0.number == row.index })
+        else {
             return LateEntries(
                 row, position: position, isWanted: false, former: [], present: [], entriesMax: 1)
         }
