@@ -4,7 +4,7 @@ import CloudModel
 package enum SchemaLanguage {
     /// Reads a text; the case of keywords does not matter.
     ///
-    /// - Parameter bytesMax: a longer text is not looked at (`limits.schemaBytesMax`).
+    /// - Parameter bytesMax: a longer text is not looked at (`ServiceLimits.schemaBytesMax`).
     /// - Throws: `SchemaSyntaxError` for the first mistake.
     package static func parse(
         _ text: [UInt8], bytesMax: Int = ServiceLimits().schemaBytesMax

@@ -25,7 +25,7 @@ package struct RequestAccess: Sendable {
 
     /// Notes the requests.
     ///
-    /// - Parameter completion: gets `Fault` THROTTLED for more than `limits.accessRequestsPerDayMax` in a
+    /// - Parameter completion: gets `Fault` THROTTLED for more than `ServiceLimits.accessRequestsPerDayMax` in a
     ///   day; then no request is noted. Or it gets failures of the machinery. Success means on disk.
     package func run(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let requests = self

@@ -83,7 +83,7 @@ extension LimitSettings {
             "Fields of one record, assets excluded. Over it: 400."),
         .number(
             "limits.pageBytesMax", \.limits.pageBytesMax, 65_536...268_435_456, "bytes",
-            "Records in one answer; the rest comes with the next."),
+            "Bytes of records in one answer; the rest comes with the next."),
         .number(
             "limits.waitingMax", \.limits.waitingMax, 1...1_000_000, "requests",
             """
