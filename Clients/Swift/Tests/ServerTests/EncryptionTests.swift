@@ -25,8 +25,8 @@ final class EncryptionTests: XCTestCase {
         record.encryptedValues["days"] = [Date(timeIntervalSince1970: 1)]
         record["title"] = "in the clear"
         try await first.privateCloudDatabase.save(record)
-        XCTAssertFalse(try server.storedBytes().contains(Data("nobody knows".utf8)))
-        XCTAssertTrue(try server.storedBytes().contains(Data("in the clear".utf8)))
+        XCTAssertFalse(server.hasStored("nobody knows"))
+        XCTAssertTrue(server.hasStored("in the clear"))
 
         let again = try await first.privateCloudDatabase.record(for: record.recordID)
         XCTAssertEqual(again.encryptedValues["secret"] as? String, "nobody knows")
@@ -67,7 +67,7 @@ final class EncryptionTests: XCTestCase {
         let record = diary("today")
         record.encryptedValues["secret"] = "nobody knows"
         try await first.privateCloudDatabase.save(record)
-        XCTAssertFalse(try server.storedBytes().contains(Data("nobody knows".utf8)))
+        XCTAssertFalse(server.hasStored("nobody knows"))
         let found = try await first.encryption.recoveryCode()
         let code = try XCTUnwrap(found)
         try await first.encryption.setPassphrase("correct horse")
@@ -79,7 +79,7 @@ final class EncryptionTests: XCTestCase {
             try await second.privateCloudDatabase.save(record)
             XCTFail("expected a refusal")
         } catch CKError.accountTemporarilyUnavailable {}
-        XCTAssertFalse(try server.storedBytes().contains(Data("what else nobody".utf8)))
+        XCTAssertFalse(server.hasStored("what else nobody"))
         try await second.encryption.unlock(recoveryCode: code)
         let opened = try await second.privateCloudDatabase.record(for: record.recordID)
         XCTAssertEqual(opened.encryptedValues["secret"] as? String, "nobody knows")
@@ -110,7 +110,7 @@ final class EncryptionTests: XCTestCase {
             XCTAssertEqual((error as? CKError)?.code, .invalidArguments)
         }
         XCTAssertNoThrow(try done.saveResults[beside.recordID]?.get())
-        XCTAssertFalse(try server.storedBytes().contains(Data("nobody knows".utf8)))
+        XCTAssertFalse(server.hasStored("nobody knows"))
         try await ann.encryption.lock()
     }
 

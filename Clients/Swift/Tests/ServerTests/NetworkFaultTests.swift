@@ -6,13 +6,6 @@ import XCTest
     final class NetworkFaultTests: XCTestCase {
         private let zone = CKRecordZone(zoneName: "Notes")
 
-        private func breaking(_ percent: Int) -> @Sendable () -> FaultyProxy.Fate {
-            {
-                Int.random(in: 0..<100) < percent
-                    ? FaultyProxy.Fate.allCases.randomElement() ?? .pass : .pass
-            }
-        }
-
         func testEachWayToBreakHasItsErrorAndOnlyLostAnswersMayHaveBeenCarriedOut() async throws {
             let server = try ReleaseServer()
             let proxy = try FaultyProxy(target: server.url)
@@ -60,7 +53,8 @@ import XCTest
             var counter = CKRecord(recordType: "Counter", recordID: id)
             counter["count"] = 0
             try await database.save(counter)
-            proxy.plan(breaking(40))
+            let numbers = SeededNumbers()
+            proxy.plan(numbers.breaking(40))
             var done = 0
             for step in 0..<150 {
                 let before = counter["count"] as? Int ?? 0
@@ -77,7 +71,7 @@ import XCTest
             }
             proxy.plan { .pass }
             let last = try await database.record(for: id)
-            XCTAssertEqual(last["count"] as? Int, done)
+            XCTAssertEqual(last["count"] as? Int, done, "LENTICULAR_SEED=\(numbers.seed)")
             XCTAssertGreaterThan(done, 50)
         }
 
@@ -95,19 +89,20 @@ import XCTest
             let devices = try (0..<2).map { _ in
                 NotesDevice(try server.container(of: "ann@example.org", by: proxy.port))
             }
-            proxy.plan(breaking(25))
+            let numbers = SeededNumbers()
+            proxy.plan(numbers.breaking(25))
             let steps =
                 ProcessInfo.processInfo.environment["LENTICULAR_STEPS"].flatMap { Int($0) } ?? 120
             for step in 0..<steps {
-                let device = devices[Int.random(in: 0..<2)]
-                let name = "n\(Int.random(in: 0..<10))"
-                switch Int.random(in: 0..<8) {
+                let device = devices[numbers.below(2)]
+                let name = "n\(numbers.below(10))"
+                switch numbers.below(8) {
                 case 0..<4: device.write(name, "text \(step)")
                 case 4: device.remove(name)
                 case 5, 6: try? await device.engine.sendChanges()
                 default: try? await device.engine.fetchChanges()
                 }
-                if Int.random(in: 0..<20) == 0 { await device.restart() }
+                if numbers.below(20) == 0 { await device.restart() }
             }
             proxy.plan { .pass }
             for _ in 0..<6 {
@@ -124,7 +119,7 @@ import XCTest
             ) { $1 }
             for device in devices {
                 XCTAssertEqual(device.engine.state.pendingRecordZoneChanges, [])
-                XCTAssertEqual(device.notes, texts)
+                XCTAssertEqual(device.notes, texts, "LENTICULAR_SEED=\(numbers.seed)")
             }
         }
     }

@@ -65,14 +65,14 @@ final class ReleaseServer {
         return file
     }
 
-    /// Everything that the server has written.
-    func storedBytes() throws -> Data {
-        var bytes = Data()
+    /// Whether a text stands in any file that the server has written.
+    func hasStored(_ text: String) -> Bool {
         let files = FileManager.default.enumerator(atPath: data)
         while let name = files?.nextObject() as? String {
-            bytes += FileManager.default.contents(atPath: "\(data)/\(name)") ?? Data()
+            let bytes = FileManager.default.contents(atPath: "\(data)/\(name)")
+            if bytes?.range(of: Data(text.utf8)) != nil { return true }
         }
-        return bytes
+        return false
     }
 
     private var data: String { folder.appendingPathComponent("data").path }

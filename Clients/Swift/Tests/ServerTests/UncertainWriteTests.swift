@@ -7,19 +7,6 @@ import XCTest
     final class UncertainWriteTests: XCTestCase {
         private let zone = CKRecordZone(zoneName: "Notes")
 
-        /// Numbers that are the same for the same seed (SplitMix64).
-        private struct Numbers: RandomNumberGenerator {
-            var state: UInt64
-
-            mutating func next() -> UInt64 {
-                state &+= 0x9E37_79B9_7F4A_7C15
-                var mixed = state
-                mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-                mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-                return mixed ^ (mixed >> 31)
-            }
-        }
-
         private func record(_ name: String) -> CKRecord {
             let record = CKRecord(
                 recordType: "Counter",
@@ -125,12 +112,8 @@ import XCTest
 
         /// Two writers add one at a time to a number of both, and each to one of its own, through a network that breaks.
         func testEverythingIsCountedOnceThroughANetworkThatBreaks() async throws {
-            let environment = ProcessInfo.processInfo.environment
-            let seed =
-                environment["LENTICULAR_SEED"].flatMap { UInt64($0) }
-                ?? UInt64.random(in: 0...UInt64.max)
-            print("LENTICULAR_SEED=\(seed)")
-            let numbers = Locked(Numbers(state: seed))
+            let numbers = SeededNumbers()
+            let seed = numbers.seed
             let server = try ReleaseServer()
             let proxy = try FaultyProxy(target: server.url)
             let databases = try (0..<2).map { _ in
@@ -138,12 +121,7 @@ import XCTest
             }
             try await databases[0].save(zone)
             try await databases[0].save(record("ours"))
-            proxy.plan {
-                numbers.withLock { numbers in
-                    Int.random(in: 0..<100, using: &numbers) < 35
-                        ? FaultyProxy.Fate.allCases.randomElement(using: &numbers) ?? .pass : .pass
-                }
-            }
+            proxy.plan(numbers.breaking(35))
             var own = [record("mine 0"), record("mine 1")]
             var known: [CKRecord] = []
             for database in databases {
@@ -154,9 +132,10 @@ import XCTest
             }
             var counts = [0, 0]
             var ours = 0
-            let steps = environment["LENTICULAR_STEPS"].flatMap { Int($0) } ?? 80
+            let steps =
+                ProcessInfo.processInfo.environment["LENTICULAR_STEPS"].flatMap { Int($0) } ?? 80
             for _ in 0..<steps {
-                let who = numbers.withLock { Int.random(in: 0..<2, using: &$0) }
+                let who = numbers.below(2)
                 let database = databases[who]
                 counts[who] += 1
                 let mine = own[who]
