@@ -105,7 +105,7 @@ struct FairBacklog {
         }
         ring = held + ring[turn...]
         count -= group.count
-        assert(!group.isEmpty || count == 0, "while jobs wait, a group has one: else nobody would go on")
+        assert(!group.isEmpty || count == 0, "while jobs wait, a group has one of them")
         assert(count > 0 || ring.isEmpty, "whoever has a turn has a job")
         return Self.inTurns(group)
     }

@@ -221,7 +221,8 @@ final class GroupState: GroupHooks {
             statements.applyZone.bind(change.assetBytes, at: 5)
             try statements.applyZone.run()
             try require(
-                connection, "what changes in a zone moves its feed: zone \(number.value) is not there")
+                connection,
+                "what changes in a zone moves its feed: zone \(number.value) is not there")
             statements.shareOfZone.bind(number.value, at: 1)
             if try statements.shareOfZone.step() {
                 sums.shares[ShareNumber(statements.shareOfZone.int64(0))] = change.changed

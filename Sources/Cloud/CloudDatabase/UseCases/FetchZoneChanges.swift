@@ -205,7 +205,8 @@ package struct FetchZoneChanges {
                 // Else a client would go on behind a change that it has not been told of.
                 guard version.position > position else {
                     throw BrokenInvariant(
-                        "a feed tells changes in their order: \(version.position) after \(position)")
+                        "a feed tells changes in their order: \(version.position) after \(position)"
+                    )
                 }
                 try page.append(
                     version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
