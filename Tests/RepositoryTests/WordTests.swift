@@ -15,7 +15,6 @@ struct WordTests {
         "Sources/Cloud/Fairness/WorkLane.swift": 1,
         "Sources/Wire/HTTP/Connection/HTTPConnection.swift": 1,
         "Sources/Wire/HTTP/Bodies/HeldBody.swift": 1,
-        "Sources/Cloud/WebServices/ProtocolResponder+Bodies.swift": 1,
         "Sources/Base/Cryptography/RSAPublicKey.swift": 1,
         "Sources/Wire/HTTPClient/ClientConnection.swift": 1,
         "Sources/Wire/HTTPClient/Outgoing/OutgoingDestination.swift": 1,

@@ -156,4 +156,38 @@ final class InvariantTests {
         }
         #expect(try store.read { try $0.cover(of: root) } != nil)
     }
+
+    @Test("No change commits whose zone or owner is not there to count it")
+    func countedNowhere() throws {
+        let zone = try makeZone()
+        try save("a", in: zone)
+        try damage("UPDATE owners SET id = id + 1000")
+        expectBroken("what is stored counts to an owner") { try save("b", in: zone) }
+        try damage("UPDATE owners SET id = id - 1000; UPDATE zones SET id = id + 1000")
+        expectBroken("what changes in a zone moves its feed") { try save("b", in: zone) }
+        try damage("UPDATE zones SET id = id - 1000")
+        let name = try #require(RecordName("b"))
+        #expect(try store.read { try $0.head(of: name, in: zone.number) } == nil)
+        try save("b", in: zone)
+    }
+
+    @Test("Work that one holds is held by nobody else")
+    func workHeldTwice() throws {
+        let (one, other) = (WorkHolder(1), WorkHolder(2))
+        let work = try store.writeAndWait { transaction in
+            try transaction.enqueue(.collect)
+            var turn = WorkTurn(one, [.collect])
+            let work = try #require(try transaction.takeWork(&turn))
+            try transaction.hold(work, by: one, until: transaction.now + 1_000)
+            return work
+        }
+        expectBroken("work is held by one alone") {
+            try store.writeAndWait { try $0.hold(work, by: other, until: $0.now + 1_000) }
+        }
+        try store.writeAndWait { try $0.hold(work, by: one, until: $0.now + 1_000) }
+        try store.writeAndWait { try $0.finish(work) }
+        expectBroken("work is held by one alone") {
+            try store.writeAndWait { try $0.hold(work, by: one, until: $0.now + 1_000) }
+        }
+    }
 }

@@ -3,6 +3,7 @@ import CloudModel
 import Cryptography
 import HTTP
 import JSON
+import Synchronization
 
 // What the head of a request decides about its body. The tokens are in the target and the signature is in the
 // headers, so the server need not receive a stranger's body.
@@ -57,21 +58,28 @@ extension ProtocolResponder {
 }
 
 /// Digests the body of a signed request while it comes in.
-final class BodyDigest: BodyWitness, @unchecked Sendable {
-    // Unchecked: whoever receives the body uses it from one thread after the other.
-    private var hash = SHA256()
-    private var byteCount = 0
+final class BodyDigest: BodyWitness {
+    private struct State {
+        var hash = SHA256()
+        var byteCount = 0
+    }
+
+    private let state = Mutex(State())
     private let isDoubted: Bool
 
     init(isDoubted: Bool) { self.isDoubted = isDoubted }
 
     func see(_ bytes: UnsafeRawBufferPointer) {
-        byteCount += bytes.count
-        hash.update(bytes)
+        state.withLock {
+            $0.byteCount += bytes.count
+            $0.hash.update(bytes)
+        }
     }
 
     var signed: SignedBody {
-        .digested(hash.digest(), byteCount: byteCount, isDoubted: isDoubted)
+        state.withLock {
+            .digested($0.hash.digest(), byteCount: $0.byteCount, isDoubted: isDoubted)
+        }
     }
 }
 

@@ -105,6 +105,8 @@ struct FairBacklog {
         }
         ring = held + ring[turn...]
         count -= group.count
+        assert(!group.isEmpty || count == 0, "while jobs wait, a group has one of them")
+        assert(count > 0 || ring.isEmpty, "whoever has a turn has a job")
         return Self.inTurns(group)
     }
 

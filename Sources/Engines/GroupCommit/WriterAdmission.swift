@@ -49,6 +49,7 @@ struct WriterAdmission {
         for job in jobs {
             all.jobs -= 1
             all.bytes -= job.bytes
+            assert(all.jobs >= 0 && all.bytes >= 0, "a job ends once, and was taken in before")
             guard var caller = callers[job.caller] else { continue }
             caller.jobs -= 1
             caller.bytes -= job.bytes

@@ -220,6 +220,9 @@ final class GroupState: GroupHooks {
             statements.applyZone.bind(change.bytes, at: 4)
             statements.applyZone.bind(change.assetBytes, at: 5)
             try statements.applyZone.run()
+            try require(
+                connection,
+                "what changes in a zone moves its feed: zone \(number.value) is not there")
             statements.shareOfZone.bind(number.value, at: 1)
             if try statements.shareOfZone.step() {
                 sums.shares[ShareNumber(statements.shareOfZone.int64(0))] = change.changed
@@ -237,9 +240,17 @@ final class GroupState: GroupHooks {
             statements.applyOwner.bind(number.value, at: 1)
             statements.applyOwner.bind(bytes, at: 2)
             try statements.applyOwner.run()
+            try require(
+                connection, "what is stored counts to an owner: \(number.value) is not there")
         }
         if following.isOn { try limitFollowers(connection) }
         try positions.groupWillCommit(connection)
+    }
+
+    /// What a group adds, it adds to a row that is there: else clients would never hear of its changes, and
+    /// quotas would not count them.
+    private func require(_ connection: Connection, _ words: @autoclosure () -> String) throws {
+        guard connection.changeCount == 1 else { throw BrokenInvariant(words()) }
     }
 
     /// Lets followers go that are too far behind.

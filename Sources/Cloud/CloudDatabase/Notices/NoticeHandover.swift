@@ -126,7 +126,12 @@ private final class Arrivals<Spot: Hashable & Sendable>: Sendable {
 
     func begin() { state.withLock { $0.openCount += 1 } }
 
-    func cancel() { state.withLock { $0.openCount -= 1 } }
+    func cancel() {
+        state.withLock {
+            $0.openCount -= 1
+            assert($0.openCount >= 0, "what is not handed on had begun")
+        }
+    }
 
     func note(_ spot: Spot, hasArrived: Bool) {
         let isLast = state.withLock { state in

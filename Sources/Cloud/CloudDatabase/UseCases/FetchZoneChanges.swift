@@ -202,6 +202,12 @@ package struct FetchZoneChanges {
                     more = true
                     return false
                 }
+                // Else a client would go on behind a change that it has not been told of.
+                guard version.position > position else {
+                    throw BrokenInvariant(
+                        "a feed tells changes in their order: \(version.position) after \(position)"
+                    )
+                }
                 try page.append(
                     version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
                 position = version.position

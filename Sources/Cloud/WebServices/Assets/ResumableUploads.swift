@@ -73,7 +73,8 @@ final class ResumableUploads: Sendable {
     func release(of uploader: [UInt8]) {
         open.withLock { open in
             open.count -= 1
-            let rest = (open.byUploader[uploader] ?? 1) - 1
+            let rest = open.byUploader[uploader, default: 0] - 1
+            assert(open.count >= 0 && rest >= 0, "an upload that ends has been counted, once")
             open.byUploader[uploader] = rest > 0 ? rest : nil
         }
     }

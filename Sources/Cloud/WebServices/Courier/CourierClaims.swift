@@ -51,7 +51,8 @@ final class CourierClaims: Sendable {
 
     func end(pollOf user: UserRecordName) {
         state.withLock { state in
-            let left = (state.polls[user] ?? 1) - 1
+            let left = state.polls[user, default: 0] - 1
+            assert(left >= 0, "a poll that ends has begun")
             state.polls[user] = left > 0 ? left : nil
         }
     }

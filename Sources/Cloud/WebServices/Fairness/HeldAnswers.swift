@@ -76,7 +76,12 @@ final class HeldAnswers: Sendable {
         }
     }
 
-    func givePlace() { state.withLock { $0.placesTaken -= 1 } }
+    func givePlace() {
+        state.withLock {
+            $0.placesTaken -= 1
+            assert($0.placesTaken >= 0, "a place that is given back was taken")
+        }
+    }
 
     /// Holds an answer until one of its places changes; sends it when it has waited enough or there is no
     /// room.
@@ -164,7 +169,8 @@ final class HeldAnswers: Sendable {
             state.deadlines[tick]?.remove(number)
             if state.deadlines[tick]?.isEmpty == true { state.deadlines[tick] = nil }
             if let caller = held.caller {
-                let left = (state.callers[caller] ?? 1) - 1
+                let left = state.callers[caller, default: 0] - 1
+                assert(left >= 0, "an answer that waits counts towards its caller")
                 state.callers[caller] = left > 0 ? left : nil
             }
             return held

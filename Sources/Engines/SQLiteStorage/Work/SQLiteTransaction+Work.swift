@@ -60,8 +60,14 @@ extension SQLiteTransaction {
         let statement = try workStatements().hold
         statement.bind(work.number.value, at: 1)
         statement.bind(holder.value, at: 2)
-        statement.bind(min(moment, now + Self.workDelayMillisecondsMax), at: 3)
+        statement.bind(now, at: 3)
+        statement.bind(min(moment, now + Self.workDelayMillisecondsMax), at: 4)
         try statement.run()
+        // Else two would do the same work at once.
+        guard connection.changeCount == 1 else {
+            throw BrokenInvariant(
+                "work is held by one alone: \(work.number.value) is another's or is not there")
+        }
     }
 
     func advance(_ work: StoredWork, to cursor: Int64) throws {

@@ -16,7 +16,7 @@ final class WorkStatements: StatementSet {
         // must not hold work up.
         let isDue = "(due_at <= ?3 OR due_at > ?3 + \(SQLiteTransaction.workDelayMillisecondsMax))"
         let isHeld =
-            "h.held_until > ?3 AND h.held_until <= ?3 + \(SQLiteTransaction.workDelayMillisecondsMax)"
+            "(held_until > ?3 AND held_until <= ?3 + \(SQLiteTransaction.workDelayMillisecondsMax))"
         enqueue = connection.statement(
             """
             INSERT INTO work (kind, subject, item, name) VALUES (?1, ?2, ?3, ?4)
@@ -31,7 +31,10 @@ final class WorkStatements: StatementSet {
             ORDER BY subject, id LIMIT 1
             """)
         hold = connection.statement(
-            "UPDATE work SET holder = ?2, held_until = ?3 WHERE id = ?1")
+            """
+            UPDATE work SET holder = ?2, held_until = ?4
+            WHERE id = ?1 AND (holder IS NULL OR holder = ?2 OR NOT \(isHeld))
+            """)
         advance = connection.statement(
             """
             UPDATE work SET cursor = ?2, failures = 0, holder = NULL, held_until = NULL

@@ -63,6 +63,7 @@ package final class BodyBudget: Sendable {
         used.withLock { used in
             used.total -= bytes
             let left = used.byOwner[owner, default: 0] - bytes
+            assert(used.total >= 0 && left >= 0, "a body gives back what it has taken, once")
             used.byOwner[owner] = left > 0 ? left : nil
         }
     }

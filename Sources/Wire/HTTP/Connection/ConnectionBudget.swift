@@ -55,6 +55,7 @@ final class ConnectionBudget: Sendable {
     func give(_ block: AddressBlock?) {
         counts.withLock { counts in
             counts.all -= 1
+            assert(counts.all >= 0, "a connection that ends has been counted, once")
             guard let block, let own = counts.byBlock[block] else { return }
             counts.byBlock[block] = own > 1 ? own - 1 : nil
         }

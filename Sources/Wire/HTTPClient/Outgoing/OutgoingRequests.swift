@@ -137,6 +137,7 @@ package final class OutgoingRequests: @unchecked Sendable {
     /// A connection has gone: the next destination that waits for room has its turn.
     func wasClosed() {
         connectionCount -= 1
+        assert(connectionCount >= 0, "a connection that goes has been counted, once")
         while !isStopped, !starving.isEmpty, connectionCount < limits.connectionsMax {
             starving.removeFirst().pump()
         }

@@ -52,7 +52,8 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 entry.lastUse.store(entry.now(), ordering: .relaxed)
             }
             // What was done with the value comes before it is closed.
-            entry.uses.subtract(1, ordering: .releasing)
+            let (_, left) = entry.uses.subtract(1, ordering: .releasing)
+            assert(left >= 0, "a lease ends once: nobody closes what another uses")
         }
 
         var value: Value { entry.value }
