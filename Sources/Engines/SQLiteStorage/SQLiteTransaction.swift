@@ -288,7 +288,7 @@ final class SQLiteTransaction: StoreTransaction {
         }
         let made = RecordNumber(snapshot.connection.lastInsertedRowID)
         let (record, isDue) = try names.place(hash, made)
-        if isDue { try enqueue(.names) }
+        if isDue { try enqueue(.maintenance(.names)) }
         return record
     }
 
@@ -378,7 +378,7 @@ final class SQLiteTransaction: StoreTransaction {
             ? nil
             : GarbageCollector.Indexes(
                 catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection),
-                enqueue: { try self.enqueue(.lateEntries) })
+                enqueue: { try self.enqueue(.maintenance(.lateEntries)) })
         let hasMore = try GarbageCollector(
             snapshot.connection, versions: snapshot.versions, rowsMax: rowsMax, now: now,
             indexes: indexes, names: names()
@@ -391,7 +391,11 @@ final class SQLiteTransaction: StoreTransaction {
 
 // What a write reads, it reads on its own connection: what it has itself written is there.
 extension SQLiteTransaction {
-    var indexReader: any IndexReader { snapshot.indexReader }
+    func page(
+        of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
+    ) throws -> QueryCursor? { try snapshot.find(query, visit) }
+
+    func words(in text: String) throws -> [[UInt8]] { try snapshot.words(in: text) }
 
     func owner(named name: UserRecordName) throws -> StoredOwner? {
         if let known = group.places.owners[name] { return known }

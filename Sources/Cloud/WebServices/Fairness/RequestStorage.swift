@@ -32,13 +32,13 @@ final class RequestStorage: Store {
 
     func attach(_ worker: any StoreWorker) { storage.attach(worker) }
 
-    func prepareIndexes(
-        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-    ) throws -> IndexProgress? {
-        try storage.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
+    func prepare(_ query: StoreQuery) throws -> Int? {
+        try storage.prepare(query)
     }
 
-    func writeLateEntries(while goesOn: () -> Bool) throws -> Bool {
-        try storage.writeLateEntries(while: goesOn)
+    var maintenance: [Maintenance] { storage.maintenance }
+
+    func maintain(while goesOn: () -> Bool) throws -> Bool {
+        try storage.maintain(while: goesOn)
     }
 }

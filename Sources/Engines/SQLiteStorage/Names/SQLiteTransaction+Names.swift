@@ -31,6 +31,4 @@ extension SQLiteTransaction {
         throw BrokenInvariant(
             "a name is of one record: it is of \(head.record.value) in zone \(zone.value)")
     }
-
-    func orderNames(namesMax: Int) throws -> Bool { try names().step(namesMax: namesMax) }
 }
