@@ -87,7 +87,7 @@ let package = Package(
                 "CloudModel", "Storage", "Background", "Cryptography", "Identity", "JSON",
                 "HTTPClient",
             ]),
-        layer("CloudModel", in: .cloud, ["JSON", "Calendar"]),
+        layer("CloudModel", in: .cloud, ["JSON", "Calendar", "Cryptography"]),
         layer("Audit", in: .cloud, ["CloudModel", "Cryptography", "JSON"]),
         layer("Storage", in: .cloud, ["CloudModel"]),
         layer(

@@ -1,10 +1,11 @@
 import CloudModel
 import SQLite
-import SQLiteStorage
 import Seeding
 import Storage
 import StorageConformance
 import Testing
+
+@testable import SQLiteStorage
 
 /// How the entries of an index of values come into order, beside writes, reads and crashes.
 @Suite("Values of indexes")
@@ -91,7 +92,7 @@ final class IndexValueTests {
         try store.writeAndWait { transaction in
             var turn = WorkTurn(WorkHolder(1), [.index])
             guard let work = try transaction.takeWork(&turn) else { return false }
-            guard try !transaction.workOnIndexes(recordsMax: 500) else { return true }
+            guard try !transaction.maintain(.index, step: 500) else { return true }
             try transaction.finish(work)
             return false
         }
@@ -108,7 +109,7 @@ final class IndexValueTests {
     private func prepare() throws -> Int64 {
         let need = IndexNeed(Self.field, .values)
         let type = try type()
-        _ = try store.prepareIndexes([need], ofType: type, waitMillisecondsMax: 0)
+        try store.writeAndWait { try $0.makeIndexes([need], ofType: type) }
         try finish(stepsMax: 1_000)
         let found = try store.read { try $0.indexReader.indexes(ofType: type) }
         return try #require(found.first { $0.need == need && $0.state == .whole }).number
@@ -290,7 +291,7 @@ final class IndexValueTests {
         for _ in 0..<3 {
             #expect(throws: Undone.self) {
                 try self.store.writeAndWait { transaction in
-                    _ = try transaction.workOnIndexes(recordsMax: 500)
+                    _ = try transaction.maintain(.index, step: 500)
                     throw Undone()
                 }
             }

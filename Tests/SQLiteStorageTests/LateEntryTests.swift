@@ -1,10 +1,11 @@
 import CloudModel
 import SQLite
-import SQLiteStorage
 import Seeding
 import Storage
 import StorageConformance
 import Testing
+
+@testable import SQLiteStorage
 
 /// What writes leave of indexes for later: how it is written in steps, beside writes, crashes and changes of mind.
 @Suite("Entries that come later")
@@ -83,9 +84,10 @@ final class LateEntryTests {
 
     private func makeIndex() throws -> Int64 {
         let need = IndexNeed("t", .words)
-        _ = try store.prepareIndexes([need], ofType: type(), waitMillisecondsMax: 0)
+        let number = try type()
+        try store.writeAndWait { try $0.makeIndexes([need], ofType: number) }
         try workOnIndexes()
-        let found = try store.read { try $0.indexReader.indexes(ofType: type()) }
+        let found = try store.read { try $0.indexReader.indexes(ofType: number) }
         return try #require(found.first { $0.need == need && $0.state == .whole }).number
     }
 
@@ -94,7 +96,7 @@ final class LateEntryTests {
             let isMore = try store.writeAndWait { transaction in
                 var turn = WorkTurn(WorkHolder(1), [.index])
                 guard let work = try transaction.takeWork(&turn) else { return false }
-                if try !transaction.workOnIndexes(recordsMax: 64) { try transaction.finish(work) }
+                if try !transaction.maintain(.index, step: 64) { try transaction.finish(work) }
                 return true
             }
             if !isMore { return }
@@ -139,7 +141,7 @@ final class LateEntryTests {
             #expect(try termsSum == before, "the save itself wrote words")
             #expect(try isLate(index, in: zone) == (text != nil))
             var (last, steps) = (before, 0)
-            while try store.writeLateEntries(while: {
+            while try store.maintain(while: {
                 let sum = (try? termsSum) ?? .max
                 #expect(abs(sum - last) <= Self.stepMax, "a step has written more")
                 last = sum
@@ -155,7 +157,7 @@ final class LateEntryTests {
     private func work(steps: Int = .max) throws {
         var left = steps
         while left > 0,
-            try store.writeLateEntries(while: {
+            try store.maintain(while: {
                 left -= 1
                 return left >= 0
             })
@@ -205,7 +207,7 @@ final class LateEntryTests {
         try save("a", "second " + long, in: zone)
         #expect(try isLate(index, in: zone))
         var steps = 0
-        _ = try store.writeLateEntries(while: {
+        _ = try store.maintain(while: {
             steps += 1
             return steps < 3
         })

@@ -60,7 +60,7 @@ struct WaitingNameTests {
             try trial.write { transaction in
                 var turn = WorkTurn(WorkHolder(1), [.names])
                 guard let work = try transaction.takeWork(&turn) else { return false }
-                let hasMore = try transaction.orderNames(namesMax: namesMax)
+                let hasMore = try transaction.maintain(.names, step: namesMax)
                 if hasMore {
                     try transaction.advance(work, to: 0)
                 } else {
@@ -152,7 +152,7 @@ struct WaitingNameTests {
         #expect(throws: Undone.self) {
             try shelf.trial.write { [zone = shelf.zone] transaction in
                 for name in names { try transaction.save(name, in: zone) }
-                _ = try transaction.orderNames(namesMax: 300)
+                _ = try transaction.maintain(.names, step: 300)
                 throw Undone()
             }
         }
@@ -260,7 +260,7 @@ struct WaitingNameTests {
         for _ in 0..<8 {
             #expect(throws: Undone.self) {
                 try shelf.trial.write { transaction in
-                    _ = try transaction.orderNames(namesMax: 600)
+                    _ = try transaction.maintain(.names, step: 600)
                     throw Undone()
                 }
             }

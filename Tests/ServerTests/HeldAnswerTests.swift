@@ -125,8 +125,14 @@ struct HeldAnswerTests {
         init(_ store: LeasedStore) { self.store = store }
 
         func wake() {
+            let kinds = store.maintenance.filter { !$0.isBeside }.map { WorkKind.maintenance($0) }
             store.write(WriteLoad(cost: 1)) { transaction in
-                while try transaction.workOnIndexes(recordsMax: 100) {}
+                var turn = WorkTurn(WorkHolder(1), kinds)
+                while let work = try transaction.takeWork(&turn) {
+                    guard case .maintenance(let maintenance) = work.task else { continue }
+                    while try transaction.maintain(maintenance, step: 100) {}
+                    try transaction.finish(work)
+                }
             } completion: { _ in
             }
         }

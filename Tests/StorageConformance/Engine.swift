@@ -97,7 +97,7 @@ package struct StoragePromise: Sendable, CustomStringConvertible {
     /// Everything that is promised.
     package static let all: [StoragePromise] =
         transactions + notices + followers + positions + zones + records + currentRecords + names
-        + surveys + schemas + lives + shares + accessRequests + stays + indexes + places + words
+        + surveys + schemas + lives + shares + accessRequests + stays + queries + places + words
         + assets + subscriptions + destinations + outbox + work
         + collection + catalog + people + browsers + letters + factors + engines
 }

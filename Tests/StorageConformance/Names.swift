@@ -61,7 +61,7 @@ extension StoragePromise {
             var steps = 0
             var hasMore = true
             while hasMore {
-                hasMore = try trial.write { try $0.orderNames(namesMax: 1_500) }
+                hasMore = try trial.maintainAll(step: 1_500)
                 steps += 1
                 try expect(steps < 500, "the work does not end")
                 try names.save(20, trial)

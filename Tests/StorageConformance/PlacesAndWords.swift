@@ -1,12 +1,12 @@
 import CloudModel
 import Storage
 
-// Indexes of places and of words.
+// Queries for places and for words.
 extension StoragePromise {
     static let places = [
-        StoragePromise("Places are found by rectangles and rings, and exactly by their record") {
+        StoragePromise("Places are found within circles, and sorted by their exact distance") {
             trial in
-            let test = try IndexTrial(trial)
+            let test = try QueryTrial(trial)
             let places = (0..<300).map { (number: Int) -> RecordQuery.Place in
                 let (latitude, longitude) = (number * 37 % 181 - 90, number * 101 % 361 - 180)
                 return RecordQuery.Place(
@@ -18,50 +18,31 @@ extension StoragePromise {
                     return ("r\(number)", (json, "LOCATION"))
                 })
             try test.save([("nowhere", nil)])
-            let index = try test.prepare(.places)
-            let zone = test.zone.number
-            var names: [RecordNumber: String] = [:]
-            for number in places.indices { names[try test.number("r\(number)")] = "r\(number)" }
-            try trial.read { snapshot in
-                let reader = snapshot.indexReader
-                let box = RecordQuery.Place.Rectangle(south: -30, north: 20, west: -50, east: 60)
-                let inBox = try reader.places(of: index, in: zone, box, limit: 1_000)
-                let wanted = places.enumerated().filter { _, place in
-                    (-30...20).contains(place.latitude) && (-50...60).contains(place.longitude)
+            for centre in [(10, 170), (-89.5, 3), (0, -180), (45, 45)].map({
+                RecordQuery.Place(latitude: $0.0, longitude: $0.1)
+            }) {
+                for metres in [1_000.0, 900_000, 3_000_000, 15_000_000] {
+                    let near = try QueryTrial.filter(.near, .location(centre), distance: metres)
+                    let wanted = places.indices.filter {
+                        places[$0].distance(to: centre) <= metres
+                    }.map { "r\($0)" }
+                    try expect(Set(test.names([near], limit: 7)), is: Set(wanted))
                 }
-                let found = Set(inBox.compactMap { names[$0.record] })
-                try expect(found.isSuperset(of: wanted.map { "r\($0.offset)" }))
-                for placed in inBox {
-                    let exact = try require(reader.place(of: placed.record, in: index))
-                    try expect(
-                        exact.distance(to: placed.place) <= PlacedRecord.metresOff)
-                    try expect("r\(places.firstIndex(of: exact) ?? -1)" == names[placed.record])
+                let nearest = try test.names(by: [QueryTrial.sort(from: centre)], limit: 40)
+                try expect(nearest.count == 301 && nearest.last == "nowhere")
+                let distances = try nearest.dropLast().map { name in
+                    places[try require(Int(name.dropFirst()))].distance(to: centre)
                 }
-                let centre = RecordQuery.Place(latitude: 10, longitude: 170)
-                let ring = GlobeRing(around: centre, from: 1_000_000, to: 3_000_000)
-                let inRing = Set(
-                    try reader.places(of: index, in: zone, ring, limit: 1_000).compactMap {
-                        names[$0.record]
-                    })
-                for (number, place) in places.enumerated() {
-                    let metres = place.distance(to: centre)
-                    if metres > 1_000_100, metres < 2_999_900 {
-                        try expect(inRing.contains("r\(number)"), "\(metres) m")
-                    }
-                    if metres < 900_000 || metres > 3_100_000 {
-                        try expect(!inRing.contains("r\(number)"), "\(metres) m")
-                    }
-                }
-                try expect(
-                    reader.places(of: index, in: zone, box, limit: 3).count, is: 3)
-                let elsewhere = ZoneNumber(zone.value + 1)
-                try expect(reader.places(of: index, in: elsewhere, box, limit: 9).isEmpty)
+                try expect(distances == distances.sorted())
+                let farthest = try test.names(
+                    by: [QueryTrial.sort(ascending: false, from: centre)], limit: 40)
+                try expect(farthest, is: nearest.reversed())
             }
-            let absent = IndexRange.absent(index: index, zone: zone)
-            try expect(test.names(absent), is: ["nowhere"])
+            let centre = places[0]
+            let here = try QueryTrial.filter(.near, .location(centre), distance: 1)
+            try expect(test.names([here]).contains("r0"))
             try test.save([("r0", nil)])
-            let moved = try test.number("r0")
-            try expect(trial.read { try $0.indexReader.place(of: moved, in: index) } == nil)
+            try expect(!test.names([here]).contains("r0"))
         }
     ]
 
@@ -83,7 +64,7 @@ extension StoragePromise {
         StoragePromise("A text has the same words in every engine") { trial in
             try trial.read { snapshot in
                 for (text, words) in texts {
-                    let found = try snapshot.indexReader.words(in: text)
+                    let found = try snapshot.words(in: text)
                     try expect(
                         Set(found.map { String(decoding: $0, as: UTF8.self) }), is: words)
                     try expect(found.count, is: words.count)
@@ -91,26 +72,21 @@ extension StoragePromise {
             }
         },
         StoragePromise("Records are found by all of some words, or by any of them") { trial in
-            let test = try IndexTrial(trial)
+            let test = try QueryTrial(trial)
             let texts = ["red green", "Green blue", "RED, blue!", "réd", "yellow", ""]
             try test.save(texts.enumerated().map { ("r\($0)", ("\"\($1)\"", "STRING")) })
-            let index = try test.prepare(.words)
-            func find(
-                _ words: String, all: Bool, after: RecordNumber = RecordNumber(0), limit: Int = 100
-            ) throws -> [String] {
-                try trial.read { snapshot in
-                    let search = WordSearch(
-                        words: try snapshot.indexReader.words(in: words), needsAll: all)
-                    return try snapshot.indexReader.records(
-                        of: index, in: test.zone.number, with: search, after: after, limit: limit
-                    ).map { try require(snapshot.place(of: $0)).name.text }
-                }
+            func find(_ words: String, all: Bool, limit: Int = 100) throws -> [String] {
+                let wanted = try trial.read { try $0.words(in: words) }
+                let filter = try QueryTrial.filter(
+                    all ? .containsAllTokens : .containsAnyTokens, .string(words))
+                return try test.names([filter], words: wanted, limit: limit)
             }
-            try expect(find("red", all: true), is: ["r0", "r2", "r3"])
-            try expect(find("green blue", all: true), is: ["r1"])
-            try expect(find("green yellow", all: false), is: ["r0", "r1", "r4"])
+            for limit in [1, 2, 100] {
+                try expect(find("red", all: true, limit: limit), is: ["r0", "r2", "r3"])
+                try expect(find("green blue", all: true, limit: limit), is: ["r1"])
+                try expect(find("green yellow", all: false, limit: limit), is: ["r0", "r1", "r4"])
+            }
             try expect(find("nothing", all: false), is: [])
-            try expect(find("red", all: true, after: test.number("r0"), limit: 1), is: ["r2"])
             try test.save([("r0", ("\"blue\"", "STRING")), ("r2", nil)])
             try expect(find("red", all: true), is: ["r3"])
             try expect(find("blue", all: true), is: ["r0", "r1"])

@@ -84,7 +84,7 @@ extension StoragePromise {
                 try expect(snapshot.zone(named: Trial.zone("Other"), of: zone.owner) == nil)
             }
             try expect(
-                trial.write { try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1)) } == nil)
+                trial.write { try $0.nextWorkMoment(nil, for: WorkHolder(1)) } == nil)
         },
         StoragePromise("Of many writes at once each is there as a whole, or not at all") { trial in
             let zone = try trial.makeZone()
@@ -145,7 +145,8 @@ extension StoragePromise {
             }
             try expect(trial.feed(of: zone), is: ["200"])
         },
-        StoragePromise("A snapshot that is to end soon ends, and those after it do not") { trial in
+        StoragePromise("A snapshot ends when its query has had its time, and those after it do not")
+        { trial in
             let zone = try trial.makeZone()
             try trial.write { transaction in
                 for number in 0..<200 { try transaction.save("r\(number)", in: zone) }
@@ -153,7 +154,11 @@ extension StoragePromise {
             let end = DispatchTime.now() + 60
             try expectFailure(StorageFailure.self, where: { $0 == .interrupted }) {
                 try trial.read { snapshot in
-                    snapshot.indexReader.endSnapshot(afterMilliseconds: 1)
+                    let query = StoreQuery(
+                        RecordQuery(type: Trial.type), type: 0, zones: [], sight: .all, words: [:],
+                        start: nil, limit: 1, bytesMax: 1,
+                        bounds: QueryBounds(rowsMax: 1, millisecondsMax: 1, sharedRecordsMax: 1))
+                    _ = try snapshot.page(of: query) { _ in }
                     while DispatchTime.now() < end {
                         try snapshot.versions(
                             in: zone.number, after: 0, through: .max, newestFirst: false

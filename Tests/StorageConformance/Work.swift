@@ -97,7 +97,7 @@ extension StoragePromise {
             try trial.write { try $0.finish(third) }
             try expect(take(trial, [.collect]) == nil)
             try expect(
-                trial.write { try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1)) } == nil)
+                trial.write { try $0.nextWorkMoment(nil, for: WorkHolder(1)) } == nil)
         },
         StoragePromise("Work that is left for later is due then, from where it came to") { trial in
             try trial.write { try $0.enqueue(.collect) }
@@ -121,14 +121,14 @@ extension StoragePromise {
             try trial.write { try $0.enqueue(.collect) }
             trial.store.attach(worker)
             try worker.waitForWaking()
-            try trial.write { try $0.enqueue(.index) }
+            try trial.write { try $0.enqueue(.collectAssets) }
             try worker.waitForWaking()
             let other = CountingWorker()
             trial.store.attach(other)
             try expect(worker.isStopped)
             try other.waitForWaking()
             try trial.write { transaction in
-                for kind in [WorkKind.collect, .index] {
+                for kind in [WorkKind.collect, .collectAssets] {
                     var turn = WorkTurn(WorkHolder(1), [kind])
                     try transaction.finish(require(transaction.takeWork(&turn)))
                 }

@@ -32,11 +32,9 @@ struct FailureTests {
         let notices = CommitNotices()
         var writeCount: UInt64 { 0 }
 
-        func prepareIndexes(
-            _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-        ) throws -> IndexProgress? { throw failure }
-
-        func writeLateEntries(while goesOn: () -> Bool) throws -> Bool { throw failure }
+        func prepare(_ query: StoreQuery) throws -> Int? { throw failure }
+        let maintenance: [Maintenance] = []
+        func maintain(while goesOn: () -> Bool) throws -> Bool { throw failure }
     }
 
     private func answers(_ failure: any Error) throws -> (WireServer, [Answer]) {

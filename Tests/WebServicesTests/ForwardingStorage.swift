@@ -24,13 +24,13 @@ extension ForwardingStorage {
 
     func attach(_ worker: any StoreWorker) { store.attach(worker) }
 
-    func prepareIndexes(
-        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-    ) throws -> IndexProgress? {
-        try store.prepareIndexes(needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
+    func prepare(_ query: StoreQuery) throws -> Int? {
+        try store.prepare(query)
     }
 
-    func writeLateEntries(while goesOn: () -> Bool) throws -> Bool {
-        try store.writeLateEntries(while: goesOn)
+    var maintenance: [Maintenance] { store.maintenance }
+
+    func maintain(while goesOn: () -> Bool) throws -> Bool {
+        try store.maintain(while: goesOn)
     }
 }

@@ -35,13 +35,13 @@ struct WorkQueueTests {
     func turns() throws {
         let asked: [WorkTask] = [
             Self.cover(9, in: 5), Self.cover(3, in: 5), Self.cover(8, in: 5),
-            Self.cover(7, in: 6), .index,
+            Self.cover(7, in: 6), .collect,
         ]
         let taken = try store.writeAndWait { transaction in
             for task in asked { try transaction.enqueue(task) }
             // Asked for again: it keeps its place.
             try transaction.enqueue(asked[0])
-            var turn = WorkTurn(WorkHolder(1), [.cover, .index])
+            var turn = WorkTurn(WorkHolder(1), [.cover, .collect])
             var taken: [WorkTask] = []
             while let work = try transaction.takeWork(&turn) {
                 taken.append(work.task)
@@ -50,7 +50,7 @@ struct WorkQueueTests {
             }
             return taken
         }
-        #expect(taken == [asked[0], .index, asked[3], asked[1], asked[2]])
+        #expect(taken == [asked[0], .collect, asked[3], asked[1], asked[2]])
     }
 
     @Test("What somebody holds, and its subject, others leave alone until the time is over")
@@ -72,7 +72,7 @@ struct WorkQueueTests {
         let moment = try store.writeAndWait { transaction in
             var turn = WorkTurn(WorkHolder(2), [.cover])
             if let work = try transaction.takeWork(&turn) { try transaction.finish(work) }
-            return try transaction.nextWorkMoment([.index], for: WorkHolder(2))
+            return try transaction.nextWorkMoment([.collect], for: WorkHolder(2))
         }
         #expect(moment == nil)
         #expect(try next(WorkHolder(2)) == nil)

@@ -148,12 +148,6 @@ package protocol RecordWriting: RecordReading {
     ///
     /// - Returns: the records' numbers; a name that had none gets a new one.
     func save(_ versions: [NewVersion]) throws -> [RecordNumber]
-
-    /// Does a step of the work `WorkTask.names`; an engine that has none of it returns false.
-    ///
-    /// - Parameter namesMax: about how many names the step may bring into order.
-    /// - Returns: whether there is more to do.
-    func orderNames(namesMax: Int) throws -> Bool
 }
 
 extension RecordWriting {

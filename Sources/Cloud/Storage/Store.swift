@@ -3,7 +3,7 @@ import CloudModel
 /// The data of one container environment: what every engine promises, wherever it keeps the data.
 ///
 /// What can be read and written is in contracts of their own: `ZoneReading`, `RecordReading`,
-/// `SchemaReading`, `ShareReading`, `IndexReader`, `AssetReading`, `ClientTokenReading`, the `…Writing` of
+/// `SchemaReading`, `ShareReading`, `QueryReading`, `AssetReading`, `ClientTokenReading`, the `…Writing` of
 /// each, and `WorkQueue`. `StorageConformance` tests an engine against all of them.
 ///
 /// # What an engine promises
@@ -83,24 +83,27 @@ package protocol Store: AnyObject, Sendable {
     /// How many writes this process has run since it opened the store.
     var writeCount: UInt64 { get }
 
-    /// Makes the missing indexes of a record type and waits until all are whole.
+    /// Asks for what the engine must do before it can answer a query; queued work does it.
     ///
-    /// Blocks: never call it on an event loop.
+    /// Blocks until the request is on disk: never call it on an event loop. Whoever waits for `.indexes` among the
+    /// notices hears of the end.
     ///
-    /// - Returns: nil once they are whole; else how far they have come when the time was over.
+    /// - Returns: nil once the query can be answered; else how far the engine has come, in percent.
     /// - Throws: `StorageFailure`.
-    func prepareIndexes(
-        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-    ) throws -> IndexProgress?
+    func prepare(_ query: StoreQuery) throws -> Int?
 
-    /// Writes entries of indexes that writes have left for later, in steps that hold nobody up for long.
+    /// The kinds of maintenance that the engine may leave for itself.
+    var maintenance: [Maintenance] { get }
+
+    /// Does the maintenance whose steps are transactions of their own (`Maintenance.isBeside`), so that they hold nobody
+    /// up for long.
     ///
-    /// It takes the zones in turn, once. Blocks: never call it on an event loop.
+    /// It goes through all that waits, once. Blocks: never call it on an event loop.
     ///
     /// - Parameter goesOn: asked before each step; false ends the work early.
     /// - Returns: whether there may be more.
     /// - Throws: `StorageFailure`.
-    func writeLateEntries(while goesOn: () -> Bool) throws -> Bool
+    func maintain(while goesOn: () -> Bool) throws -> Bool
 }
 
 extension Store {

@@ -4,12 +4,9 @@ import CloudModel
 ///
 /// Used on the thread that opened it, until its closure returns.
 package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading, SchemaReading,
-    ShareReading, AssetReading, ClientTokenReading, SubscriptionReading,
+    ShareReading, QueryReading, AssetReading, ClientTokenReading, SubscriptionReading,
     ChangeReading, DestinationReading, OutboxReading, ErasureReading
 {
-    /// The indexes that queries use.
-    var indexReader: any IndexReader { get }
-
     /// Whether work of some kinds is queued, due or not.
     func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool
 
@@ -21,7 +18,7 @@ package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading
 
 /// What a write may do, besides reading what it has written itself.
 package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, SchemaWriting,
-    ShareWriting, IndexWriting, AssetWriting, ClientTokenWriting,
+    ShareWriting, AssetWriting, ClientTokenWriting,
     SubscriptionWriting, WorkQueue, ChangeFollowing, DestinationWriting, OutboxWriting,
     ErasureWriting
 {

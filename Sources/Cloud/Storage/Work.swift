@@ -8,15 +8,35 @@ package struct WorkNumber: Hashable, Sendable {
 }
 
 /// What kinds of work a store keeps for later.
-package enum WorkKind: Int64, Sendable, CaseIterable {
-    case cover = 1
-    case deleteSources = 2
-    case index = 3
-    case collect = 4
-    case collectAssets = 5
-    case tellRequests = 6
-    case names = 7
-    case lateEntries = 9
+package enum WorkKind: Hashable, Sendable {
+    case cover
+    case deleteSources
+    case collect
+    case collectAssets
+    case tellRequests
+    case maintenance(Maintenance)
+}
+
+/// Work that an engine leaves for itself, such as bringing into order what writes have left.
+///
+/// What it does is the engine's own. Others do it in steps, and report by its name how it goes.
+package struct Maintenance: Hashable, Sendable {
+    /// What the engine calls it, for operators.
+    package let name: String
+    /// Whether its steps are transactions of their own, which `Store.maintain` does; else `WorkQueue.maintain` does
+    /// one within a transaction.
+    package let isBeside: Bool
+    /// How much a step in a transaction may do, by the engine's own measure.
+    package let step: ClosedRange<Int>
+    /// How much the first step does, when nothing is known yet about how long it takes.
+    package let firstStep: Int
+
+    package init(_ name: String, isBeside: Bool, step: ClosedRange<Int>, firstStep: Int) {
+        self.name = name
+        self.isBeside = isBeside
+        self.step = step
+        self.firstStep = firstStep
+    }
 }
 
 /// Something that a write leaves to be done in steps afterwards.
@@ -30,8 +50,6 @@ package enum WorkTask: Hashable, Sendable {
     ///
     /// Queue it in the deletion's own transaction, when such records of other people are left.
     case deleteSources(of: RecordName, in: ZoneNumber, deletedAt: Position)
-    /// Fills and empties indexes, and puts their entries in order.
-    case index
     /// Removes rows that nobody can ask for any more.
     case collect
     /// Removes assets that nothing refers to.
@@ -40,21 +58,20 @@ package enum WorkTask: Hashable, Sendable {
     ///
     /// Nil when the request led to no share: it leaves the same work, so that nobody can tell the difference.
     case tellRequests(ShareNumber?)
-    /// Puts in order by what an engine finds records by their names.
-    case names
-    /// Writes entries of indexes that writes have left for later (`Store.writeLateEntries`).
-    case lateEntries
+    /// What the engine has left for itself.
+    case maintenance(Maintenance)
+
+    /// Whether the engine has left it for itself.
+    package var isMaintenance: Bool { if case .maintenance = self { true } else { false } }
 
     package var kind: WorkKind {
         switch self {
         case .cover: .cover
         case .deleteSources: .deleteSources
-        case .index: .index
         case .collect: .collect
         case .collectAssets: .collectAssets
         case .tellRequests: .tellRequests
-        case .names: .names
-        case .lateEntries: .lateEntries
+        case .maintenance(let maintenance): .maintenance(maintenance)
         }
     }
 }
@@ -132,8 +149,16 @@ package protocol WorkQueue: AnyObject {
     /// Removes work that is done.
     func finish(_ work: StoredWork) throws
 
+    /// Does a step of maintenance.
+    ///
+    /// - Parameter step: how much it may do, by the measure of `Maintenance.step`.
+    /// - Returns: whether there is more to do.
+    func maintain(_ maintenance: Maintenance, step: Int) throws -> Bool
+
     /// When the next work of some kinds, not due or held by others now, will be due or free; nil for none.
-    func nextWorkMoment(_ kinds: [WorkKind], for holder: WorkHolder) throws -> Milliseconds?
+    ///
+    /// - Parameter kinds: nil for all kinds.
+    func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds?
 }
 
 /// Does the work that a store keeps.

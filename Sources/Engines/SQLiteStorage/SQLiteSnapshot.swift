@@ -50,13 +50,18 @@ class SQLiteSnapshot: StoreSnapshot {
         return try body()
     }
 
-    var indexReader: any IndexReader { storedIndexes }
+    func page(
+        of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
+    ) throws -> QueryCursor? {
+        storedIndexes.endSnapshot(afterMilliseconds: query.bounds.millisecondsMax)
+        return try find(query, visit)
+    }
 
     func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool {
         let row = try connection.prepare("SELECT 1 FROM work WHERE kind = ?1 LIMIT 1")
-        for kind in kinds {
+        for number in kinds.compactMap(\.number) {
             defer { row.reset() }
-            row.bind(kind.rawValue, at: 1)
+            row.bind(number, at: 1)
             if try row.step() { return true }
         }
         return false

@@ -211,7 +211,7 @@ package final class SQLiteStore: Store {
         return try writer.write { connection in
             let transaction = try group.value.transaction(connection)
             transaction.begin(at: clock.now())
-            let work = try transaction.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
+            let work = try transaction.nextWorkMoment(nil, for: WorkHolder(1))
             // What waits for a sender is work as well.
             let next = [work, try transaction.nextDestinationMoment()].compactMap { $0 }
                 .min()

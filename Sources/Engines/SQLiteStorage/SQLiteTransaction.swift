@@ -76,6 +76,11 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     /// A write is never left halfway, so nothing stops it.
     override func checkStop() {}
 
+    /// A write goes on behind the page, however long that took.
+    override func page(
+        of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
+    ) throws -> QueryCursor? { try find(query, visit) }
+
     override func owner(named name: UserRecordName) throws -> StoredOwner? {
         if let known = group.places.owners[name] { return known }
         let found = try super.owner(named: name)
@@ -350,7 +355,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         }
         let made = RecordNumber(connection.lastInsertedRowID)
         let (record, isDue) = try names.place(hash, made)
-        if isDue { try enqueue(.names) }
+        if isDue { try enqueue(.maintenance(.names)) }
         return record
     }
 
@@ -440,7 +445,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
             ? nil
             : GarbageCollector.Indexes(
                 catalog: indexes, writer: try group.preparedIndexWriter(connection),
-                enqueue: { try self.enqueue(.lateEntries) })
+                enqueue: { try self.enqueue(.maintenance(.lateEntries)) })
         let hasMore = try GarbageCollector(
             connection, versions: versions, rowsMax: rowsMax, now: now,
             indexes: indexes, names: nameWriter()

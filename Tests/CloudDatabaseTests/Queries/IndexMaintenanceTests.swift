@@ -4,6 +4,8 @@ import Seeding
 import Storage
 import Testing
 
+@testable import SQLiteStorage
+
 /// Indexes say at every moment what the records do, however they came to be.
 @Suite("Keeping indexes")
 struct IndexMaintenanceTests {
@@ -95,7 +97,8 @@ struct IndexMaintenanceTests {
             if random.happens(20) {
                 let type = try server.typeNumber
                 try server.store.writeAndWait {
-                    try $0.dropIndexes(ofType: type, fields: ["n", "t", "p"])
+                    try ($0 as? SQLiteTransaction)?
+                        .dropIndexes(ofType: type, fields: ["n", "t", "p"])
                 }
             }
             #expect(try server.problems() == [])
@@ -120,8 +123,10 @@ struct IndexMaintenanceTests {
         let query = RecordQuery.notes([.field("n", .equals, .int64(2))])
         #expect(try server.names(query).count == 10)
         let type = try server.typeNumber
-        try server.store.writeAndWait { try $0.dropIndexes(ofType: type, fields: nil) }
-        while try server.store.writeAndWait({ try $0.workOnIndexes(recordsMax: 3) }) {}
+        try server.store.writeAndWait {
+            try ($0 as? SQLiteTransaction)?.dropIndexes(ofType: type, fields: nil)
+        }
+        while try server.store.writeAndWait({ try $0.maintain(.index, step: 3) }) {}
         #expect(try server.indexes().isEmpty)
         #expect(try server.problems() == [])
         try server.save("more", ["n": .int(2)])

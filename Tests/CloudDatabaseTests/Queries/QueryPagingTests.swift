@@ -171,17 +171,14 @@ struct QueryPagingTests {
     @Test("An index that is built while records are saved and deleted holds all of them")
     func buildsBesideWrites() throws {
         let server = try filled(2_000)
-        let need = IndexNeed("n", .values)
+        let query = RecordQuery.notes([.field("n", .equals, .int64(99))])
         var step = 0
-        while try server.store.prepareIndexes(
-            [need], ofType: server.typeNumber, waitMillisecondsMax: 0) != nil
-        {
+        while try server.prepare(query) != nil {
             try server.save("r\(step % 2_000)", ["n": .int(99)])
             try server.delete(["r\(step * 7 % 2_000)"])
             try server.save("new\(step)", ["n": .int(99)])
             step += 1
         }
-        let query = RecordQuery.notes([.field("n", .equals, .int64(99))])
         #expect(
             try server.names(query).sorted() == server.everything(query, in: nil).matching.sorted())
         #expect(try server.problems() == [])

@@ -4,6 +4,7 @@ import SQLite
 import Storage
 
 @testable import CloudDatabase
+@testable import SQLiteStorage
 
 extension QueryStore {
     /// The names that a query must find, judged record by record, in the order of its sorts.
@@ -16,13 +17,13 @@ extension QueryStore {
                 zone == nil || $0.name == zone?.name
             }
             let order = QueryOrder(sorts: query.sorts)
-            let search = SearchWords(snapshot.indexReader, limits: limits)
+            let search = SearchWords(snapshot, limits: limits)
             var found: [(place: QueryPlace, name: String)] = []
             var count = 0
             for zone in zones {
                 let tests = try query.filters.map {
-                    try FilterTest(
-                        $0, in: zone.name, words: search, tokens: snapshot.indexReader.words)
+                    FilterTest(
+                        $0, in: zone.name, words: try search.words(of: $0), tokens: snapshot.words)
                 }
                 try snapshot.versions(
                     in: zone.number, after: 0, through: .max, newestFirst: false

@@ -4,9 +4,10 @@ import Cryptography
 import Dispatch
 import Foundation
 import JSON
-import SQLiteStorage
 import Storage
 import Synchronization
+
+@testable import SQLiteStorage
 
 /// A store of one user's records, saved and queried without a wire.
 final class QueryStore {
@@ -202,12 +203,21 @@ final class QueryStore {
         while true {
             do {
                 return try use.append(to: &writer).marker
-            } catch let missing as MissingIndexes {
+            } catch let missing as QueryUnprepared {
                 // Entries that come late are there for a look of its own.
                 while try use.prepare(missing) != nil, !missing.isLate { sched_yield() }
                 sched_yield()
             }
         }
+    }
+
+    /// Asks for what a query needs first; how far that is, nil once it can be answered.
+    func prepare(_ query: RecordQuery) throws -> Int? {
+        try store.prepare(
+            StoreQuery(
+                query, type: typeNumber, zones: [], sight: .all, words: [:], start: nil, limit: 1,
+                bytesMax: 1,
+                bounds: QueryBounds(rowsMax: 1, millisecondsMax: 1, sharedRecordsMax: 1)))
     }
 
     /// The names of all pages.
@@ -229,7 +239,7 @@ final class QueryStore {
     func indexes() throws -> [IndexNeed: StoredIndex.State] {
         try store.read { snapshot in
             let type = try snapshot.recordTypes()[Self.type.text] ?? 0
-            let all = try snapshot.indexReader.indexes(ofType: type)
+            let all = try (snapshot as? SQLiteSnapshot)?.indexes.indexes(ofType: type) ?? []
             return Dictionary(uniqueKeysWithValues: all.map { ($0.need, $0.state) })
         }
     }

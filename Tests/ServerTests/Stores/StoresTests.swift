@@ -187,8 +187,8 @@ final class StoresTests {
             _ = try change(number, "a")
             let due = server.folder.clock.now() + 1_800_000
             try store(number).writeAndWait { transaction in
-                try transaction.enqueue(.index)
-                var turn = WorkTurn(WorkHolder(9), [.index])
+                try transaction.enqueue(.collect)
+                var turn = WorkTurn(WorkHolder(9), [.collect])
                 let work = try transaction.takeWork(&turn)
                 try transaction.postpone(try #require(work), until: due)
             }
@@ -215,7 +215,7 @@ final class StoresTests {
         do {
             let store = try stores.store(of: key.container, in: key.environment)
             return try store.writeAndWait {
-                try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1)) == nil
+                try $0.nextWorkMoment(nil, for: WorkHolder(1)) == nil
             }
         } catch {
             return false

@@ -480,7 +480,17 @@ class CountingSnapshot: StoreSnapshot {
 
     // MARK: - StoreSnapshot
 
-    var indexReader: any IndexReader { CountingIndexReader(snapshot.indexReader, questions) }
+    func page(
+        of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
+    ) throws -> QueryCursor? {
+        note("page")
+        return try snapshot.page(of: query, visit)
+    }
+
+    func words(in text: String) throws -> [[UInt8]] {
+        note("words")
+        return try snapshot.words(in: text)
+    }
 
     func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool {
         note("isWorkQueued")

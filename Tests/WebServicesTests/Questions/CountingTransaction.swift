@@ -44,11 +44,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.save(versions)
     }
 
-    func orderNames(namesMax: Int) throws -> Bool {
-        note("orderNames")
-        return try transaction.orderNames(namesMax: namesMax)
-    }
-
     // MARK: - SchemaWriting
 
     func replaceSchema(by schema: Schema, who: String, difference: [String]) throws {
@@ -175,23 +170,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.coverWorkSince(record, concerning: share)
     }
 
-    // MARK: - IndexWriting
-
-    func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws {
-        note("makeIndexes")
-        try transaction.makeIndexes(needs, ofType: type)
-    }
-
-    func dropIndexes(ofType type: Int64, fields: Set<String>?) throws {
-        note("dropIndexes")
-        try transaction.dropIndexes(ofType: type, fields: fields)
-    }
-
-    func workOnIndexes(recordsMax: Int) throws -> Bool {
-        note("workOnIndexes")
-        return try transaction.workOnIndexes(recordsMax: recordsMax)
-    }
-
     // MARK: - AssetWriting
 
     func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws {
@@ -275,7 +253,12 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.finish(work)
     }
 
-    func nextWorkMoment(_ kinds: [WorkKind], for holder: WorkHolder) throws -> Milliseconds? {
+    func maintain(_ maintenance: Maintenance, step: Int) throws -> Bool {
+        note("maintain")
+        return try transaction.maintain(maintenance, step: step)
+    }
+
+    func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds? {
         note("nextWorkMoment")
         return try transaction.nextWorkMoment(kinds, for: holder)
     }

@@ -84,7 +84,7 @@ final class HeldStorage: ForwardingStorage {
 
     private func hasWork() throws -> Bool {
         try store.writeAndWait {
-            let next = try $0.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
+            let next = try $0.nextWorkMoment(nil, for: WorkHolder(1))
             return next.map { [now = $0.now] in $0 <= now } ?? false
         }
     }

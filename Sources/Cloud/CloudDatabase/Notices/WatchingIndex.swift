@@ -32,9 +32,10 @@ final class Watched {
         if let tests, tests.page == page, tests.zone == record.zone.number {
             made = tests.tests
         } else {
-            let reader = snapshot.indexReader
             made = try query.filters.map {
-                try FilterTest($0, in: record.zone.name, words: words, tokens: reader.words)
+                FilterTest(
+                    $0, in: record.zone.name, words: try words.words(of: $0),
+                    tokens: snapshot.words)
             }
             tests = (page, record.zone.number, made)
         }

@@ -22,6 +22,16 @@ extension RecordQuery.Comparator {
         }
     }
 
+    /// Whether records can be found by it, rather than only judged.
+    var finds: Bool {
+        switch self {
+        case .notEquals, .notIn, .notBeginsWith, .notListContains, .notListContainsAny,
+            .notListContainsAll, .notListMemberBeginsWith:
+            false
+        default: true
+        }
+    }
+
     /// The index option that the field must have.
     var indexOption: IndexOptions {
         switch self {

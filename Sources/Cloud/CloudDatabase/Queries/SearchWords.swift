@@ -3,13 +3,20 @@ import Storage
 
 /// The words that the token searches of one query look for, taken from their texts once.
 final class SearchWords {
-    private let reader: any IndexReader
+    private let reader: any QueryReading
     private let wordsMax: Int
     private var known: [[UInt8]: [[UInt8]]] = [:]
 
-    init(_ reader: any IndexReader, limits: ServiceLimits) {
+    init(_ reader: any QueryReading, limits: ServiceLimits) {
         self.reader = reader
         wordsMax = limits.listValuesPerQueryMax
+    }
+
+    /// What a filter looks for among words; nil for one that searches none.
+    ///
+    /// - Throws: as `words(in:)`.
+    func words(of filter: RecordQuery.Filter) throws -> [[UInt8]]? {
+        try filter.searchText.map { try words(in: $0) }
     }
 
     /// The words of a filter's text without stop words; empty when there is nothing to look for.

@@ -124,38 +124,6 @@ package final class ZoneAccess {
         return found
     }
 
-    /// The records of a type in the trees that the viewer has, in the order of their numbers.
-    ///
-    /// Does not look at records that the viewer has lost or may not see, so those cost no time either.
-    ///
-    /// - Parameters:
-    ///   - type: the type's number.
-    ///   - staysMax: how many stays are read at most.
-    /// - Returns: nil when there are more.
-    func records(ofType type: Int64, staysMax: Int) throws -> [RecordNumber]? {
-        var found: [RecordNumber] = []
-        var left = staysMax
-        for grant in try snapshot.grants(of: viewer, in: zone.number, changedAfter: 0)
-        where grant.revoked == nil {
-            var after: Position = 0
-            while true {
-                let run = try snapshot.stays(
-                    of: grant.share, in: zone.number, after: after, limit: Self.staysAtOnce,
-                    withVersions: false)
-                left -= run.stays.count
-                guard left >= 0 else { return nil }
-                for stay in run.stays where stay.left == nil && stay.type == type {
-                    found.append(stay.record)
-                }
-                guard let last = run.stays.last, !run.isLast else { break }
-                after = last.position
-            }
-        }
-        return found.sorted { $0.value < $1.value }
-    }
-
-    private static let staysAtOnce = 512
-
     /// Refuses a request whose answer would be incomplete, because queued work is still going through trees.
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER.

@@ -88,7 +88,7 @@ package struct ErasePerson {
         try giveRowsBack()
         if fate != .keep {
             try workOnPublicRecords(&files, &report)
-            try emptyIndexes()
+            try finishMaintenance()
         }
         try forgetChanges()
         try forgetZones()
@@ -208,7 +208,7 @@ package struct ErasePerson {
     private func giveRowsBack() throws {
         // This removes no other rows, because no tombstone is older than the first moment.
         try inSteps { try $0.collect(olderThan: 0, rowsMax: $1) }
-        try emptyIndexes()
+        try finishMaintenance()
     }
 
     // MARK: - What tells of changes
@@ -248,9 +248,9 @@ package struct ErasePerson {
         }
     }
 
-    /// Takes long texts out of indexes now; queued work would do it some time later.
-    private func emptyIndexes() throws {
-        while try storage.writeLateEntries(while: goesOn) { try requireTime() }
+    /// Has the engine finish now what it left for itself; queued work would do it some time later.
+    private func finishMaintenance() throws {
+        while try storage.maintain(while: goesOn) { try requireTime() }
         try requireTime()
     }
 

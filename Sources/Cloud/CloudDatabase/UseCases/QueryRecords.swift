@@ -5,7 +5,7 @@ import Storage
 
 /// Finds records by what is in them (web-services.md §4.1, rulings.md 21-24).
 ///
-/// `prepare` makes the indexes that a query first needs; then the caller asks for the page again. A page sees
+/// `prepare` asks for what the engine must do before it first answers a query; then the caller asks for the page again. A page sees
 /// every write that was acknowledged before the page began.
 package struct QueryRecords {
     private let request: QueryRequest
@@ -46,8 +46,9 @@ package struct QueryRecords {
     /// - Throws: `Fault` ZONE_NOT_FOUND; NOT_FOUND for a record type that does not exist; ACCESS_DENIED
     ///   for one of which the caller may read no record (rulings.md 6); BAD_REQUEST
     ///   for a marker of another query, or when too many records must be looked at
-    ///   (`limits.queryRowsMax`); TRY_AGAIN_LATER when it takes too long (`limits.queryMillisecondsMax`).
-    ///   `MissingIndexes` while an index is not whole, with nothing appended.
+    ///   (`limits.queryRowsMax`); TRY_AGAIN_LATER when it takes too long (`limits.queryMillisecondsMax`);
+    ///   INTERNAL_ERROR where the first record is not what was written.
+    ///   `QueryUnprepared` while the engine has to do something first, with nothing appended.
     package func append(to writer: inout JSONWriter) throws -> QueryEnd {
         let start = writer.bytes.count
         do {
@@ -55,55 +56,86 @@ package struct QueryRecords {
                 QueryEnd(
                     marker: try append(from: $0, to: &writer), syncToken: try syncToken($0))
             }
-        } catch let missing as MissingIndexes {
+        } catch let unprepared as QueryUnprepared {
             writer.bytes.removeLast(writer.bytes.count - start)
-            throw missing
-        } catch let limit as QueryLimitReached {
-            throw limit.fault(database.limits, hint: QueryPlan(query).hint)
+            throw unprepared
+        } catch let refusal as QueryRefusal {
+            throw fault(refusal)
         } catch StorageFailure.interrupted {
-            throw QueryLimitReached.time.fault(database.limits, hint: QueryPlan(query).hint)
+            throw fault(.tooLong)
+        } catch is DamagedVersion {
+            throw Fault.recordUnreadable
         }
     }
 
     private func append(
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws -> String? {
-        let budget = QueryBudget(database.limits, checkStop: snapshot.checkStop)
-        snapshot.indexReader.endSnapshot(afterMilliseconds: database.limits.queryMillisecondsMax)
         guard let type = try snapshot.recordTypes()[query.type.text] else {
             throw Fault.unknownRecordType(query.type.text)
         }
-        let access = try access(snapshot)
-        let query = try query(for: access)
+        let sight = try sight(snapshot)
         let zones = try zones(snapshot)
         let markers = QueryMarkers(
-            query, zone: request.zone == nil ? nil : zones.first?.number ?? ZoneNumber(0),
+            query, by: sight,
+            zone: request.zone == nil ? nil : zones.first?.number ?? ZoneNumber(0),
             of: database, key: key, identity: try snapshot.identity)
         let marker = try request.continuationMarker.flatMap { $0.isEmpty ? nil : $0 }
             .map { try markers.read($0) }
-        guard !zones.isEmpty else { return nil }
-        let reading = QueryReading(
-            plan: QueryPlan(query), zones: zones,
-            indexes: try indexes(of: query, in: zones, snapshot, type),
-            reader: snapshot.indexReader,
-            words: SearchWords(snapshot.indexReader, limits: database.limits),
-            snapshot: snapshot, type: type, budget: budget,
+        let page = StoreQuery(
+            query, type: type, zones: zones, sight: sight, words: try words(snapshot),
+            start: marker?.cursor,
             limit: min(request.resultsLimit, database.limits.recordsPerResponseMax),
-            shared: try shared(snapshot))
-        if let source = marker?.source, source.filter == nil, source.kind != .walk,
-            reading.shared?.wholeZone != nil
-        {
-            // The marker is from when trees of the zone were shared; now the whole zone is.
-            throw QueryMarkers.unknown
+            bytesMax: database.limits.pageBytesMax, bounds: bounds)
+        var (count, reach): (Int, Position) = (0, 0)
+        let end = try snapshot.page(of: page) { version in
+            if count > 0 { writer.raw(",") }
+            try database.append(version, as: request.rendering, from: snapshot, to: &writer)
+            count += 1
+            reach = max(reach, version.position)
         }
-        let source =
-            try marker?.source ?? reading.concealingSource(access, database.limits)
-            ?? reading.plan.source(count: reading.count)
-        let page = try QueryPage(
-            reading, from: source, after: marker?.place, for: request, of: database)
-        let last = try page.append(to: &writer)
-        let reach = try max(page.reach, marker?.reach ?? 0, ownReach(zones, snapshot))
-        return last.map { markers.text(QueryMarker(source: source, place: $0, reach: reach)) }
+        guard let end else { return nil }
+        reach = try max(reach, marker?.reach ?? 0, ownReach(zones, snapshot))
+        return markers.text(QueryMarker(cursor: end, reach: reach))
+    }
+
+    private var bounds: QueryBounds {
+        QueryBounds(
+            rowsMax: database.limits.queryRowsMax,
+            millisecondsMax: database.limits.queryMillisecondsMax,
+            sharedRecordsMax: database.limits.sharedQueryRecordsMax)
+    }
+
+    /// What each filter on words looks for.
+    private func words(_ snapshot: any StoreSnapshot) throws -> [Int: [[UInt8]]] {
+        let search = SearchWords(snapshot, limits: database.limits)
+        var found: [Int: [[UInt8]]] = [:]
+        for (index, filter) in query.filters.enumerated() {
+            found[index] = try search.words(of: filter)
+        }
+        return found
+    }
+
+    /// The fault that the client gets.
+    private func fault(_ refusal: QueryRefusal) -> Fault {
+        let limits = database.limits
+        let hint =
+            query.filters.contains { $0.comparator.finds }
+            ? "add a filter that fewer records match, or sort by the field that is filtered"
+            : "add a filter on an indexed field that fewer records match"
+        switch refusal {
+        case .tooManyRows:
+            return .badRequest(
+                "the query looked at \(limits.queryRowsMax) records without filling a page "
+                    + "(limits.queryRowsMax); \(hint)", detail: .queryTooCostly)
+        case .tooLong:
+            var fault = Fault.tryAgainLater(
+                "the query took longer than \(limits.queryMillisecondsMax) ms "
+                    + "(limits.queryMillisecondsMax); \(hint)")
+            fault.detail = .queryTooCostly
+            return fault
+        case .unknownCursor: return QueryMarkers.unknown
+        }
     }
 
     private func syncToken(_ snapshot: any StoreSnapshot) throws -> String? {
@@ -131,76 +163,46 @@ package struct QueryRecords {
     }
 
     /// Which records the caller may read: in the public database, as the grants of the type say.
-    private func access(_ snapshot: any StoreSnapshot) throws -> QueryAccess {
-        guard database.scope == .public else { return request.access }
-        return try RecordAccess(database, snapshot).queried(query.type)
-    }
-
-    /// What the caller sees of another user's zone; nil in other databases.
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER while queued work goes through a shared tree: the client would take
     ///   the records found so far for all there are.
-    private func shared(_ snapshot: any StoreSnapshot) throws -> ZoneAccess? {
-        guard database.scope == .shared, let zone = request.zone else { return nil }
-        let access = try database.access(to: zone, snapshot)
-        try access.requireSettled()
-        return access
-    }
-
-    /// The query, limited to the records that the caller made when they may see no others.
-    private func query(for access: QueryAccess) throws -> RecordQuery {
-        guard case .own(let user) = access else { return query }
-        var held = query
-        held.filters.append(
-            RecordQuery.Filter(
-                subject: .system(.createdBy), comparator: .equals, type: FieldType(.reference),
-                value: .user(user.text)))
-        return held
-    }
-
-    /// The indexes of the query as the snapshot has them.
-    private func indexes(
-        of query: RecordQuery, in zones: [StoredZone], _ snapshot: any StoreSnapshot, _ type: Int64
-    ) throws -> [IndexNeed: StoredIndex] {
-        let needs = QueryPlan(query).needs
-        guard !needs.isEmpty else { return [:] }
-        var found: [IndexNeed: StoredIndex] = [:]
-        for index in try snapshot.indexReader.indexes(ofType: type)
-        where index.state == .whole && needs.contains(index.need) {
-            found[index.need] = index
-        }
-        guard found.count == needs.count else { throw MissingIndexes(needs: needs) }
-        for index in found.values {
-            for zone in zones
-            where try snapshot.indexReader.isLate(index.number, in: zone.number) {
-                throw MissingIndexes(needs: [index.need], isLate: true)
+    private func sight(_ snapshot: any StoreSnapshot) throws -> QuerySight {
+        switch database.scope {
+        case .shared:
+            guard let zone = request.zone else { break }
+            let access = try database.access(to: zone, snapshot)
+            try access.requireSettled()
+            return .shared(with: access.viewer, isWhole: access.wholeZone != nil)
+        case .public:
+            if case .own(let user) = try RecordAccess(database, snapshot).queried(query.type) {
+                return .made(by: user)
             }
+            return .all
+        case .private: break
         }
-        return found
+        if case .own(let user) = request.access { return .made(by: user) }
+        return .all
     }
 
-    /// Asks for indexes to be made, and tells how far they are.
+    /// Asks for what the engine must do first, and tells how far it is.
     ///
-    /// Blocks until the request for them is on disk, but not until they are whole.
+    /// Blocks until the request for it is on disk, but not until it is done.
     ///
     /// - Returns: nil when the page can be asked for again; else the fault for a client that no longer waits.
-    package func prepare(_ missing: MissingIndexes) throws -> Fault? {
-        let needs = missing.needs
-        let fields = Set(needs.map { SystemField(rawValue: $0.field)?.wireName ?? $0.field })
+    package func prepare(_ unprepared: QueryUnprepared) throws -> Fault? {
+        let fields = Set(unprepared.fields.map { SystemField(rawValue: $0)?.wireName ?? $0 })
             .sorted().joined(separator: ", ")
-        guard !missing.isLate else {
+        guard !unprepared.isLate else {
             return Fault.tryAgainLater(
                 "the index on \(fields) takes in records that were saved just now", seconds: 2)
         }
-        guard let type = try database.storage.schema.types[query.type] else {
+        guard try database.storage.schema.types[query.type] != nil else {
             throw Fault.unknownRecordType(query.type.text)
         }
-        let progress = try database.storage.prepareIndexes(
-            needs, ofType: type.number, waitMillisecondsMax: 0)
-        guard let progress else { return nil }
+        guard let percent = try database.storage.prepare(unprepared.query) else { return nil }
         return Fault.tryAgainLater(
-            "the index on \(fields) is being built: "
-                + "\(progress.percent) % of the records are in it", seconds: 5)
+            "the index on \(fields) is being built: \(percent) % of the records are in it",
+            seconds: 5)
     }
 
     /// The living zones that the query asks; none for a default zone that nobody has written to.

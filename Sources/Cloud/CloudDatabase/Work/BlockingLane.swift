@@ -22,7 +22,7 @@ final class BlockingLane: Sendable {
         self.storage = storage
         self.options = options
         self.holder = holder
-        kinds = options.blocking.keys.sorted { $0.rawValue < $1.rawValue }
+        kinds = Array(options.blocking.keys)
         runner.use { [weak self] in try self?.step() ?? .never }
     }
 
@@ -49,8 +49,8 @@ final class BlockingLane: Sendable {
         let (taken, wait) = try storage.writeAndWait(caller: .background) { transaction in
             var turn = WorkTurn(holder, kinds)
             let taken = try transaction.takeWork(&turn)
-            // Entries come in transactions of their own: nothing of them is done twice, nor waits for who crashed.
-            if let taken, taken.task.kind != .lateEntries {
+            // Maintenance comes in transactions of its own: nothing of it is done twice, nor waits for who crashed.
+            if let taken, !taken.task.isMaintenance {
                 try transaction.hold(
                     taken, by: holder, until: transaction.now + Self.holdMilliseconds)
             }

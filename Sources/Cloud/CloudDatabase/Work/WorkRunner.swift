@@ -27,8 +27,8 @@ package final class WorkRunner: StoreWorker {
 
     private let inWriter: WriterLane
     private let blocking: BlockingLane?
-    /// Somebody may wait for these, so that nothing else may keep them.
-    private let entries: BlockingLane
+    /// Somebody may wait for what it does, so that nothing else may keep it.
+    private let maintenance: BlockingLane
     private let flag: StopFlag
 
     /// - Parameters:
@@ -40,28 +40,29 @@ package final class WorkRunner: StoreWorker {
         let flag = StopFlag()
         self.flag = flag
         var late = options
-        late.blocking = [
-            .lateEntries: { [weak storage] in
-                try storage?.writeLateEntries(while: { !flag.isSet }) ?? false
+        late.blocking = [:]
+        for maintenance in storage.maintenance where maintenance.isBeside {
+            late.blocking[.maintenance(maintenance)] = { [weak storage] in
+                try storage?.maintain(while: { !flag.isSet }) ?? false
             }
-        ]
-        entries = BlockingLane(storage, late, holder)
+        }
+        maintenance = BlockingLane(storage, late, holder)
     }
 
     package func wake() {
         inWriter.wake()
         blocking?.wake()
-        entries.wake()
+        maintenance.wake()
     }
 
     package var isBusy: Bool {
-        inWriter.isBusy || entries.isBusy || blocking?.isBusy ?? false
+        inWriter.isBusy || maintenance.isBusy || blocking?.isBusy ?? false
     }
 
     package func stop() {
         flag.set()
         inWriter.stop()
-        entries.stop()
+        maintenance.stop()
         blocking?.stop()
     }
 

@@ -14,14 +14,17 @@ struct WorkSteps: Sendable {
     }
 
     /// The kinds, in the order in which they take turns.
-    static let kinds: [WorkKind] = [
-        .cover, .deleteSources, .index, .names, .collect, .tellRequests,
-    ]
+    var kinds: [WorkKind] {
+        [.cover, .deleteSources] + maintenance.filter { !$0.isBeside }.map { .maintenance($0) }
+            + [.collect, .tellRequests]
+    }
     /// The kinds that only remove; they go on while the disk is full.
     static let freeingKinds: [WorkKind] = [.deleteSources, .collect]
 
     let limits: ServiceLimits
     let retentionMilliseconds: Milliseconds
+    /// What the engine may leave for itself.
+    let maintenance: [Maintenance]
 
     /// How many records a step of a kind may take.
     func sizes(of kind: WorkKind) -> ClosedRange<Int> {
@@ -30,17 +33,16 @@ struct WorkSteps: Sendable {
             let most = max(1, limits.shareStepRecordsMax)
             return min(16, most)...most
         case .deleteSources: return 8...256
-        case .index: return 64...4_096
-        case .collect, .collectAssets, .lateEntries: return 32...512
+        case .collect, .collectAssets: return 32...512
         case .tellRequests: return 1...1
-        case .names: return 256...4_096
+        case .maintenance(let maintenance): return maintenance.step
         }
     }
 
     /// How many records the first step of a kind takes.
-    ///
-    /// Somebody waits for an index that is made, and each step costs them a commit.
-    func firstSize(of kind: WorkKind) -> Int { kind == .index ? 512 : 1 }
+    func firstSize(of kind: WorkKind) -> Int {
+        if case .maintenance(let maintenance) = kind { maintenance.firstStep } else { 1 }
+    }
 
     /// Does some of the work, and notes how far it came.
     ///
@@ -71,9 +73,6 @@ struct WorkSteps: Sendable {
             return try SourceDeletion(
                 transaction, limits: limits, target: target, in: zone, deletedAt: position
             ).step(after: RecordNumber(work.cursor), recordsMax: recordsMax)
-        case .index:
-            let hasMore = try transaction.workOnIndexes(recordsMax: recordsMax)
-            return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
         case .collect:
             let hasMore = try transaction.collect(
                 olderThan: transaction.now - retentionMilliseconds, rowsMax: recordsMax)
@@ -82,13 +81,13 @@ struct WorkSteps: Sendable {
                 unusedSince: transaction.now - idle, limit: recordsMax)
             return Outcome(
                 records: recordsMax, cursor: hasMore || ended == recordsMax ? 0 : nil)
-        case .names:
-            let hasMore = try transaction.orderNames(namesMax: recordsMax)
+        case .maintenance(let maintenance):
+            let hasMore = try transaction.maintain(maintenance, step: recordsMax)
             return Outcome(records: recordsMax, cursor: hasMore ? 0 : nil)
         case .tellRequests(let share):
             let moment = try share.flatMap { try RequestTelling.tell($0, transaction) }
             return Outcome(records: 1, cursor: nil, moment: moment)
-        case .collectAssets, .lateEntries:
+        case .collectAssets:
             return Outcome(records: 1, cursor: work.cursor)
         }
     }

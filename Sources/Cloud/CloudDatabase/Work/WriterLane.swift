@@ -51,14 +51,15 @@ final class WriterLane: Sendable {
         self.storage = storage
         self.options = options
         let steps = WorkSteps(
-            limits: options.limits, retentionMilliseconds: options.retentionMilliseconds)
+            limits: options.limits, retentionMilliseconds: options.retentionMilliseconds,
+            maintenance: storage.maintenance)
         self.steps = steps
-        let sizes = WorkSteps.kinds.map {
+        let sizes = steps.kinds.map {
             ($0, StepSize(steps.sizes(of: $0), first: steps.firstSize(of: $0)))
         }
         state = Mutex(
             State(
-                turn: WorkTurn(holder, WorkSteps.kinds),
+                turn: WorkTurn(holder, steps.kinds),
                 sizes: Dictionary(uniqueKeysWithValues: sizes)))
         runner.use { [weak self] in self?.step() ?? .never }
     }

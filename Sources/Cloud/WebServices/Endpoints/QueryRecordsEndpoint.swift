@@ -1,6 +1,7 @@
 import CloudDatabase
 import CloudModel
 import JSON
+import Storage
 
 /// `records/query` (web-services.md §4.1): one page of what a query finds, and a marker when there is more.
 enum QueryRecordsEndpoint {
@@ -13,10 +14,10 @@ enum QueryRecordsEndpoint {
         let end: QueryEnd
         do {
             end = try query.append(to: &writer)
-        } catch let missing as MissingIndexes {
-            // This holds no thread: the indexes are asked for, and later the page is made anew.
+        } catch let unprepared as QueryUnprepared {
+            // This holds no thread: what is missing is asked for, and later the page is made again.
             guard context.place.mayWaitForCommits else { return .again(on: .commits) }
-            guard let fault = try query.prepare(missing) else { return .again(on: .short) }
+            guard let fault = try query.prepare(unprepared) else { return .again(on: .short) }
             return .wait(
                 EarlyAnswer(
                     places: [.indexes], outcome: .failure(fault),

@@ -3,7 +3,7 @@ import SQLite
 import Storage
 
 /// Reads the tables of indexes on one connection.
-final class SQLiteIndexReader: IndexReader {
+final class SQLiteIndexReader {
     let connection: Connection
     private let versions: VersionReader
     private let statements: IndexReadStatements
@@ -21,6 +21,7 @@ final class SQLiteIndexReader: IndexReader {
         statements = IndexReadStatements(connection)
     }
 
+    /// The indexes of a record type, in any state.
     func indexes(ofType type: Int64) throws -> [StoredIndex] {
         let statement = statements.ofType
         defer { statement.reset() }
@@ -49,6 +50,7 @@ final class SQLiteIndexReader: IndexReader {
         return found
     }
 
+    /// Appends the first rows of a range in ascending order, or the last ones in descending order.
     func append(
         _ range: IndexRange, descending: Bool, limit: Int, to rows: inout [IndexRow]
     ) throws {
@@ -63,6 +65,7 @@ final class SQLiteIndexReader: IndexReader {
         }
     }
 
+    /// How many rows a range has, counted up to a limit.
     func count(_ range: IndexRange, limit: Int) throws -> Int {
         let statement = statements.countRange
         defer { statement.reset() }
@@ -81,6 +84,7 @@ final class SQLiteIndexReader: IndexReader {
         statement.bind(Int64(limit), at: 7)
     }
 
+    /// The records of a zone in a rectangle, in no order, that an index of places holds.
     func places(
         of index: Int64, in zone: ZoneNumber, _ rectangle: RecordQuery.Place.Rectangle, limit: Int
     ) throws -> [PlacedRecord] {
@@ -89,6 +93,9 @@ final class SQLiteIndexReader: IndexReader {
             [rectangle.south, rectangle.north, rectangle.west, rectangle.east], limit: limit)
     }
 
+    /// The records of a zone in a ring, in no order, that an index of places holds.
+    ///
+    /// Some of them may lie near the ring's edges without being in it.
     func places(
         of index: Int64, in zone: ZoneNumber, _ ring: GlobeRing, limit: Int
     ) throws -> [PlacedRecord] {
@@ -126,6 +133,7 @@ final class SQLiteIndexReader: IndexReader {
         return found
     }
 
+    /// A record's exact place, as the record itself has it, not rounded as in an index of places.
     func place(of record: RecordNumber, in index: Int64) throws -> RecordQuery.Place? {
         let statement = statements.place
         defer { statement.reset() }
@@ -134,6 +142,7 @@ final class SQLiteIndexReader: IndexReader {
         return RecordQuery.Place(latitude: statement.double(3), longitude: statement.double(4))
     }
 
+    /// The records of a zone that have words: in the order of their numbers, after one, at most `limit`.
     func records(
         of index: Int64, in zone: ZoneNumber, with search: WordSearch, after: RecordNumber,
         limit: Int
@@ -151,6 +160,8 @@ final class SQLiteIndexReader: IndexReader {
         return found
     }
 
+    /// Whether the index lacks entries of a zone's living records that were left for later, or has some of a former
+    /// version: then it finds too few records, or wrong ones.
     func isLate(_ index: Int64, in zone: ZoneNumber) throws -> Bool {
         let statement = statements.awaited
         defer { statement.reset() }
@@ -178,6 +189,9 @@ final class SQLiteIndexReader: IndexReader {
         return IndexTerms(made)
     }
 
+    /// Visits the current versions of records, in the records' order; skips those that have none.
+    ///
+    /// - Parameter visit: gets the index of the record in `records`, and the version; false ends the visits.
     func versions(
         of records: [RecordNumber], _ visit: (_ index: Int, StoredVersion) throws -> Bool
     ) throws {
@@ -195,11 +209,13 @@ final class SQLiteIndexReader: IndexReader {
         return try statement.step() ? statement.int64(0) : nil
     }
 
+    /// The greatest record number so far, of any type; 0 for none.
     func lastRecord() throws -> RecordNumber {
         defer { statements.last.reset() }
         return RecordNumber(try statements.last.step() ? statements.last.int64(0) : 0)
     }
 
+    /// Ends the snapshot earlier than it would end by itself; later reads of it fail with `StorageFailure.interrupted`.
     func endSnapshot(afterMilliseconds milliseconds: Int) {
         connection.endSnapshot(afterSeconds: Double(milliseconds) / 1_000)
     }

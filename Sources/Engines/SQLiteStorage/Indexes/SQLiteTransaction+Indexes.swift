@@ -43,25 +43,29 @@ extension SQLiteTransaction {
             try writer.replace(
                 former, with: new, of: record, in: version.zone.number, index)
         }
-        if try writer.values.isDue(record, indexes: indexesOfValues) { try enqueue(.index) }
+        if try writer.values.isDue(record, indexes: indexesOfValues) {
+            try enqueue(.maintenance(.index))
+        }
     }
 
     /// Has queued work bring entries into order, where enough wait for it.
     func orderEntries(of writer: IndexWriter) throws {
         let last = try snapshot.storedIndexes.lastRecord()
-        if try writer.values.isDue(last, indexes: indexesOfValues) { try enqueue(.index) }
+        if try writer.values.isDue(last, indexes: indexesOfValues) {
+            try enqueue(.maintenance(.index))
+        }
     }
 
     private var indexesOfValues: Int { indexes.all.count { $0.need.kind.keepsValues } }
 
     func makeIndexes(_ needs: [IndexNeed], ofType type: Int64) throws {
         try workOnIndexes { try $0.make(needs, ofType: type) }
-        if indexes.hasWork { try enqueue(.index) }
+        if indexes.hasWork { try enqueue(.maintenance(.index)) }
     }
 
     func dropIndexes(ofType type: Int64, fields: Set<String>?) throws {
         try workOnIndexes { try $0.drop(ofType: type, fields: fields) }
-        if indexes.hasWork { try enqueue(.index) }
+        if indexes.hasWork { try enqueue(.maintenance(.index)) }
     }
 
     func workOnIndexes(recordsMax: Int) throws -> Bool {
@@ -83,7 +87,7 @@ extension SQLiteTransaction {
         let value = try body(&work)
         try group.indexWriter?.values.finish()
         indexes = work.catalog
-        if try hasLateEntries() { try enqueue(.lateEntries) }
+        if try hasLateEntries() { try enqueue(.maintenance(.lateEntries)) }
         return value
     }
 }

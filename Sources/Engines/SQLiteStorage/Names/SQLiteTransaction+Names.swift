@@ -25,6 +25,4 @@ extension SQLiteTransaction {
         throw BrokenInvariant(
             "a name is of one record: it is of \(head.record.value) in zone \(zone.value)")
     }
-
-    func orderNames(namesMax: Int) throws -> Bool { try nameWriter().step(namesMax: namesMax) }
 }

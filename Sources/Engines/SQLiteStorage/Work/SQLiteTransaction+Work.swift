@@ -10,12 +10,17 @@ extension SQLiteTransaction {
     func enqueue(_ task: WorkTask) throws {
         let row = WorkRow(task)
         let statement = try workStatements().enqueue
-        statement.bind(task.kind.rawValue, at: 1)
+        guard let number = task.kind.number else { throw Self.unknown(task.kind) }
+        statement.bind(number, at: 1)
         statement.bind(row.subject, at: 2)
         statement.bind(row.item, at: 3)
         statement.bind(row.name, at: 4)
         try statement.run()
         hasQueuedWork = true
+    }
+
+    private static func unknown(_ kind: WorkKind) -> BrokenInvariant {
+        BrokenInvariant("work is of the kinds that the engine knows: \(kind)")
     }
 
     func takeWork(_ turn: inout WorkTurn) throws -> StoredWork? {
@@ -40,7 +45,8 @@ extension SQLiteTransaction {
     ) throws -> (subject: Int64, StoredWork)? {
         let statement = try workStatements().take
         defer { statement.reset() }
-        statement.bind(kind.rawValue, at: 1)
+        guard let number = kind.number else { throw Self.unknown(kind) }
+        statement.bind(number, at: 1)
         statement.bind(last, at: 2)
         statement.bind(now, at: 3)
         statement.bind(holder.value, at: 4)
@@ -99,7 +105,7 @@ extension SQLiteTransaction {
 
     func finish(_ work: StoredWork) throws {
         // More may have come since whoever did the work has looked.
-        if case .lateEntries = work.task, try hasLateEntries() {
+        if work.task == .maintenance(.lateEntries), try hasLateEntries() {
             return try advance(work, to: 0)
         }
         let statement = try workStatements().finish
@@ -110,13 +116,13 @@ extension SQLiteTransaction {
     }
 
     func nextWorkMoment(
-        _ kinds: [WorkKind], for holder: WorkHolder
+        _ kinds: [WorkKind]?, for holder: WorkHolder
     ) throws -> Milliseconds? {
         let statement = try workStatements().nextMoment
         defer { statement.reset() }
         var next: Milliseconds?
-        for kind in kinds {
-            statement.bind(kind.rawValue, at: 1)
+        for number in (kinds ?? WorkKind.stored).compactMap(\.number) {
+            statement.bind(number, at: 1)
             statement.bind(holder.value, at: 2)
             if try statement.step(), !statement.isNull(0) {
                 next = min(next ?? .max, statement.int64(0))
@@ -147,7 +153,7 @@ private struct WorkRow {
             self.init(subject: position, item: zone.value, name: target.text)
         case .tellRequests(let share):
             self.init(subject: share?.value ?? 0, item: 0, name: "")
-        case .index, .collect, .collectAssets, .names, .lateEntries:
+        case .collect, .collectAssets, .maintenance:
             self.init(subject: 0, item: 0, name: "")
         }
     }
@@ -160,12 +166,10 @@ private struct WorkRow {
             RecordName(name).map {
                 .deleteSources(of: $0, in: ZoneNumber(item), deletedAt: subject)
             }
-        case .index: .index
         case .collect: .collect
         case .collectAssets: .collectAssets
-        case .lateEntries: .lateEntries
         case .tellRequests: .tellRequests(subject == 0 ? nil : ShareNumber(subject))
-        case .names: .names
+        case .maintenance(let maintenance): .maintenance(maintenance)
         }
     }
 }

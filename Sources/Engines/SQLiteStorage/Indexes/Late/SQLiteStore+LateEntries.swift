@@ -9,7 +9,7 @@ extension SQLiteStore {
     /// The longest pause after a step.
     private static let pauseNanosecondsMax: UInt64 = 50_000_000
 
-    package func writeLateEntries(while goesOn: () -> Bool) throws -> Bool {
+    package func maintain(while goesOn: () -> Bool) throws -> Bool {
         var zone = ZoneNumber(.min)
         while goesOn() {
             guard let found = try findLateEntries(behind: zone) else { return zone.value != .min }

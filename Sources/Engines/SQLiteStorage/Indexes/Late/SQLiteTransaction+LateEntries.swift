@@ -71,7 +71,7 @@ extension SQLiteTransaction {
     ) throws {
         let isLeft = try group.preparedIndexWriter(snapshot.connection).late.leave(
             record, in: zone, to: indexes, former: former, isAwaited: isAwaited)
-        if isLeft { try enqueue(.lateEntries) }
+        if isLeft { try enqueue(.maintenance(.lateEntries)) }
     }
 
     func hasLateEntries() throws -> Bool {
@@ -113,7 +113,9 @@ extension SQLiteTransaction {
     private func end(_ row: LateRow, of index: StoredIndex, _ writer: IndexWriter) throws {
         if row.isAwaited, try !writer.late.isAwaited(row.zone, row.index) { moved.insert(.indexes) }
         // It waits for its last entries to be gone.
-        if index.state != .whole, try !writer.late.hasAny(of: row.index) { try enqueue(.index) }
+        if index.state != .whole, try !writer.late.hasAny(of: row.index) {
+            try enqueue(.maintenance(.index))
+        }
     }
 
     /// Has what was written put in order, where that is due.

@@ -41,16 +41,13 @@ package final class LeasedStore: Store {
 
     package func attach(_ worker: any StoreWorker) { store.attach(worker) }
 
-    package func prepareIndexes(
-        _ needs: [IndexNeed], ofType type: Int64, waitMillisecondsMax: Int
-    ) throws -> IndexProgress? {
-        try withExtendedLifetime(lease) {
-            try store.prepareIndexes(
-                needs, ofType: type, waitMillisecondsMax: waitMillisecondsMax)
-        }
+    package func prepare(_ query: StoreQuery) throws -> Int? {
+        try withExtendedLifetime(lease) { try store.prepare(query) }
     }
 
-    package func writeLateEntries(while goesOn: () -> Bool) throws -> Bool {
-        try withExtendedLifetime(lease) { try store.writeLateEntries(while: goesOn) }
+    package var maintenance: [Maintenance] { store.maintenance }
+
+    package func maintain(while goesOn: () -> Bool) throws -> Bool {
+        try withExtendedLifetime(lease) { try store.maintain(while: goesOn) }
     }
 }

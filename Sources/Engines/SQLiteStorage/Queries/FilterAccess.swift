@@ -63,11 +63,10 @@ extension RecordQuery.Filter {
 
     /// How to read the index in one zone.
     ///
-    /// - Throws: `Fault` for a text of too many words.
-    func access(in zone: ZoneName, words search: SearchWords) throws -> FilterAccess {
-        if let text = searchText {
-            let wanted = try search.words(in: text)
-            guard !wanted.isEmpty else { return .nothing }
+    /// - Parameter words: those that a search for words looks for.
+    func access(in zone: ZoneName, words wanted: [[UInt8]]?) -> FilterAccess {
+        if searchText != nil {
+            guard let wanted, !wanted.isEmpty else { return .nothing }
             return .words(WordSearch(words: wanted, needsAll: comparator == .containsAllTokens))
         }
         if case .location(let centre) = value, comparator == .near {

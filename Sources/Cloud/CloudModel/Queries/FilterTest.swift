@@ -1,10 +1,9 @@
-import CloudModel
 import Cryptography
 
 /// Decides whether a record matches one filter, by the record's stored body (rulings.md 21).
 ///
 /// A negative comparator matches only records that have the field.
-struct FilterTest {
+package struct FilterTest {
     private let name: String
     private let comparator: RecordQuery.Comparator
     private let isFolded: Bool
@@ -17,12 +16,12 @@ struct FilterTest {
 
     /// - Parameters:
     ///   - zone: the zone of the records; it decides what a reference means.
-    ///   - words: the words of the filter's text.
-    ///   - tokens: finds the words of a text, as the store's index does.
-    init(
-        _ filter: RecordQuery.Filter, in zone: ZoneName, words search: SearchWords,
+    ///   - words: those that a search for words looks for; nil for another comparator.
+    ///   - tokens: finds the words of a text, as the store does.
+    package init(
+        _ filter: RecordQuery.Filter, in zone: ZoneName, words: [[UInt8]]?,
         tokens: @escaping (String) throws -> [[UInt8]]
-    ) throws {
+    ) {
         name = filter.subject.name
         comparator = filter.comparator
         isFolded = filter.isFolded
@@ -32,11 +31,11 @@ struct FilterTest {
         } else {
             near = nil
         }
-        words = try filter.searchText.map { Set(try search.words(in: $0)) }
+        self.words = filter.searchText.map { _ in Set(words ?? []) }
         self.tokens = tokens
     }
 
-    func holds(for record: StoredFields) throws -> Bool {
+    package func holds(for record: StoredFields) throws -> Bool {
         if let near {
             guard let place = record.place(in: name) else { return false }
             return place.distance(to: near.centre) <= near.metres
@@ -108,7 +107,7 @@ struct FilterTest {
 
 extension RecordQuery.Filter {
     /// Whether text is compared without regard to case (rulings.md 21).
-    var isFolded: Bool {
+    package var isFolded: Bool {
         guard case .field = subject else { return false }
         switch comparator {
         case .equals, .notEquals, .in, .notIn, .listContains, .notListContains, .listContainsAny,
@@ -127,7 +126,7 @@ extension RecordQuery.Filter {
     }
 
     /// The text of a token search; nil for another comparator.
-    var searchText: String? {
+    package var searchText: String? {
         guard comparator == .containsAllTokens || comparator == .containsAnyTokens else {
             return nil
         }
@@ -143,7 +142,7 @@ extension RecordQuery.Filter {
     /// The values that the filter compares with; of a list, its members one by one.
     ///
     /// - Parameter zone: the zone of the records to compare: their references within it name no zone.
-    func indexValues(in zone: ZoneName) -> [IndexValue] {
+    package func indexValues(in zone: ZoneName) -> [IndexValue] {
         guard case .list(let members) = value else {
             return indexValue(of: value, in: zone).map { [$0] } ?? []
         }

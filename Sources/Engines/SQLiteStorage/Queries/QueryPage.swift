@@ -1,15 +1,13 @@
 import CloudModel
-import JSON
 import Storage
 
-/// Fills one page from candidates: judges them, puts them in order and shows them.
+/// Fills one page from candidates: judges them, puts them in order and hands them on.
 final class QueryPage {
-    private let reading: QueryReading
+    private let reading: CandidateReading
     private let source: QuerySource
-    private let request: QueryRequest
     private let order: QueryOrder
     private let bytesMax: Int
-    private let database: Database
+    private let shown: (StoredVersion) throws -> Void
     /// The last place of the previous page.
     private let start: QueryPlace?
     /// The filters for each zone's records, made when the zone's first record is judged.
@@ -19,21 +17,18 @@ final class QueryPage {
 
     private var count = 0
     private var bytes = 0
-    /// The position of the last change among the records that the page shows.
-    private(set) var reach: Position = 0
     /// The last place of the page so far.
     private var last: QueryPlace?
 
     init(
-        _ reading: QueryReading, from source: QuerySource, after start: QueryPlace?,
-        for request: QueryRequest, of database: Database
-    ) throws {
+        _ reading: CandidateReading, from source: QuerySource, after start: QueryPlace?,
+        bytesMax: Int, _ shown: @escaping (StoredVersion) throws -> Void
+    ) {
         self.reading = reading
         self.source = source
         self.start = start
-        self.request = request
-        self.database = database
-        bytesMax = database.limits.pageBytesMax
+        self.shown = shown
+        self.bytesMax = bytesMax
         order = QueryOrder(sorts: reading.plan.query.sorts)
         tests = reading.zones.map { _ in nil }
         let query = reading.plan.query
@@ -50,24 +45,24 @@ final class QueryPage {
         self.covered = covered
     }
 
-    /// Appends the page's records.
+    /// Shows the page's records.
     ///
     /// - Returns: the last place of the page; nil when nothing comes after it.
-    /// - Throws: `Fault` INTERNAL_ERROR where the first candidate is not what was written.
-    func append(to writer: inout JSONWriter) throws -> QueryPlace? {
+    /// - Throws: `DamagedVersion` where the first candidate is not what was written.
+    func show() throws -> QueryPlace? {
         let candidates = try reading.candidates(source, after: start)
         do {
-            if source.kind == .sorted { return try appendSorted(candidates, to: &writer) }
+            if source.kind == .sorted { return try showSorted(candidates) }
             if reading.plan.query.sorts.count > 1 {
-                return try appendByGroups(candidates, to: &writer)
+                return try showByGroups(candidates)
             }
-            return try appendInOrder(candidates, to: &writer)
-        } catch is QueryLimitReached where count == reading.limit {
+            return try showInOrder(candidates)
+        } catch is QueryRefusal where count == reading.limit {
             // The page is full. The next one finds out whether more comes.
             return last
-        } catch is DamagedVersion {
+        } catch let damage as DamagedVersion {
             // A page ends before a record that is not what was written; only the next one fails.
-            guard count > 0, let last else { throw Fault.recordUnreadable }
+            guard count > 0, let last else { throw damage }
             return last
         }
     }
@@ -76,10 +71,8 @@ final class QueryPage {
 
     // MARK: - Candidates in the order that is asked for
 
-    private func appendInOrder(
-        _ candidates: any Candidates, to writer: inout JSONWriter
-    ) throws -> QueryPlace? {
-        var shown: QueryPlace?
+    private func showInOrder(_ candidates: any Candidates) throws -> QueryPlace? {
+        var end: QueryPlace?
         var isBeyond = false
         while true {
             // One more than there is room for tells whether more comes.
@@ -89,15 +82,15 @@ final class QueryPage {
                     isBeyond = true
                     return false
                 }
-                try show(version, to: &writer)
-                shown = place(of: candidate)
-                last = shown
+                try show(version)
+                end = place(of: candidate)
+                last = end
                 return true
             } passed: { candidate in
                 // A marker tells a participant of no place that they are not shown.
                 if reading.shared == nil { last = place(of: candidate) }
             }
-            if isBeyond { return shown }
+            if isBeyond { return end }
             if let error = run.error { throw error }
             if run.isLast { return nil }
         }
@@ -153,9 +146,7 @@ final class QueryPage {
     /// How many candidates are read together where all of them are to be read.
     private static let sortedAtOnce = 256
 
-    private func appendSorted(
-        _ candidates: any Candidates, to writer: inout JSONWriter
-    ) throws -> QueryPlace? {
+    private func showSorted(_ candidates: any Candidates) throws -> QueryPlace? {
         var found = FirstPlaces(order, countMax: reading.limit + 1)
         while true {
             let run = run(of: candidates, countMax: Self.sortedAtOnce)
@@ -166,13 +157,11 @@ final class QueryPage {
             if let error = run.error { throw error }
             if run.isLast { break }
         }
-        return try show(found.sorted, to: &writer) ? last : nil
+        return try show(found.sorted) ? last : nil
     }
 
     /// Sorts the records that have the first sort's value in common; such groups come one after the other.
-    private func appendByGroups(
-        _ candidates: any Candidates, to writer: inout JSONWriter
-    ) throws -> QueryPlace? {
+    private func showByGroups(_ candidates: any Candidates) throws -> QueryPlace? {
         var found = FirstPlaces(order, countMax: reading.limit + 1)
         var group: SortKey?
         // How many places the groups have that are whole: they come before all others.
@@ -196,12 +185,12 @@ final class QueryPage {
                 if let error = run.error, !isEnough { throw error }
                 if run.isLast { isEnough = true }
             }
-        } catch let error where error is QueryLimitReached || error is DamagedVersion {
+        } catch let error where error is QueryRefusal || error is DamagedVersion {
             let isPage = error is DamagedVersion || whole >= reading.limit
-            if isPage { _ = try show(found.sorted.prefix(whole), to: &writer) }
+            if isPage { _ = try show(found.sorted.prefix(whole)) }
             throw error
         }
-        return try show(found.sorted, to: &writer) ? last : nil
+        return try show(found.sorted) ? last : nil
     }
 
     private func collect(
@@ -214,9 +203,7 @@ final class QueryPage {
     /// Shows places as far as there is room.
     ///
     /// - Returns: whether there was no room for all.
-    private func show(
-        _ places: ArraySlice<QueryPlace>, to writer: inout JSONWriter
-    ) throws -> Bool {
+    private func show(_ places: ArraySlice<QueryPlace>) throws -> Bool {
         let places = Array(places)
         var isShort = false
         try reading.reader.versions(of: places.map(\.record)) { index, version in
@@ -224,7 +211,7 @@ final class QueryPage {
                 isShort = true
                 return false
             }
-            try show(version, to: &writer)
+            try show(version)
             last = places[index]
             return true
         }
@@ -243,11 +230,7 @@ final class QueryPage {
         _ body: (Candidate, StoredVersion, LazyFields) throws -> Bool,
         passed: (Candidate) -> Void = { _ in }
     ) throws {
-        var seen = candidates
-        if let shared = reading.shared {
-            try shared.prepare(candidates.map(\.record))
-            seen = try candidates.filter { try shared.sees($0.record) }
-        }
+        let seen = try reading.shared?.seen(candidates) ?? candidates
         var next = 0
         var goesOn = true
         try reading.reader.versions(of: seen.map(\.record)) { index, version in
@@ -278,7 +261,7 @@ final class QueryPage {
     }
 
     private func holds(for candidate: Candidate, _ fields: LazyFields) throws -> Bool {
-        for (index, test) in try tests(in: candidate.zone).enumerated() {
+        for (index, test) in tests(in: candidate.zone).enumerated() {
             if index == source.filter, try !isFirstMember(candidate, fields) { return false }
             if covered[index], candidate.value?.mayBeCut != true { continue }
             guard try test.holds(for: fields.get()) else { return false }
@@ -286,12 +269,12 @@ final class QueryPage {
         return true
     }
 
-    private func tests(in zone: Int) throws -> [FilterTest] {
+    private func tests(in zone: Int) -> [FilterTest] {
         if let known = tests[zone] { return known }
         let name = reading.zones[zone].name
         let reader = reading.reader
-        let made = try reading.plan.query.filters.map {
-            try FilterTest($0, in: name, words: reading.words, tokens: reader.words)
+        let made = reading.plan.query.filters.enumerated().map { index, filter in
+            FilterTest(filter, in: name, words: reading.words[index], tokens: reader.words)
         }
         tests[zone] = made
         return made
@@ -308,11 +291,9 @@ final class QueryPage {
         return members.filter { $0.begins(with: prefix) }.map(\.cut).min() == value
     }
 
-    private func show(_ version: StoredVersion, to writer: inout JSONWriter) throws {
-        if count > 0 { writer.raw(",") }
-        try database.append(version, as: request.rendering, from: reading.snapshot, to: &writer)
+    private func show(_ version: StoredVersion) throws {
+        try shown(version)
         count += 1
-        reach = max(reach, version.position)
         bytes += version.body.count + 1
     }
 }

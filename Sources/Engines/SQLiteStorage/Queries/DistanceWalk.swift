@@ -30,7 +30,7 @@ final class DistanceWalk: Candidates {
     private static let off = PlacedRecord.metresOff
 
     private let ground: Ground
-    private let reader: any IndexReader
+    private let reader: SQLiteIndexReader
     private let budget: QueryBudget
     /// The point that rings grow from.
     private let origin: RecordQuery.Place
@@ -43,7 +43,7 @@ final class DistanceWalk: Candidates {
     /// Candidates whose exact places are known, in order.
     private var known: ArraySlice<Candidate> = []
 
-    init(_ ground: Ground, reader: any IndexReader, budget: QueryBudget) {
+    init(_ ground: Ground, reader: SQLiteIndexReader, budget: QueryBudget) {
         self.ground = ground
         self.reader = reader
         self.budget = budget

@@ -27,7 +27,7 @@ final class IndexWalk: Candidates {
         var key: SortKey?
     }
 
-    private let reader: any IndexReader
+    private let reader: SQLiteIndexReader
     private let zone: Int
     private let descending: Bool
     /// Whether candidates carry the values by which they are sorted.
@@ -41,7 +41,7 @@ final class IndexWalk: Candidates {
 
     init(
         _ sections: [Section], zone: Int, descending: Bool, isKeyed: Bool, rowsAtOnce: Int,
-        reader: any IndexReader
+        reader: SQLiteIndexReader
     ) {
         self.sections = sections[...]
         self.zone = zone
@@ -93,7 +93,7 @@ final class IndexWalk: Candidates {
 
 /// Finds the records that have certain words, in the order of their numbers.
 final class WordWalk: Candidates {
-    private let reader: any IndexReader
+    private let reader: SQLiteIndexReader
     private let index: Int64
     private let zone: (place: Int, number: ZoneNumber)
     private let search: WordSearch
@@ -106,7 +106,7 @@ final class WordWalk: Candidates {
 
     init(
         _ search: WordSearch, of index: Int64, in zone: (place: Int, number: ZoneNumber),
-        after: RecordNumber, reader: any IndexReader
+        after: RecordNumber, reader: SQLiteIndexReader
     ) {
         self.search = search
         self.index = index

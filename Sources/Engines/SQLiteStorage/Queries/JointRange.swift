@@ -19,16 +19,16 @@ extension RecordQuery {
 
     /// How to read a filter's index in one zone, narrowed by the filters that are joint with it.
     ///
-    /// - Throws: `Fault` for a text of too many words.
+    /// - Parameter words: for each filter that searches words, those to look for.
     func access(
-        by filter: Int, in zone: ZoneName, words: SearchWords
-    ) throws -> FilterAccess {
-        let own = try filters[filter].access(in: zone, words: words)
+        by filter: Int, in zone: ZoneName, words: [Int: [[UInt8]]]
+    ) -> FilterAccess {
+        let own = filters[filter].access(in: zone, words: words[filter])
         guard case .range(var from, var to) = own else { return own }
         for other in joint(with: filter) where other != filter {
             guard
-                case .range(let otherFrom, let otherTo) = try filters[other].access(
-                    in: zone, words: words)
+                case .range(let otherFrom, let otherTo) = filters[other].access(
+                    in: zone, words: words[other])
             else { return .nothing }
             from = max(from, otherFrom)
             to = min(to, otherTo)

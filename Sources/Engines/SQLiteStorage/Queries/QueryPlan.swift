@@ -79,11 +79,4 @@ struct QueryPlan {
         }
         return best
     }
-
-    /// What would have made the query cheaper, in words for people.
-    var hint: String {
-        query.filters.contains(where: \.findsRecords)
-            ? "add a filter that fewer records match, or sort by the field that is filtered"
-            : "add a filter on an indexed field that fewer records match"
-    }
 }

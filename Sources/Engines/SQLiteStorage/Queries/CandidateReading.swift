@@ -1,20 +1,20 @@
 import CloudModel
-import JSON
 import Storage
 
 /// Reads candidates of one query from the indexes of one snapshot.
-struct QueryReading {
+struct CandidateReading {
     let plan: QueryPlan
     let zones: [StoredZone]
     let indexes: [IndexNeed: StoredIndex]
-    let reader: any IndexReader
-    let words: SearchWords
-    let snapshot: any StoreSnapshot
+    let reader: SQLiteIndexReader
+    /// For each filter that searches words, those to look for.
+    let words: [Int: [[UInt8]]]
+    let snapshot: SQLiteSnapshot
     let type: Int64
     let budget: QueryBudget
     let limit: Int
-    /// What the caller is shown of another user's zone; nil in their own databases.
-    let shared: ZoneAccess?
+    /// What a viewer is shown of another user's zone; nil in databases of their own.
+    let shared: SharedRecords?
 
     private var query: RecordQuery { plan.query }
 
@@ -32,7 +32,7 @@ struct QueryReading {
     private func count(
         of filter: Int, in zone: StoredZone, limit: Int
     ) throws -> Int {
-        let access = try query.access(by: filter, in: zone.name, words: words)
+        let access = query.access(by: filter, in: zone.name, words: words)
         let index = try query.filters[filter].indexNeed.map(number) ?? 0
         switch access {
         case .range(let from, let to):
@@ -63,7 +63,9 @@ struct QueryReading {
     }
 
     private func number(_ need: IndexNeed) throws -> Int64 {
-        guard let index = indexes[need] else { throw MissingIndexes(needs: plan.needs) }
+        guard let index = indexes[need] else {
+            throw MissingIndexes(needs: plan.needs, isLate: false)
+        }
         return index.number
     }
 
@@ -94,7 +96,7 @@ struct QueryReading {
                 return try visible(to: shared, after: after ?? RecordNumber(0))
             }
             guard let filter = source.filter, query.filters.indices.contains(filter) else {
-                throw MissingIndexes(needs: plan.needs)
+                throw QueryRefusal.unknownCursor
             }
             var found: [any Candidates] = []
             for place in zones.indices {
@@ -112,7 +114,7 @@ struct QueryReading {
         let zone = zones[place].number
         if let filter, query.sorts.first?.relativeTo == nil {
             guard let need = query.filters[filter].indexNeed,
-                case .range(let from, let to) = try query.access(
+                case .range(let from, let to) = query.access(
                     by: filter, in: zones[place].name, words: words)
             else { return KnownCandidates([]) }
             let range = IndexRange(index: try number(need), zone: zone, from: from, to: to)
@@ -217,7 +219,7 @@ struct QueryReading {
         _ place: Int, _ filter: Int, after: RecordNumber
     ) throws -> [any Candidates] {
         let zone = zones[place]
-        let access = try query.access(by: filter, in: zone.name, words: words)
+        let access = query.access(by: filter, in: zone.name, words: words)
         let index = try query.filters[filter].indexNeed.map(number) ?? 0
         switch access {
         case .nothing: return []
@@ -316,8 +318,8 @@ private final class OneAfterTheOther: Candidates {
 }
 
 /// Indexes that a query needs and that are not whole yet, or not for the zones that it asks.
-package struct MissingIndexes: Error {
+struct MissingIndexes: Error {
     let needs: [IndexNeed]
     /// Whether they are whole, and only lack what was left for later.
-    package var isLate = false
+    let isLate: Bool
 }

@@ -1,0 +1,83 @@
+import CloudModel
+import Storage
+
+extension StoreQuery {
+    /// The plan, in which who may see their own records alone has a filter for these, behind all others.
+    var plan: QueryPlan {
+        guard case .made(by: let user) = sight else { return QueryPlan(query) }
+        var held = query
+        held.filters.append(
+            RecordQuery.Filter(
+                subject: .system(.createdBy), comparator: .equals, type: FieldType(.reference),
+                value: .user(user.text)))
+        return QueryPlan(held)
+    }
+}
+
+// Queries, each page by a plan of its own.
+extension SQLiteSnapshot {
+    /// A page of a query; the snapshot goes on behind it.
+    func find(
+        _ query: StoreQuery, _ visit: (StoredVersion) throws -> Void
+    ) throws -> QueryCursor? {
+        let start = try query.start.map { try QueryStart($0) }
+        guard !query.zones.isEmpty else { return nil }
+        let plan = query.plan
+        do {
+            let reading = CandidateReading(
+                plan: plan, zones: query.zones, indexes: try wholeIndexes(of: plan, query),
+                reader: storedIndexes, words: query.words, snapshot: self, type: query.type,
+                budget: QueryBudget(query.bounds, checkStop: checkStop), limit: query.limit,
+                shared: shared(query))
+            if let source = start?.source, source.filter == nil, source.kind != .walk,
+                reading.shared?.isWhole == true
+            {
+                // The cursor is from when trees of the zone were shared; now the whole zone is.
+                throw QueryRefusal.unknownCursor
+            }
+            let source =
+                try start?.source
+                ?? reading.concealingSource(
+                    query.sight, sharedRecordsMax: query.bounds.sharedRecordsMax)
+                ?? plan.source(count: reading.count)
+            let last = try withoutActuallyEscaping(visit) { visit in
+                try QueryPage(
+                    reading, from: source, after: start?.place, bytesMax: query.bytesMax, visit
+                ).show()
+            }
+            return last.map { QueryStart(source: source, place: $0).cursor }
+        } catch let missing as MissingIndexes {
+            throw QueryUnprepared(
+                query, fields: Set(missing.needs.map(\.field)), isLate: missing.isLate)
+        }
+    }
+
+    func words(in text: String) throws -> [[UInt8]] { try storedIndexes.words(in: text) }
+
+    private func shared(_ query: StoreQuery) -> SharedRecords? {
+        guard case .shared(with: let viewer, isWhole: let isWhole) = query.sight,
+            let zone = query.zones.first
+        else { return nil }
+        return SharedRecords(viewer, in: zone.number, isWhole: isWhole, self)
+    }
+
+    /// The indexes of a plan as the snapshot has them.
+    private func wholeIndexes(
+        of plan: QueryPlan, _ query: StoreQuery
+    ) throws -> [IndexNeed: StoredIndex] {
+        let needs = plan.needs
+        guard !needs.isEmpty else { return [:] }
+        var found: [IndexNeed: StoredIndex] = [:]
+        for index in try storedIndexes.indexes(ofType: query.type)
+        where index.state == .whole && needs.contains(index.need) {
+            found[index.need] = index
+        }
+        guard found.count == needs.count else { throw MissingIndexes(needs: needs, isLate: false) }
+        for index in found.values {
+            for zone in query.zones where try storedIndexes.isLate(index.number, in: zone.number) {
+                throw MissingIndexes(needs: [index.need], isLate: true)
+            }
+        }
+        return found
+    }
+}

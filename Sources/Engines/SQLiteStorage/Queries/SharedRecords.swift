@@ -1,0 +1,67 @@
+import CloudModel
+import Storage
+
+/// The records of a zone that a viewer's shares cover, for one page of a query; all of the zone's trees are whole.
+final class SharedRecords {
+    /// Whether the viewer has the zone as a whole.
+    let isWhole: Bool
+    private let viewer: UserRecordName
+    private let zone: ZoneNumber
+    private let snapshot: SQLiteSnapshot
+    private var granted: [ShareNumber: Bool] = [:]
+
+    private static let staysAtOnce = 512
+
+    init(
+        _ viewer: UserRecordName, in zone: ZoneNumber, isWhole: Bool, _ snapshot: SQLiteSnapshot
+    ) {
+        self.viewer = viewer
+        self.zone = zone
+        self.isWhole = isWhole
+        self.snapshot = snapshot
+    }
+
+    /// Those of some candidates that the viewer sees, in their order.
+    func seen(_ candidates: [Candidate]) throws -> [Candidate] {
+        guard !isWhole, !candidates.isEmpty else { return candidates }
+        let covers = try snapshot.covers(of: candidates.map(\.record))
+        let asked = Set(covers.compactMap { $0?.share }).filter { granted[$0] == nil }
+            .sorted { $0.value < $1.value }
+        for (share, grant) in zip(asked, try snapshot.grants(of: asked, to: viewer)) {
+            granted[share] = grant != nil
+        }
+        return zip(candidates, covers).filter { _, cover in
+            cover.map { granted[$0.share] == true } ?? false
+        }.map(\.0)
+    }
+
+    /// The records of a type in the trees that the viewer has, in the order of their numbers.
+    ///
+    /// Does not look at records that the viewer has lost or may not see, so those cost no time either.
+    ///
+    /// - Parameters:
+    ///   - type: the type's number.
+    ///   - staysMax: how many stays are read at most.
+    /// - Returns: nil when there are more.
+    func records(ofType type: Int64, staysMax: Int) throws -> [RecordNumber]? {
+        var found: [RecordNumber] = []
+        var left = staysMax
+        for grant in try snapshot.grants(of: viewer, in: zone, changedAfter: 0)
+        where grant.revoked == nil {
+            var after: Position = 0
+            while true {
+                let run = try snapshot.stays(
+                    of: grant.share, in: zone, after: after, limit: Self.staysAtOnce,
+                    withVersions: false)
+                left -= run.stays.count
+                guard left >= 0 else { return nil }
+                for stay in run.stays where stay.left == nil && stay.type == type {
+                    found.append(stay.record)
+                }
+                guard let last = run.stays.last, !run.isLast else { break }
+                after = last.position
+            }
+        }
+        return found.sorted { $0.value < $1.value }
+    }
+}
