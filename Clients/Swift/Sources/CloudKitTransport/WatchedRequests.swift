@@ -93,7 +93,7 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
         }
     }
 
-    /// Tells whoever waits, once.
+    /// Tells the waiting caller, once.
     private func end(_ id: ObjectIdentifier, _ error: (any Error)?) {
         guard let ended = running.withLock({ $0.removeValue(forKey: id) }) else { return }
         ended.watch?.cancel()

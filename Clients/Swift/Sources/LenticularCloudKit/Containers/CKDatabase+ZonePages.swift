@@ -106,7 +106,7 @@ actor PagesAhead {
         var token: String?
         let keys: [CKRecord.FieldKey]?
         let limit: Int?
-        /// Who asks: a page is for nobody else.
+        /// The account that asks: a page is for nobody else.
         let account: Int
 
         func following(_ token: String) -> Place {

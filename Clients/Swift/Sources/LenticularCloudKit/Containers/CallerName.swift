@@ -7,7 +7,7 @@ actor CallerName {
     private(set) var known: String?
     /// The sign-in that the name is of.
     private var generation = 0
-    /// Whom the app takes to be signed in: who was there at first, or was told of last.
+    /// The user that the app takes to be signed in: the first one, or the one that it was last told of.
     private var told: String?
 
     func name(by connection: ServiceConnection) async throws -> String {

@@ -119,7 +119,7 @@ public final class CKSyncEngine: Sendable {
 
     /// Fetches what others have changed; returns once the delegate has dealt with all of it.
     ///
-    /// A call while another is at work joins that one when it fetches all that this one would. Without an account nothing is fetched.
+    /// A call during another one joins that one when it fetches all that this one would. Without an account nothing is fetched.
     ///
     /// - Throws: `CKError`; `invalidArguments` from within a call of the delegate.
     public func fetchChanges(_ options: FetchChangesOptions = FetchChangesOptions()) async throws {

@@ -1,7 +1,7 @@
 import Foundation
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The owner's name that stands for whoever is signed in.
+/// The owner's name that stands for the signed-in user.
 public let CKCurrentUserDefaultName = "__defaultOwner__"
 
 /// A part of a database whose records change together.
