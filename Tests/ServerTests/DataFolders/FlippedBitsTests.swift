@@ -145,6 +145,19 @@ struct FlippedBitsTests {
         #expect(served > 30)
     }
 
+    @Test("A secret that has decayed ends the start, is named, and leaves nothing open")
+    func secret() throws {
+        notes.stop()
+        try Connection(path: catalog, mode: .readWrite).execute(
+            "UPDATE secrets SET value = substr(value, 1, length(value) - 1) || x'00' "
+                + "WHERE name = 'web-push'")
+        let failure = #expect(throws: CommandFailure.self) { try FolderServer(data: notes.data) }
+        let text = failure.map { "\($0)" } ?? ""
+        #expect(text.contains("catalog.sqlite: the secret web-push"), "\(text)")
+        #expect(text.contains("restore a backup"), "\(text)")
+        try notes.awaitClosed()
+    }
+
     @Test("Whatever bit flips, a record that is served is the one that was last acknowledged")
     func served() throws {
         let seed = TestSeed.value
