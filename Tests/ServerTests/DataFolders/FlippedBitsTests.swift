@@ -1,4 +1,5 @@
 import CloudModel
+import Control
 import Foundation
 import SQLite
 import Seeding
@@ -149,7 +150,8 @@ struct FlippedBitsTests {
     func secret() throws {
         notes.stop()
         try Connection(path: catalog, mode: .readWrite).execute(
-            "UPDATE secrets SET value = substr(value, 1, length(value) - 1) || x'00' "
+            "UPDATE secrets SET value = CAST(substr(value, 1, length(value) - 1) || CASE "
+                + "substr(value, -1) WHEN x'00' THEN x'01' ELSE x'00' END AS BLOB) "
                 + "WHERE name = 'web-push'")
         let failure = #expect(throws: CommandFailure.self) { try FolderServer(data: notes.data) }
         let text = failure.map { "\($0)" } ?? ""
