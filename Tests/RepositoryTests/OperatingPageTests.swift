@@ -117,7 +117,7 @@ struct OperatingPageTests {
         var commands: Set = ["help"]
         var options: Set = ["help"]
         for (path, source) in Repository.serverSources
-        where path.hasPrefix("Sources/Program/Server/") {
+        where path.hasPrefix("Sources/Program/") {
             let text = source.lines.joined(separator: "\n")
             commands.formUnion(text.matches(of: command).map { String($0.1) })
             options.formUnion(text.matches(of: option).map { String($0.1) })

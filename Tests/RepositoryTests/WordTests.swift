@@ -32,7 +32,6 @@ struct WordTests {
         "Sources/Engines/SQLiteStorage/KnownPlaces.swift": 1,
         "Sources/Engines/SQLiteStorage/SQLiteStore.swift": 2,
         "Sources/Cloud/WebServices/Assets/AssetUploadSink.swift": 1,
-        "Sources/Cloud/WebServices/Exchange.swift": 1,
     ]
 
     @Test("No file or type has a name that says nothing")

@@ -99,9 +99,23 @@ struct BodyDecisionTests {
         let again = decide(request("\(base)/public/records/query?\(tokens(ida))"))
         let other = decide(request("\(base)/public/records/query?\(tokens(server.visitor()))"))
         #expect(first.answer == nil)
-        #expect(first.reception?.keeps == true && first.reception?.witness == nil)
+        #expect(first.reception?.keeps == true)
         #expect(first.reception?.owner == again.reception?.owner)
         #expect(other.reception != nil && other.reception?.owner != first.reception?.owner)
+    }
+
+    @Test("The head tells who sent a request, until credentials change")
+    func identifiedOnce() throws {
+        let head = request("\(base)/private/records/lookup?\(tokens(ida))")
+        let reception = try #require(decide(head).reception)
+        var whole = head
+        whole.body = Array(#"{"records":[{"recordName":"x"}]}"#.utf8)
+        whole.bodyWitness = reception.witness
+        // Longer than any token lives: who looked it up again would refuse it.
+        server.clock.advance(100 * 365 * 86_400_000)
+        #expect(try respond(whole).status == 200)
+        try WebTokens(catalog: server.catalog).revokeAll(email: ida.email)
+        #expect(try respond(whole).status == 421)
     }
 
     @Test("A signed body is kept where key, date and form are good, and counts to the address")

@@ -13,6 +13,8 @@ package final class Database: Sendable {
     package let caller: Caller
     package let limits: ServiceLimits
     package let storage: any Store
+    /// Ends the caller's reads; nil where nobody does.
+    private let stop: StopSignal?
     /// Tells who is behind user record names: for the names of participants and the owner's addresses.
     package let identities: any Identities
     package let random: RandomSource
@@ -26,7 +28,7 @@ package final class Database: Sendable {
     package init(
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Store,
-        identities: any Identities, random: RandomSource,
+        stop: StopSignal? = nil, identities: any Identities, random: RandomSource,
         device: String? = nil, assets: AssetAccess? = nil,
         shareAddresses: ShareAddresses? = nil
     ) {
@@ -36,11 +38,17 @@ package final class Database: Sendable {
         self.caller = caller
         self.limits = limits
         self.storage = storage
+        self.stop = stop
         self.device = device
         self.assets = assets
         self.shareAddresses = shareAddresses
         self.identities = identities
         self.random = random
+    }
+
+    /// Reads one moment of the store, until the caller's stop.
+    func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
+        try storage.read(by: .anybody, until: stop, body)
     }
 
     /// The owner of a zone: another user in the shared database.
@@ -57,8 +65,8 @@ package final class Database: Sendable {
     func seen(in scope: DatabaseScope) -> Database {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
-            limits: limits, storage: storage, identities: identities, random: random,
-            device: device, assets: assets, shareAddresses: shareAddresses)
+            limits: limits, storage: storage, stop: stop, identities: identities,
+            random: random, device: device, assets: assets, shareAddresses: shareAddresses)
     }
 
     /// The first part of short identifiers that are made here.

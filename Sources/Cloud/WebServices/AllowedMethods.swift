@@ -34,7 +34,7 @@ struct AllowedMethods: Sendable {
 extension Exchange {
     /// Refuses a request by a method that the address does not accept.
     func refuseMethod(_ allowed: AllowedMethods) {
-        moreHeaders.append(("Allow", allowed.text))
+        note { $0.moreHeaders.append(("Allow", allowed.text)) }
         fail(.badRequest("method not allowed; expected one of \(allowed.text)"), status: 405)
     }
 }

@@ -7,73 +7,39 @@ import HTTP
 import Storage
 import Synchronization
 
-/// One request and its only answer, with what must be noted when the answer is sent.
-final class Exchange: @unchecked Sendable {
-    // Unchecked: it goes with the request from one thread to the next, and two never use it at once.
+/// One request as it was received, and its only answer.
+///
+/// It goes through stages, each of which knows more: an `AddressedRequest` knows where it goes, an `AdmittedRequest`
+/// who sent it and that they may call the endpoint, a `RequestContext` the store. Here is only what the answer and
+/// the line in the log take from all of them.
+final class Exchange: Sendable {
     let request: HTTPRequest
+    /// The parameters of its target.
+    let query: QueryString
+    /// Signals those who work on it that nobody waits for the answer, or that it must make room.
+    let stop = StopSignal()
     private let reply: HTTPReply
     private let observer: any RequestObserver
     private let start = DispatchTime.now().uptimeNanoseconds
-    var address: RequestAddress?
-    var operation: String?
-    var caller: Caller?
-    /// Why credentials were refused; only for the log.
-    var refusal: CredentialRefusal?
-    /// The Origin that the API token allows, to be echoed.
-    var allowedOrigin: String?
-    /// The web token to send back.
-    var webToken: String?
-    var contentType = Exchange.json
-    /// Called with whether the answer has reached the client.
-    var whenSent: (@Sendable (Bool) -> Void)?
-    /// Headers besides those that every answer has.
-    var moreHeaders: [(name: String, value: String)] = []
-    /// The headers that pages of other origins may read.
-    var exposedHeaders = Exchange.exposedAlways
-    /// Whether the request was counted towards a caller.
-    var isCounted = false
-    /// The caller whom it counts towards; nil when no rate limits it.
-    var counted: Principal?
-    /// Whether the memory of the body counts towards the caller.
-    var isBodyCounted = false
-    /// Of a body that streamed.
-    var bytesStreamedIn = 0
-    /// The caller whom its use counts towards, as far as is known.
-    var principal: Principal
-    /// Signals those who work on it that nobody waits for the answer, or that it must make room.
-    let stop = StopSignal()
-    private var isWatched = false
-    /// Whether workers have taken it on, and will not refuse its further steps.
-    var isAdmitted = false
-    /// Whether a new web token has been made, or could not be.
-    var isRenewalOver = false
-    var renewedWebToken: String?
-    /// The parameters of its target.
-    let query: QueryString
-    /// Who sent it, as found when the count of changes to credentials was `changeCount`.
-    var identification: (found: Identification, changeCount: Int)?
-    /// How often its answer came too early, and when that first happened.
-    var held: (count: Int, since: UInt64)?
-    /// A watch from before the look of an answer that is being made anew.
-    private var watch: CommitWatch?
+    private let notes = Mutex(AnswerNotes())
     private let departure = Departure()
-
-    static let json = "application/json; charset=UTF-8"
-    static let exposedAlways =
-        "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,X-Apple-CloudKit-Session"
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
         self.request = request
         query = QueryString(target: request.target)
         self.reply = reply
         self.observer = observer
-        principal = .address(request.client)
+    }
+
+    /// Notes something for the answer and the line in the log, or looks at what was noted.
+    @discardableResult
+    func note<Value: Sendable>(_ change: (inout AnswerNotes) -> Value) -> Value {
+        notes.withLock { change(&$0) }
     }
 
     /// Has the work for it end when the client goes; first on the event loop that it came from.
     func stopWhenAbandoned() {
-        guard !isWatched else { return }
-        isWatched = true
+        guard departure.isUnwatched() else { return }
         reply.whenAbandoned { [stop, departure] in
             stop.stop(.abandoned)
             departure.run()
@@ -84,17 +50,6 @@ final class Exchange: @unchecked Sendable {
     ///
     /// Replaces what was set before.
     func whenGone(_ leave: @escaping @Sendable () -> Void) { departure.set(leave) }
-
-    /// Keeps a watch for the case that the answer comes too early once more.
-    func keepWatch(_ watch: CommitWatch) { self.watch = watch }
-
-    /// The kept watch, if it is of these places; any other ends.
-    func takeWatch(of places: Set<StorePlace>) -> CommitWatch? {
-        defer { watch = nil }
-        guard let watch, watch.places != places else { return watch }
-        watch.end()
-        return nil
-    }
 
     /// Goes on with the answer on the event loop that the request came from; from any thread.
     func wake(_ work: @escaping @Sendable () -> Void) { reply.wake(work) }
@@ -107,9 +62,6 @@ final class Exchange: @unchecked Sendable {
             if !stop.isAbandoned { work() }
         }
     }
-
-    /// How long ago the request came.
-    var ageNanoseconds: UInt64 { DispatchTime.now().uptimeNanoseconds &- start }
 
     /// - Parameter open: what follows the body as it is made; nil for an answer that is whole.
     func succeed(_ body: [UInt8], open: OpenBody? = nil) {
@@ -174,8 +126,10 @@ final class Exchange: @unchecked Sendable {
 
     /// - Parameter status: takes the place of the code's own.
     func fail(_ fault: Fault, failure: String? = nil, status: Int? = nil) {
-        contentType = Self.json
-        var fields = headers
+        var fields = note {
+            $0.contentType = AnswerNotes.json
+            return $0.headers(of: request.id)
+        }
         if let seconds = fault.retryAfterSeconds { fields.append(("Retry-After", "\(seconds)")) }
         send(
             HTTPResponse(
@@ -187,7 +141,7 @@ final class Exchange: @unchecked Sendable {
     /// Answers OPTIONS on every path: what may be sent is decided when it is sent (rulings.md 9).
     func sendPreflight(methods: String = "GET, POST, PUT, DELETE, OPTIONS") {
         var fields: [(name: String, value: String)] =
-            [("Allow", methods), ("X-Apple-Request-UUID", request.id)] + moreHeaders
+            [("Allow", methods), ("X-Apple-Request-UUID", request.id)] + note { $0.moreHeaders }
         if let origin = request.headers["origin"] {
             fields += [
                 ("Access-Control-Allow-Origin", origin),
@@ -202,37 +156,24 @@ final class Exchange: @unchecked Sendable {
         send(HTTPResponse(status: 200, headers: fields), code: nil, failure: nil)
     }
 
-    var headers: [(name: String, value: String)] {
-        var fields: [(name: String, value: String)] = []
-        fields.reserveCapacity(8)
-        fields.append(("Content-Type", contentType))
-        fields.append(("X-Apple-Request-UUID", request.id))
-        if let webToken {
-            fields.append(("X-Apple-CloudKit-Web-Auth-Token", webToken))
-            fields.append(("X-Apple-CloudKit-Session", webToken))
-        }
-        fields += moreHeaders
-        if let allowedOrigin {
-            fields.append(("Access-Control-Allow-Origin", allowedOrigin))
-            fields.append(("Access-Control-Expose-Headers", exposedHeaders))
-            fields.append(("Vary", "Origin"))
-        }
-        return fields
-    }
+    var headers: [(name: String, value: String)] { note { $0.headers(of: request.id) } }
 
     private func send(_ response: HTTPResponse, code: FaultCode?, failure: String?) {
-        watch?.end()
-        watch = nil
         let bytesOut = response.bodyBytes
-        reply.send(response, whenSent: whenSent)
-        whenSent = nil
+        let notes = note { notes in
+            defer { notes.whenSent = nil }
+            return notes
+        }
+        reply.send(response, whenSent: notes.whenSent)
+        let address = notes.address
         observer.observe(
             RequestObservation(
-                requestID: request.id, operation: operation, container: address?.container.name,
+                requestID: request.id, operation: notes.operation,
+                container: address?.container.name,
                 environment: address?.environment, database: address?.database,
-                userRecordName: caller?.userRecordName, keyID: caller?.keyID,
-                status: response.status, code: code, refusal: refusal,
-                bytesIn: request.body.count + bytesStreamedIn,
+                userRecordName: notes.caller?.userRecordName, keyID: notes.caller?.keyID,
+                status: response.status, code: code, refusal: notes.refusal,
+                bytesIn: request.body.count + notes.bytesStreamedIn,
                 bytesOut: bytesOut,
                 durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
                 loop: request.loop, client: request.client, failure: failure))
@@ -241,9 +182,22 @@ final class Exchange: @unchecked Sendable {
 
 /// What is to be done when a client has gone.
 private final class Departure: Sendable {
-    private let leave = Mutex<(@Sendable () -> Void)?>(nil)
+    private struct State {
+        var isWatched = false
+        var leave: (@Sendable () -> Void)?
+    }
 
-    func set(_ leave: @escaping @Sendable () -> Void) { self.leave.withLock { $0 = leave } }
+    private let state = Mutex(State())
 
-    func run() { leave.withLock { $0 }?() }
+    /// Whether this is the first who asks.
+    func isUnwatched() -> Bool {
+        state.withLock { state in
+            defer { state.isWatched = true }
+            return !state.isWatched
+        }
+    }
+
+    func set(_ leave: @escaping @Sendable () -> Void) { state.withLock { $0.leave = leave } }
+
+    func run() { state.withLock { $0.leave }?() }
 }

@@ -59,11 +59,6 @@ package struct OpenStore: Sendable {
     package func reached(through storage: any Store) -> OpenStore {
         OpenStore(storage, made)
     }
-
-    /// The same store, as one request on a worker sees it.
-    func stopping(_ stop: StopSignal) -> OpenStore {
-        reached(through: RequestStorage(storage, stop: stop))
-    }
 }
 
 /// The stores of a server, opened when they are first asked for and closed when nobody needs them.

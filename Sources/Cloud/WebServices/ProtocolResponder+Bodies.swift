@@ -9,20 +9,33 @@ import JSON
 extension ProtocolResponder {
     package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
         let exchange = Exchange(request, reply, observer: dependencies.observer)
-        guard let (address, route) = find(exchange, loop: request.loop) else { return .answered }
+        guard let addressed = address(exchange, loop: request.loop) else { return .answered }
         let credentials = Credentials(request, exchange.query)
+        guard !credentials.areSignature else {
+            return .receive(reception(ofSigned: credentials, for: addressed))
+        }
         do {
-            if credentials.areSignature {
-                return .receive(reception(ofSigned: credentials, request, at: address, route))
-            }
-            let identified = try identify(exchange, address, route, isWhole: false)
-            guard let route else { throw Self.noEndpoint }
-            try admit(identified, to: route, exchange, at: address)
-            return .receive(BodyReception(owner: BodyOwner(identified, request)))
+            return .receive(try reception(of: addressed))
         } catch {
-            rates.countRefused(exchange)
             exchange.fail(error)
             return .answered
+        }
+    }
+
+    /// Admits a request by its head; one that is refused counts, and one that comes again whole does so then.
+    private func reception(of addressed: AddressedRequest) throws -> BodyReception {
+        let sender = look(up: addressed)
+        let counted = try rates.count(addressed, sender.found.result, isWhole: false)
+        do {
+            let admitted = try admit(addressed, sender, counted: counted)
+            return BodyReception(
+                owner: BodyOwner(admitted.identified, addressed.exchange.request),
+                witness: KnownSender(sender))
+        } catch {
+            if let counted, case .success = sender.found.result {
+                _ = rates.admit(counted, writing: nil)
+            }
+            throw error
         }
     }
 
@@ -31,15 +44,15 @@ extension ProtocolResponder {
     /// Whether a signature is good is known only when the whole body is there. Every failure is answered
     /// equally late (rulings.md 7). But a body that can only be refused is not kept.
     private func reception(
-        ofSigned credentials: Credentials, _ request: HTTPRequest, at address: RequestAddress,
-        _ route: Route?
+        ofSigned credentials: Credentials, for addressed: AddressedRequest
     ) -> BodyReception {
+        let address = addressed.address
         let mayBeGood = dependencies.authenticator.signatureMayBeGood(
             credentials, container: address.container, environment: address.environment,
             now: dependencies.clock.now())
         return BodyReception(
-            owner: mayBeGood ? .block(request.client) : .doubted,
-            keeps: mayBeGood && route != nil, witness: BodyDigest(isDoubted: !mayBeGood))
+            owner: mayBeGood ? .block(addressed.exchange.request.client) : .doubted,
+            keeps: mayBeGood && addressed.route != nil, witness: BodyDigest(isDoubted: !mayBeGood))
     }
 }
 
@@ -74,8 +87,7 @@ extension Exchange {
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER where the memory for bodies, or the caller's part, is used up.
     func countBody(to identified: Identified) throws(Fault) {
-        guard let memory = request.bodyMemory, !isBodyCounted else { return }
-        isBodyCounted = true
+        guard let memory = request.bodyMemory else { return }
         guard memory.move(to: BodyOwner(identified, request)),
             // One body alone may be as long as any, and its index comes on top.
             memory.grow(

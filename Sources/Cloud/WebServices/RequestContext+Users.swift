@@ -20,14 +20,16 @@ extension RequestContext {
 
     /// Makes sure that the records of the named users exist.
     ///
-    /// - Throws: `WaitsForCommit` when some must be made, and `NeedsWorker` once they are.
-    func makeUserRecords(named names: some Sequence<String>, in zone: ZoneID) throws {
+    /// - Returns: what comes first when some must be made; nil where they exist.
+    func makeUserRecords(
+        named names: some Sequence<String>, in zone: ZoneID
+    ) throws -> NextStep? {
         let users = try users(named: names, in: zone)
-        guard !users.isEmpty else { return }
+        guard !users.isEmpty else { return nil }
         let make = MakeUserRecords(users, in: try database())
-        guard !make.users.isEmpty, try store.storage.read(by: reader, make.isDue) else { return }
-        guard place.mayWaitForCommits else { throw WaitsForCommit() }
+        guard !make.users.isEmpty, try read(make.isDue) else { return nil }
+        guard place.mayWaitForCommits else { return .again(on: .commits) }
         try make.run()
-        throw NeedsWorker()
+        return .again(on: .short)
     }
 }

@@ -6,29 +6,27 @@ import HTTP
 import JSON
 import Storage
 
-/// One identified request on its way through an endpoint.
+/// One admitted request on its way through an endpoint: the store that it is about is open.
 struct RequestContext: Sendable {
     private let responder: ProtocolResponder
-    let exchange: Exchange
-    let request: HTTPRequest
-    let address: RequestAddress
-    let identified: Identified
+    private let admitted: AdmittedRequest
     let store: OpenStore
     let place: Place
 
     init(
-        _ exchange: Exchange, of responder: ProtocolResponder, address: RequestAddress,
-        identified: Identified, store: OpenStore, place: Place
+        _ admitted: AdmittedRequest, of responder: ProtocolResponder, store: OpenStore,
+        place: Place
     ) {
         self.responder = responder
-        self.exchange = exchange
-        request = exchange.request
-        self.address = address
-        self.identified = identified
+        self.admitted = admitted
         self.store = store
         self.place = place
     }
 
+    var exchange: Exchange { admitted.exchange }
+    var request: HTTPRequest { admitted.exchange.request }
+    var address: RequestAddress { admitted.address }
+    var identified: Identified { admitted.identified }
     /// The parameters of the request's target.
     var query: QueryString { exchange.query }
     var limits: ServiceLimits { responder.dependencies.limits }
@@ -47,13 +45,20 @@ struct RequestContext: Sendable {
     /// Addresses that each user looks up within a day.
     var discoveries: DailyBudgets { responder.discoveries }
     /// Where a decision goes on that takes longer than the writer may be held up.
-    var longWork: LongWork { responder.longWork(of: exchange) }
+    var longWork: LongWork { responder.longWork(of: admitted) }
 
     /// The event loop whose thread this is; nil on a worker.
     var loop: Int? { place.loop }
 
-    /// Who reads for it.
-    var reader: StoreReader { StoreReader(loop: loop) }
+    /// Reads one moment of the store, until nobody waits for the answer or it must make room.
+    func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
+        // Nothing is long on a loop.
+        try store.storage.read(
+            by: StoreReader(loop: loop), until: loop == nil ? exchange.stop : nil, body)
+    }
+
+    /// Whether so many items are too many for an event loop.
+    func holdsUp(items count: Int) -> Bool { loop != nil && count > RequestContext.loopItemsMax }
 
     var caller: Caller { identified.caller }
 
@@ -67,6 +72,7 @@ struct RequestContext: Sendable {
         return Database(
             scope: scope, container: address.container, environment: address.environment,
             caller: caller, limits: limits, storage: store.storage,
+            stop: loop == nil ? exchange.stop : nil,
             identities: people.people(of: address.container), random: random,
             device: namedDevice,
             assets: AssetAccess(store.assetTokens, now: clock.now()) { [identified] in
@@ -77,7 +83,7 @@ struct RequestContext: Sendable {
 
     /// Counts records that the request is about to save or delete; it is not refused for them any more.
     func charge(records: Int) {
-        if let principal = exchange.counted { responder.rates.charge(principal, records: records) }
+        if let principal = admitted.counted { responder.rates.charge(principal, records: records) }
     }
 
     /// How this request's zones are to be read.

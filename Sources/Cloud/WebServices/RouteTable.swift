@@ -3,22 +3,24 @@ import JSON
 
 /// What an endpoint does with a request.
 enum EndpointWork: Sendable {
-    /// Reads: makes the whole body at once.
+    /// Reads, on a worker: makes the whole body at once.
     case read(@Sendable (RequestContext) throws -> [UInt8])
-    /// Reads a page of a feed, as `read` does; only a `Question` and the store say what it answers.
-    case follow(@Sendable (RequestContext) throws -> [UInt8])
+    /// Reads, and says what comes next.
+    case look(@Sendable (RequestContext) throws -> NextStep)
+    /// Reads a page of a feed, as `look` does; only a `Question` and the store say what it answers.
+    case follow(@Sendable (RequestContext) throws -> NextStep)
     /// Writes: hands in what makes the body, or what went wrong, when the change is on disk.
-    case write(
-        @Sendable (
-            RequestContext, @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-        ) throws -> Void)
+    case write(@Sendable (RequestContext, @escaping WriteCompletion) throws -> NextStep)
 }
+
+/// Gets what makes the answer to a change, or what went wrong.
+typealias WriteCompletion = @Sendable (Result<WrittenAnswer, any Error>) -> Void
 
 /// Makes the answer to a change that is on disk, because the writer has no time for that.
 ///
 /// - Parameter loop: the event loop whose thread this is; nil on a worker.
-/// - Throws: `NeedsWorker` on an event loop, when the answer is long.
-typealias WrittenAnswer = @Sendable (_ loop: Int?) throws -> [UInt8]
+/// - Returns: nil on an event loop, when the answer is long.
+typealias WrittenAnswer = @Sendable (_ loop: Int?) throws -> [UInt8]?
 
 /// Who may call an endpoint (rulings.md 6 and 8).
 enum Audience: Sendable {
@@ -43,7 +45,7 @@ struct Route: Sendable {
     var needsNoBody = false
     /// Whether it is answered on an event loop where little is asked; otherwise by workers alone.
     ///
-    /// On a loop it must do no more than takes 0.2 ms, and throw `NeedsWorker` where it would.
+    /// On a loop it must do no more than takes 0.2 ms, and say `again` where it would.
     var isShort = false
     let work: EndpointWork
 
@@ -60,10 +62,10 @@ package enum RouteTable {
                 work: .write(ModifyRecordsEndpoint.run)),
             Route(
                 operation: "records/lookup", audience: .world, isShort: true,
-                work: .read(LookupRecordsEndpoint.answer)),
+                work: .look(LookupRecordsEndpoint.answer)),
             Route(
                 operation: "records/query", audience: .world,
-                work: .read(QueryRecordsEndpoint.answer)),
+                work: .look(QueryRecordsEndpoint.answer)),
             Route(
                 operation: "records/changes", audience: .users,
                 work: .follow(RecordChangesEndpoint.answer)),
@@ -93,10 +95,10 @@ package enum RouteTable {
                 work: .write(ModifyZonesEndpoint.run)),
             Route(
                 operation: "zones/changes", audience: .users, needsNoBody: true,
-                work: .read(ZonesChangesEndpoint.answer)),
+                work: .look(ZonesChangesEndpoint.answer)),
             Route(
                 operation: "changes/database", audience: .users, needsNoBody: true, isShort: true,
-                work: .read(DatabaseChangesEndpoint.answer)),
+                work: .look(DatabaseChangesEndpoint.answer)),
             Route(
                 operation: "changes/zone", audience: .users, isShort: true,
                 work: .follow(ZoneChangesEndpoint.answer)),

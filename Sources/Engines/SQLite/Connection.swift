@@ -17,6 +17,7 @@ package final class Connection {
     package let path: String
     let handle: OpaquePointer
     private var statements: [String: Statement] = [:]
+    private var sets: [ObjectIdentifier: any StatementSet] = [:]
     /// Of the functions that are known to it.
     var finders: [RowFinder] = []
     /// Prepared with the connection, so that a snapshot looks nothing up.
@@ -105,6 +106,7 @@ package final class Connection {
     deinit {
         removeDeadline()
         finders.removeAll()
+        sets.removeAll()
         statements.removeAll()
         ending.withLock { sqlite3_close_v2(handle) }
         logPageCount.deallocate()
@@ -131,6 +133,16 @@ package final class Connection {
         if let known = statements[sql] { return known }
         let made = Statement(sql, of: self)
         statements[sql] = made
+        return made
+    }
+
+    /// The statements of a kind, made when they are first asked for.
+    package func prepared<Kind: StatementSet>(_ kind: Kind.Type = Kind.self) throws -> Kind {
+        let key = ObjectIdentifier(kind)
+        // What stands under a kind is of that kind.
+        if let known = sets[key] { return unsafeDowncast(known, to: Kind.self) }
+        let made = try Kind(self)
+        sets[key] = made
         return made
     }
 
@@ -215,4 +227,9 @@ package final class Connection {
 
     // SQLite's own count of its memory costs a lock around every allocation of every thread.
     private static let isConfigured = lenticular_count_no_memory() == SQLITE_OK
+}
+
+/// Statements that belong together, of one connection.
+package protocol StatementSet: AnyObject {
+    init(_ connection: Connection) throws
 }

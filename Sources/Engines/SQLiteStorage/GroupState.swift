@@ -49,18 +49,11 @@ final class GroupState: GroupHooks {
         }
     }
 
-    private(set) var statements: WriteStatements?
-    private(set) var snapshot: SQLiteSnapshot?
+    private var transaction: SQLiteTransaction?
     private(set) var indexWriter: IndexWriter?
     private var versionWriter: VersionWriter?
     private var preparedForNames: NameWriter?
-    private var preparedForShares: ShareWriteStatements?
-    private var preparedForCoverage: CoverageStatements?
-    private var preparedInvariants: CoverageInvariants?
-    private var preparedForAssets: AssetWriteStatements?
-    private var preparedForWork: WorkStatements?
     private let shared: SharedFacts
-    private var preparedForFollowing: FollowingStatements?
     private let publishedIndexes: PublishedIndexes
     private let notices: CommitNotices
     var indexes: IndexCatalog
@@ -139,11 +132,11 @@ final class GroupState: GroupHooks {
         self.notices = notices
     }
 
-    /// The writer's own reader, on the connection on which it writes.
-    func prepared(_ connection: Connection) throws -> (SQLiteSnapshot, WriteStatements) {
-        if let snapshot, let statements { return (snapshot, statements) }
-        let made = (try SQLiteSnapshot(connection, shared), WriteStatements(connection))
-        (snapshot, statements) = made
+    /// The one transaction of the writer's connection; each job begins it anew.
+    func transaction(_ connection: Connection) throws -> SQLiteTransaction {
+        if let transaction { return transaction }
+        let made = try SQLiteTransaction(connection, shared, group: self)
+        transaction = made
         return made
     }
 
@@ -151,7 +144,7 @@ final class GroupState: GroupHooks {
     func preparedIndexWriter(_ connection: Connection) throws -> IndexWriter {
         if let indexWriter { return indexWriter }
         let made = try IndexWriter(
-            connection, terms: try prepared(connection).0.indexes.terms())
+            connection, terms: try transaction(connection).storedIndexes.terms())
         indexWriter = made
         return made
     }
@@ -160,7 +153,7 @@ final class GroupState: GroupHooks {
     func preparedVersionWriter(_ connection: Connection) throws -> VersionWriter {
         if let versionWriter { return versionWriter }
         let made = try VersionWriter(
-            connection, try prepared(connection).0.versions.texts.names)
+            connection, try transaction(connection).versions.texts.names)
         versionWriter = made
         return made
     }
@@ -168,58 +161,14 @@ final class GroupState: GroupHooks {
     func names(_ connection: Connection) throws -> NameWriter {
         if let preparedForNames { return preparedForNames }
         let made = NameWriter(
-            connection, try prepared(connection).0.names, shared.waitingNames)
+            connection, try transaction(connection).names, shared.waitingNames)
         preparedForNames = made
-        return made
-    }
-
-    func shareStatements(_ connection: Connection) throws -> ShareWriteStatements {
-        if let preparedForShares { return preparedForShares }
-        let made = try ShareWriteStatements(connection)
-        preparedForShares = made
-        return made
-    }
-
-    func coverageStatements(_ connection: Connection) throws -> CoverageStatements {
-        if let preparedForCoverage { return preparedForCoverage }
-        let made = try CoverageStatements(connection)
-        preparedForCoverage = made
-        return made
-    }
-
-    func coverageInvariants(_ connection: Connection) throws -> CoverageInvariants {
-        if let preparedInvariants { return preparedInvariants }
-        let made = try CoverageInvariants(connection)
-        preparedInvariants = made
-        return made
-    }
-
-    func assetStatements(_ connection: Connection) throws -> AssetWriteStatements {
-        if let preparedForAssets { return preparedForAssets }
-        let made = try AssetWriteStatements(connection)
-        preparedForAssets = made
-        return made
-    }
-
-    func workStatements(_ connection: Connection) throws -> WorkStatements {
-        if let preparedForWork { return preparedForWork }
-        let made = WorkStatements(connection)
-        preparedForWork = made
-        return made
-    }
-
-    func followingStatements(_ connection: Connection) throws -> FollowingStatements {
-        if let preparedForFollowing { return preparedForFollowing }
-        let made = try FollowingStatements(connection)
-        preparedForFollowing = made
         return made
     }
 
     /// Lets go of the connection, once the writer is closed.
     func letGo() {
-        (statements, snapshot, indexWriter, versionWriter) = (nil, nil, nil, nil)
-        (preparedForShares, preparedForCoverage, preparedForAssets) = (nil, nil, nil)
-        (preparedForWork, preparedForFollowing, preparedForNames) = (nil, nil, nil)
+        (transaction, indexWriter, versionWriter, preparedForNames) = (nil, nil, nil, nil)
         positions.letGo()
     }
 
@@ -238,7 +187,7 @@ final class GroupState: GroupHooks {
         hasQueuedWork = false
         sums = Sums()
         moved = []
-        snapshot?.names.forget()
+        transaction?.names.forget()
         shared.waitingNames.groupBegins()
         positions.groupBegan()
     }
@@ -249,7 +198,7 @@ final class GroupState: GroupHooks {
     func jobRolledBack() {
         places = Places()
         treeless = []
-        snapshot?.versions.texts.forget()
+        transaction?.versions.texts.forget()
         shared.waitingNames.undoJob()
         preparedForNames?.rolledBack()
         indexWriter?.rolledBack()
@@ -263,31 +212,31 @@ final class GroupState: GroupHooks {
     }
 
     func groupWillCommit(_ connection: Connection) throws {
-        let (_, statements) = try prepared(connection)
+        let statements = try connection.prepared(SumStatements.self)
         for (number, change) in sums.zones {
-            statements.sums.applyZone.bind(number.value, at: 1)
-            statements.sums.applyZone.bind(change.changed, at: 2)
-            statements.sums.applyZone.bind(change.records, at: 3)
-            statements.sums.applyZone.bind(change.bytes, at: 4)
-            statements.sums.applyZone.bind(change.assetBytes, at: 5)
-            try statements.sums.applyZone.run()
-            statements.sums.shareOfZone.bind(number.value, at: 1)
-            if try statements.sums.shareOfZone.step() {
-                sums.shares[ShareNumber(statements.sums.shareOfZone.int64(0))] = change.changed
+            statements.applyZone.bind(number.value, at: 1)
+            statements.applyZone.bind(change.changed, at: 2)
+            statements.applyZone.bind(change.records, at: 3)
+            statements.applyZone.bind(change.bytes, at: 4)
+            statements.applyZone.bind(change.assetBytes, at: 5)
+            try statements.applyZone.run()
+            statements.shareOfZone.bind(number.value, at: 1)
+            if try statements.shareOfZone.step() {
+                sums.shares[ShareNumber(statements.shareOfZone.int64(0))] = change.changed
             }
-            statements.sums.shareOfZone.reset()
+            statements.shareOfZone.reset()
         }
         for (number, changed) in sums.shares {
-            for statement in [statements.sums.applyGrants, statements.sums.applyViews] {
+            for statement in [statements.applyGrants, statements.applyViews] {
                 statement.bind(number.value, at: 1)
                 statement.bind(changed, at: 2)
                 try statement.run()
             }
         }
         for (number, bytes) in sums.owners where bytes != 0 {
-            statements.sums.applyOwner.bind(number.value, at: 1)
-            statements.sums.applyOwner.bind(bytes, at: 2)
-            try statements.sums.applyOwner.run()
+            statements.applyOwner.bind(number.value, at: 1)
+            statements.applyOwner.bind(bytes, at: 2)
+            try statements.applyOwner.run()
         }
         if following.isOn { try limitFollowers(connection) }
         try positions.groupWillCommit(connection)
@@ -328,7 +277,7 @@ final class GroupState: GroupHooks {
 
     func groupRolledBack() {
         positions.groupRolledBack()
-        snapshot?.versions.texts.forget()
+        transaction?.versions.texts.forget()
         shared.waitingNames.undoGroup()
         preparedForNames?.rolledBack()
         indexWriter?.rolledBack()

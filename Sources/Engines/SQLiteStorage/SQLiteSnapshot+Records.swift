@@ -4,25 +4,7 @@ import Storage
 
 // What stands under names.
 extension SQLiteSnapshot {
-    func current(
-        of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
-        _ visit: (_ index: Int, StoredVersion) throws -> Bool
-    ) throws {
-        if inOrder || names.count == 1 {
-            for (index, name) in names.enumerated() {
-                guard try readCurrent(of: name, in: zone, { try visit(index, $0) }) ?? true else {
-                    return
-                }
-            }
-            return
-        }
-        for index in self.names.order(of: names, in: zone) {
-            let goesOn = try readCurrent(of: names[index], in: zone) { try visit(index, $0) }
-            guard goesOn ?? true else { return }
-        }
-    }
-
-    private func readCurrent<Value>(
+    func readCurrent<Value>(
         of name: RecordName, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
         let hash = names.hash(name, in: zone)
@@ -104,12 +86,5 @@ extension SQLiteSnapshot {
                 Link(targetZone: ZoneNumber(statement.int64(0)), target: target, kind: kind))
         }
         return found
-    }
-
-    func lastPosition() throws -> Position {
-        let statement = statements.lastPosition
-        defer { statement.reset() }
-        guard try statement.step() else { throw InvalidRow(table: "progress") }
-        return statement.int64(0)
     }
 }

@@ -9,14 +9,12 @@ class SQLiteSnapshot: StoreSnapshot {
     let connection: Connection
     let statements: ReadStatements
     let versions: VersionReader
-    let indexes: SQLiteIndexReader
+    let storedIndexes: SQLiteIndexReader
     let names: NameReader
     let knownPlaces: KnownPlaces
     private let facts: FactReader
     /// Whether somebody looks at a version.
     private var isVisiting = false
-    private var preparedForShares: ShareReadStatements?
-    private var preparedForAssets: AssetStatements?
     /// Nearly every request asks for its zone, and most of them for one of a few.
     private var recentZones = UnchangedValues<OwnedZone, StoredZone>(countMax: 8)
     /// Of the read at work.
@@ -26,7 +24,7 @@ class SQLiteSnapshot: StoreSnapshot {
         self.connection = connection
         self.statements = ReadStatements(connection)
         self.versions = try VersionReader(connection, shared.damage)
-        self.indexes = try SQLiteIndexReader(connection, versions)
+        self.storedIndexes = try SQLiteIndexReader(connection, versions)
         self.knownPlaces = shared.knownPlaces
         let facts = try FactReader(connection, shared)
         self.facts = facts
@@ -52,7 +50,7 @@ class SQLiteSnapshot: StoreSnapshot {
         return try body()
     }
 
-    var indexReader: any IndexReader { indexes }
+    var indexReader: any IndexReader { storedIndexes }
 
     func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool {
         let row = try connection.prepare("SELECT 1 FROM work WHERE kind = ?1 LIMIT 1")
@@ -74,20 +72,9 @@ class SQLiteSnapshot: StoreSnapshot {
         zone.value << positionBits | position
     }
 
-    /// Most readers never come to a share.
-    func shareStatements() throws -> ShareReadStatements {
-        if let preparedForShares { return preparedForShares }
-        let made = try ShareReadStatements(connection)
-        preparedForShares = made
-        return made
-    }
+    func shareStatements() throws -> ShareReadStatements { try connection.prepared() }
 
-    func assetStatements() throws -> AssetStatements {
-        if let preparedForAssets { return preparedForAssets }
-        let made = try AssetStatements(connection)
-        preparedForAssets = made
-        return made
-    }
+    func assetStatements() throws -> AssetStatements { try connection.prepared() }
 
     func checkStop() throws { try stop?.check() }
 
@@ -184,6 +171,31 @@ class SQLiteSnapshot: StoreSnapshot {
         defer { statement.reset() }
         statement.bind(owner.value, at: 1)
         return try statement.step() ? statement.int64(0) : 0
+    }
+
+    func lastPosition() throws -> Position {
+        let statement = statements.lastPosition
+        defer { statement.reset() }
+        guard try statement.step() else { throw InvalidRow(table: "progress") }
+        return statement.int64(0)
+    }
+
+    func current(
+        of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
+        _ visit: (_ index: Int, StoredVersion) throws -> Bool
+    ) throws {
+        if inOrder || names.count == 1 {
+            for (index, name) in names.enumerated() {
+                guard try readCurrent(of: name, in: zone, { try visit(index, $0) }) ?? true else {
+                    return
+                }
+            }
+            return
+        }
+        for index in self.names.order(of: names, in: zone) {
+            let goesOn = try readCurrent(of: names[index], in: zone) { try visit(index, $0) }
+            guard goesOn ?? true else { return }
+        }
     }
 
     func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {

@@ -172,8 +172,8 @@ package final class SQLiteStore: Store {
         writer.submit(
             cost: load.cost, bytes: load.bytes, caller: load.caller.value, frees: load.frees
         ) { connection in
-            let transaction = try SQLiteTransaction(
-                connection, group: group.value, now: clock.now())
+            let transaction = try group.value.transaction(connection)
+            transaction.begin(at: clock.now())
             let value = try body(transaction)
             group.value.accept(transaction)
             return value
@@ -209,8 +209,8 @@ package final class SQLiteStore: Store {
     private func rested() throws -> (Milliseconds?, StoreLife?) {
         let (group, clock, life) = (group, clock, life)
         return try writer.write { connection in
-            let transaction = try SQLiteTransaction(
-                connection, group: group.value, now: clock.now())
+            let transaction = try group.value.transaction(connection)
+            transaction.begin(at: clock.now())
             let work = try transaction.nextWorkMoment(WorkKind.allCases, for: WorkHolder(1))
             // What waits for a sender is work as well.
             let next = [work, try transaction.nextDestinationMoment()].compactMap { $0 }

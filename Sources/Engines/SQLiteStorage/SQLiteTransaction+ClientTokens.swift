@@ -4,10 +4,7 @@ import Storage
 
 // The data that devices leave with their changes of a zone.
 extension SQLiteTransaction {
-    func clientToken(_ key: ClientTokenKey) throws -> [UInt8]? { try snapshot.clientToken(key) }
-
     func setClientToken(_ data: [UInt8], _ key: ClientTokenKey, devicesMax: Int) throws {
-        let connection = snapshot.connection
         let forget = try connection.prepare(
             """
             DELETE FROM client_tokens

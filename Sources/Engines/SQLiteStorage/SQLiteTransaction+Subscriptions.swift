@@ -4,43 +4,11 @@ import Storage
 
 // What a write does with subscriptions.
 extension SQLiteTransaction {
-    func subscription(
-        _ id: SubscriptionID, of owner: SubscriptionOwner
-    ) throws -> Subscription? { try snapshot.subscription(id, of: owner) }
-
-    func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription] {
-        try snapshot.subscriptions(of: owner)
-    }
-
-    func allSubscriptions(of user: UserRecordName?) throws -> [WatchingSubscription] {
-        try snapshot.allSubscriptions(of: user)
-    }
-
-    func subscriptionRevision() throws -> Int64 { try snapshot.subscriptionRevision() }
-
-    func hasSubscriptions() throws -> Bool { try snapshot.hasSubscriptions() }
-
-    func watching(of owner: SubscriptionOwner) throws -> [WatchingSubscription] {
-        try snapshot.watching(of: owner)
-    }
-
-    func watchingPublic(
-        _ type: RecordTypeName, requiring match: SubscriptionMatch?
-    ) throws -> [WatchingSubscription] { try snapshot.watchingPublic(type, requiring: match) }
-
-    func fieldsRequired(of type: RecordTypeName) throws -> [String] {
-        try snapshot.fieldsRequired(of: type)
-    }
-
-    func watchers(ofShared zone: ZoneNumber) throws -> [UserRecordName] {
-        try snapshot.watchers(ofShared: zone)
-    }
-
     func save(
         _ subscription: Subscription, of owner: SubscriptionOwner,
         requiring match: SubscriptionMatch?
     ) throws {
-        let statement = try snapshot.connection.prepare(
+        let statement = try connection.prepare(
             """
             INSERT OR REPLACE INTO subscriptions (
                 user_record_name, scope, name, kind, record_type, zone, fires_on, fires_once,
@@ -64,7 +32,7 @@ extension SQLiteTransaction {
     }
 
     func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws {
-        let statement = try snapshot.connection.prepare(
+        let statement = try connection.prepare(
             """
             DELETE FROM subscriptions
             WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3
@@ -76,7 +44,7 @@ extension SQLiteTransaction {
     }
 
     func deleteSubscriptions(of user: UserRecordName) throws {
-        let statement = try snapshot.connection.prepare(
+        let statement = try connection.prepare(
             "DELETE FROM subscriptions WHERE user_record_name = ?1")
         statement.bind(user.text, at: 1)
         try statement.run()

@@ -2,10 +2,12 @@ import CloudModel
 import SQLite
 import Storage
 
-/// The writing half of the contract: one job of a group.
-final class SQLiteTransaction: StoreTransaction {
-    let now: Milliseconds
-    private(set) var schema: Schema
+/// The writing half of the contract: the jobs of groups, one after the other.
+///
+/// It reads as any snapshot does, on the connection on which it writes: what it has itself written is there.
+final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
+    private(set) var now: Milliseconds = 0
+    private var jobSchema: Schema
     /// What the transaction has made of the schema; nil for nothing.
     private(set) var newSchema: TransactionSchema?
     var indexes: IndexCatalog
@@ -23,9 +25,8 @@ final class SQLiteTransaction: StoreTransaction {
     /// How many changes it has noted for followers.
     var notedChanges = 0
     private(set) var sums = GroupState.Sums()
-    let group: GroupState
-    let snapshot: SQLiteSnapshot
-    private let statements: WriteStatements
+    unowned let group: GroupState
+    private let writes: WriteStatements
     /// The first position that it has taken; nil for none.
     private var firstTaken: Position?
     /// Of the last change that it has written.
@@ -33,28 +34,99 @@ final class SQLiteTransaction: StoreTransaction {
     /// Names that it has found to lead nowhere, by their hashes, so that a save need not look again.
     var freeNames: [Int64: FreeName] = [:]
 
-    init(_ connection: Connection, group: GroupState, now: Milliseconds) throws {
-        (snapshot, statements) = try group.prepared(connection)
+    init(_ connection: Connection, _ shared: SharedFacts, group: GroupState) throws {
         self.group = group
-        self.schema = group.schema.at(now)
-        self.indexes = group.indexes
-        self.following = group.following
+        writes = try connection.prepared()
+        jobSchema = group.schema.schema
+        indexes = group.indexes
+        following = group.following
+        try super.init(connection, shared)
+    }
+
+    /// Begins a job; of the one before it nothing is left.
+    func begin(at now: Milliseconds) {
         self.now = now
+        jobSchema = group.schema.at(now)
+        newSchema = nil
+        indexes = group.indexes
+        hasQueuedWork = false
+        moved = []
+        following = group.following
+        author = nil
+        isFollowingNew = false
+        indexedBytes = 0
+        notedChanges = 0
+        sums = GroupState.Sums()
+        firstTaken = nil
+        lastWritten = 0
+        freeNames = [:]
     }
 
-    func names() throws -> NameWriter { try group.names(snapshot.connection) }
+    /// The reading half, as it is.
+    var snapshot: SQLiteSnapshot { self }
 
-    func shareStatements() throws -> ShareWriteStatements {
-        try group.shareStatements(snapshot.connection)
+    override var schema: Schema { jobSchema }
+
+    override var identity: StoreIdentity {
+        get throws { group.positions.identity(following: try super.identity) }
     }
 
-    func coverageStatements() throws -> CoverageStatements {
-        try group.coverageStatements(snapshot.connection)
+    override func lastPosition() -> Position { reachedPosition }
+
+    /// A write is never left halfway, so nothing stops it.
+    override func checkStop() {}
+
+    override func owner(named name: UserRecordName) throws -> StoredOwner? {
+        if let known = group.places.owners[name] { return known }
+        let found = try super.owner(named: name)
+        group.places.owners[name] = found
+        return found
     }
 
-    func coverageInvariants() throws -> CoverageInvariants {
-        try group.coverageInvariants(snapshot.connection)
+    override func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
+        let key = GroupState.Places.ZoneKey(owner: owner, name: name)
+        if let known = group.places.zones[key] { return known }
+        let found = try super.zone(named: name, of: owner)
+        group.places.zones[key] = found
+        return found
     }
+
+    override func zone(
+        named name: ZoneName, ofOwnerNamed owner: UserRecordName
+    ) throws -> StoredZone? {
+        guard let owner = try self.owner(named: owner) else { return nil }
+        return try zone(named: name, of: owner.number)
+    }
+
+    override func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
+        let found = try super.heads(of: names, in: zone)
+        noteFree(zip(names, found).lazy.filter { $0.1 == nil }.map(\.0), in: zone)
+        return found
+    }
+
+    override func current(
+        of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
+        _ visit: (_ index: Int, StoredVersion) throws -> Bool
+    ) throws {
+        var isFree = [Bool](repeating: true, count: names.count)
+        var isWhole = true
+        try super.current(of: names, in: zone, inOrder: inOrder) {
+            isFree[$0] = false
+            isWhole = try visit($0, $1)
+            return isWhole
+        }
+        // Where the visits were ended, nobody knows of the rest.
+        guard isWhole || names.count == 1 else { return }
+        noteFree(names.indices.lazy.filter { isFree[$0] }.map { names[$0] }, in: zone)
+    }
+
+    func nameWriter() throws -> NameWriter { try group.names(connection) }
+
+    func shareWrites() throws -> ShareWriteStatements { try connection.prepared() }
+
+    func coverageStatements() throws -> CoverageStatements { try connection.prepared() }
+
+    func coverageInvariants() throws -> CoverageInvariants { try connection.prepared() }
 
     /// The zone of a share that stands.
     ///
@@ -71,17 +143,13 @@ final class SQLiteTransaction: StoreTransaction {
         if let share { group.places.standing[share] = nil } else { group.places.standing = [:] }
     }
 
-    private func versions() throws -> VersionWriter {
-        try group.preparedVersionWriter(snapshot.connection)
+    private func versionWriter() throws -> VersionWriter {
+        try group.preparedVersionWriter(connection)
     }
 
-    func assetStatements() throws -> AssetWriteStatements {
-        try group.assetStatements(snapshot.connection)
-    }
+    func assetWrites() throws -> AssetWriteStatements { try connection.prepared() }
 
-    func workStatements() throws -> WorkStatements {
-        try group.workStatements(snapshot.connection)
-    }
+    func workStatements() throws -> WorkStatements { try connection.prepared() }
 
     /// Notes what a record's assets add to its zone and its owner.
     func noteAssets(_ bytes: Int64, in zone: StoredZone) {
@@ -123,20 +191,14 @@ final class SQLiteTransaction: StoreTransaction {
         lastWritten = position
     }
 
-    var identity: StoreIdentity {
-        get throws { group.positions.identity(following: try snapshot.identity) }
-    }
-
     /// The last position that this write or one before it has taken.
     var reachedPosition: Position { group.positions.reached }
 
-    func followingStatements() throws -> FollowingStatements {
-        try group.followingStatements(snapshot.connection)
-    }
+    func followingStatements() throws -> FollowingStatements { try connection.prepared() }
 
     /// Takes over who follows, as this write has changed it.
     func renewFollowing() throws {
-        following = try Following(snapshot.connection)
+        following = try Following(connection)
         isFollowingNew = true
         moved.insert(.followers)
     }
@@ -145,11 +207,11 @@ final class SQLiteTransaction: StoreTransaction {
 
     func makeOwner(_ name: UserRecordName) throws -> StoredOwner {
         group.places = GroupState.Places()
-        statements.insertOwner.bind(name.text, at: 1)
-        try statements.insertOwner.run()
+        writes.insertOwner.bind(name.text, at: 1)
+        try writes.insertOwner.run()
         moved.insert(.person(name))
         return StoredOwner(
-            number: OwnerNumber(snapshot.connection.lastInsertedRowID), recordName: name.text,
+            number: OwnerNumber(connection.lastInsertedRowID), recordName: name.text,
             usedBytes: 0, oldestValidPosition: 0)
     }
 
@@ -157,15 +219,15 @@ final class SQLiteTransaction: StoreTransaction {
         group.places = GroupState.Places()
         let position = try takePosition()
         let changed = name.isDefault ? 0 : position
-        statements.dropZoneFromFeed.bind(owner.value, at: 1)
-        statements.dropZoneFromFeed.bind(name.text, at: 2)
-        try statements.dropZoneFromFeed.run()
-        statements.insertZone.bind(owner.value, at: 1)
-        statements.insertZone.bind(name.text, at: 2)
-        statements.insertZone.bind(position, at: 3)
-        statements.insertZone.bind(changed, at: 4)
-        try statements.insertZone.run()
-        let number = ZoneNumber(snapshot.connection.lastInsertedRowID)
+        writes.dropZoneFromFeed.bind(owner.value, at: 1)
+        writes.dropZoneFromFeed.bind(name.text, at: 2)
+        try writes.dropZoneFromFeed.run()
+        writes.insertZone.bind(owner.value, at: 1)
+        writes.insertZone.bind(name.text, at: 2)
+        writes.insertZone.bind(position, at: 3)
+        writes.insertZone.bind(changed, at: 4)
+        try writes.insertZone.run()
+        let number = ZoneNumber(connection.lastInsertedRowID)
         // Beyond it the keys of its records would be those of another zone.
         guard number.value <= SQLiteSnapshot.zoneNumberMax else { throw StorageFailure.full }
         moved.insert(.owner(owner))
@@ -178,18 +240,18 @@ final class SQLiteTransaction: StoreTransaction {
     func deleteZone(_ zone: StoredZone) throws {
         group.places = GroupState.Places()
         let position = try takePosition()
-        statements.zoneBytes.bind(zone.number.value, at: 1)
-        guard try statements.zoneBytes.step() else { throw InvalidRow(table: "zones") }
-        let stored = statements.zoneBytes.int64(0)
-        statements.zoneBytes.reset()
+        writes.zoneBytes.bind(zone.number.value, at: 1)
+        guard try writes.zoneBytes.step() else { throw InvalidRow(table: "zones") }
+        let stored = writes.zoneBytes.int64(0)
+        writes.zoneBytes.reset()
         let pending = [group.sums.zones[zone.number], sums.zones[zone.number]].reduce(0) {
             $0 + ($1.map { $0.bytes + $0.assetBytes } ?? 0)
         }
         sums.owners[zone.owner, default: 0] -= stored + pending
-        statements.markZoneDeleted.bind(zone.number.value, at: 1)
-        statements.markZoneDeleted.bind(now, at: 2)
-        statements.markZoneDeleted.bind(position, at: 3)
-        try statements.markZoneDeleted.run()
+        writes.markZoneDeleted.bind(zone.number.value, at: 1)
+        writes.markZoneDeleted.bind(now, at: 2)
+        writes.markZoneDeleted.bind(position, at: 3)
+        try writes.markZoneDeleted.run()
         try endShares(of: zone.number, at: position)
         moved.formUnion([.zone(zone.number), .owner(zone.owner)])
         try note(.zoneDeleted, of: zone.number, at: position)
@@ -237,7 +299,7 @@ final class SQLiteTransaction: StoreTransaction {
         let head = VersionRow.Head(
             key: key, record: record, type: version.type, flags: version.flags)
         try version.body.withUnsafeBytes {
-            try versions().insert(head, $0, fieldsEnd: version.fieldsEnd)
+            try versionWriter().insert(head, $0, fieldsEnd: version.fieldsEnd)
         }
         if version.formerIsDamaged { try forgetInIndexes(record, in: zone) }
         if let change { try keepUp(concerned, change, version, record) }
@@ -248,9 +310,9 @@ final class SQLiteTransaction: StoreTransaction {
             try replaceAssets(of: record, in: version.zone, with: files)
         }
         if isTombstone {
-            statements.insertTombstone.bind(now, at: 1)
-            statements.insertTombstone.bind(key, at: 2)
-            try statements.insertTombstone.run()
+            writes.insertTombstone.bind(now, at: 1)
+            writes.insertTombstone.bind(key, at: 2)
+            try writes.insertTombstone.run()
         }
         sum.changed = max(sum.changed, version.position)
         sum.bytes += Int64((isTombstone ? 0 : version.body.count) - version.formerBytes)
@@ -261,24 +323,24 @@ final class SQLiteTransaction: StoreTransaction {
     /// Points the head at the new version and removes the former one.
     private func place(_ version: NewVersion) throws -> RecordNumber {
         let zone = version.zone.number
-        let hash = snapshot.names.hash(version.name, in: zone)
-        snapshot.knownPlaces.note(hash, at: version.position)
+        let hash = names.hash(version.name, in: zone)
+        knownPlaces.note(hash, at: version.position)
         if let former = version.former {
             let key = SQLiteSnapshot.key(zone, former.position)
             let isRemoved =
                 try version.formerIsDamaged
-                ? versions().remove(at: key) : versions().remove(former.record, at: key)
+                ? versionWriter().remove(at: key) : versionWriter().remove(former.record, at: key)
             try require(isRemoved, former, zone)
-            statements.moveHead.bind(former.record.value, at: 1)
-            statements.moveHead.bind(version.position, at: 2)
-            statements.moveHead.bind(former.position, at: 3)
-            try statements.moveHead.run()
-            try require(snapshot.connection.changeCount == 1, former, zone)
+            writes.moveHead.bind(former.record.value, at: 1)
+            writes.moveHead.bind(version.position, at: 2)
+            writes.moveHead.bind(former.position, at: 3)
+            try writes.moveHead.run()
+            try require(connection.changeCount == 1, former, zone)
             return former.record
         }
-        let names = try names()
+        let names = try nameWriter()
         try requireFree(version.name, hash, zone)
-        let insert = statements.insertHead
+        let insert = writes.insertHead
         var name = version.name.text
         try name.withUTF8 { bytes in
             insert.bind(zone.value, at: 1)
@@ -286,7 +348,7 @@ final class SQLiteTransaction: StoreTransaction {
             insert.bind(version.position, at: 3)
             try insert.run()
         }
-        let made = RecordNumber(snapshot.connection.lastInsertedRowID)
+        let made = RecordNumber(connection.lastInsertedRowID)
         let (record, isDue) = try names.place(hash, made)
         if isDue { try enqueue(.names) }
         return record
@@ -305,24 +367,24 @@ final class SQLiteTransaction: StoreTransaction {
         of source: RecordNumber, with links: [Link], isNew: Bool
     ) throws {
         if !isNew {
-            statements.deleteLinks.bind(source.value, at: 1)
-            try statements.deleteLinks.run()
+            writes.deleteLinks.bind(source.value, at: 1)
+            try writes.deleteLinks.run()
         }
         for link in links {
-            statements.insertLink.bind(link.targetZone.value, at: 1)
-            statements.insertLink.bind(link.target.text, at: 2)
-            statements.insertLink.bind(link.kind.rawValue, at: 3)
-            statements.insertLink.bind(source.value, at: 4)
-            try statements.insertLink.run()
+            writes.insertLink.bind(link.targetZone.value, at: 1)
+            writes.insertLink.bind(link.target.text, at: 2)
+            writes.insertLink.bind(link.kind.rawValue, at: 3)
+            writes.insertLink.bind(source.value, at: 4)
+            try writes.insertLink.run()
         }
     }
 
     func replaceSchema(by wanted: Schema, who: String, difference: [String]) throws {
         let stored = newSchema ?? group.schema
         if wanted.leaving != stored.schema.leaving {
-            try HeldParts(snapshot.connection).replace(by: wanted.leaving, until: stored.heldUntil)
+            try HeldParts(connection).replace(by: wanted.leaving, until: stored.heldUntil)
         }
-        var writing = SchemaWriter(snapshot.connection)
+        var writing = SchemaWriter(connection)
         let made = try writing.replace(
             schema, by: wanted, at: now, who: who, difference: difference)
         try keep(TransactionSchema(schema: made, heldUntil: stored.heldUntil))
@@ -332,7 +394,7 @@ final class SQLiteTransaction: StoreTransaction {
     }
 
     func hold(_ parts: Schema.Parts, until moment: Milliseconds) throws {
-        try HeldParts(snapshot.connection).replace(by: parts, until: moment)
+        try HeldParts(connection).replace(by: parts, until: moment)
         var made = schema
         made.leaving = parts
         try keep(TransactionSchema(schema: made, heldUntil: moment))
@@ -340,16 +402,16 @@ final class SQLiteTransaction: StoreTransaction {
 
     private func keep(_ made: TransactionSchema) throws {
         newSchema = made
-        schema = made.at(now)
-        try statements.moveSchema.run()
+        jobSchema = made.at(now)
+        try writes.moveSchema.run()
     }
 
     func assign(_ roles: Set<Int64>, to user: UserRecordName) throws {
-        let delete = try snapshot.connection.prepare(
+        let delete = try connection.prepare(
             "DELETE FROM assigned_roles WHERE user_record_name = ?1")
         delete.bind(user.text, at: 1)
         try delete.run()
-        let insert = try snapshot.connection.prepare(
+        let insert = try connection.prepare(
             "INSERT INTO assigned_roles (user_record_name, role) VALUES (?1, ?2)")
         for role in roles.sorted() {
             insert.bind(user.text, at: 1)
@@ -364,9 +426,9 @@ final class SQLiteTransaction: StoreTransaction {
 
     private func storedBytes(of owner: OwnerNumber) throws -> Int64 {
         if let known = group.places.usedBytes[owner] { return known }
-        statements.usedBytes.bind(owner.value, at: 1)
-        defer { statements.usedBytes.reset() }
-        let stored = try statements.usedBytes.step() ? statements.usedBytes.int64(0) : 0
+        writes.usedBytes.bind(owner.value, at: 1)
+        defer { writes.usedBytes.reset() }
+        let stored = try writes.usedBytes.step() ? writes.usedBytes.int64(0) : 0
         group.places.usedBytes[owner] = stored
         return stored
     }
@@ -377,101 +439,14 @@ final class SQLiteTransaction: StoreTransaction {
             indexes.isEmpty
             ? nil
             : GarbageCollector.Indexes(
-                catalog: indexes, writer: try group.preparedIndexWriter(snapshot.connection),
+                catalog: indexes, writer: try group.preparedIndexWriter(connection),
                 enqueue: { try self.enqueue(.lateEntries) })
         let hasMore = try GarbageCollector(
-            snapshot.connection, versions: snapshot.versions, rowsMax: rowsMax, now: now,
-            indexes: indexes, names: names()
+            connection, versions: versions, rowsMax: rowsMax, now: now,
+            indexes: indexes, names: nameWriter()
         )
         .run(olderThan: moment)
         if let indexes { try orderEntries(of: indexes.writer) }
         return hasMore
-    }
-}
-
-// What a write reads, it reads on its own connection: what it has itself written is there.
-extension SQLiteTransaction {
-    var indexReader: any IndexReader { snapshot.indexReader }
-
-    func owner(named name: UserRecordName) throws -> StoredOwner? {
-        if let known = group.places.owners[name] { return known }
-        let found = try snapshot.owner(named: name)
-        group.places.owners[name] = found
-        return found
-    }
-
-    func zone(_ number: ZoneNumber) throws -> StoredZone? { try snapshot.zone(number) }
-
-    func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
-        let key = GroupState.Places.ZoneKey(owner: owner, name: name)
-        if let known = group.places.zones[key] { return known }
-        let found = try snapshot.zone(named: name, of: owner)
-        group.places.zones[key] = found
-        return found
-    }
-
-    func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone? {
-        guard let owner = try self.owner(named: owner) else { return nil }
-        return try zone(named: name, of: owner.number)
-    }
-
-    func zones(of owner: OwnerNumber) throws -> [StoredZone] { try snapshot.zones(of: owner) }
-
-    func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone] {
-        try snapshot.zones(of: owner, changedAfter: changedAfter, limit: limit)
-    }
-
-    func lastChange(of owner: OwnerNumber) throws -> Position {
-        try snapshot.lastChange(of: owner)
-    }
-
-    func version<Value>(
-        at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
-    ) throws -> Value? {
-        try snapshot.version(at: position, in: zone, visit)
-    }
-
-    func versions(
-        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-        _ visit: (StoredVersion) throws -> Bool
-    ) throws {
-        try snapshot.versions(
-            in: zone, after: after, through: through, newestFirst: newestFirst, visit)
-    }
-
-    func recordTypes() throws -> [String: Int64] { try snapshot.recordTypes() }
-
-    func versions(
-        after place: SurveyPlace, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
-    ) throws -> SurveyPlace? {
-        try snapshot.versions(after: place, limit: limit, visit)
-    }
-
-    func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {
-        try snapshot.schemaHistory(limit: limit)
-    }
-
-    func sources(
-        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
-    ) throws -> [LinkSource] {
-        try snapshot.sources(of: target, in: zone, kinds: kinds, limit: limit)
-    }
-
-    func sources(
-        of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
-    ) throws -> [LinkSource] {
-        try snapshot.sources(of: target, in: zone, kind: kind, after: after, limit: limit)
-    }
-
-    func recordCount(of owner: OwnerNumber) throws -> Int {
-        try snapshot.recordCount(of: owner)
-    }
-
-    func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
-        try snapshot.zoneCount(of: owner, limit: limit)
-    }
-
-    func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
-        try snapshot.assignedRoles(of: user)
     }
 }

@@ -1,7 +1,7 @@
 import SQLite
 
 /// The statements with which a group of writes ends: what it adds to zones, owners and shares.
-struct SumStatements {
+final class SumStatements: StatementSet {
     let applyZone: Statement
     let applyOwner: Statement
     let shareOfZone: Statement

@@ -1,7 +1,7 @@
 import SQLite
 
 /// The statements of the writer, each prepared when it is first needed.
-final class WriteStatements {
+final class WriteStatements: StatementSet {
     let insertOwner: Statement
     let usedBytes: Statement
     let insertZone: Statement
@@ -14,7 +14,6 @@ final class WriteStatements {
     let deleteLinks: Statement
     let insertLink: Statement
     let moveSchema: Statement
-    let sums: SumStatements
 
     init(_ connection: Connection) {
         insertOwner = connection.statement("INSERT INTO owners (record_name) VALUES (?1)")
@@ -47,6 +46,5 @@ final class WriteStatements {
             """)
         moveSchema = connection.statement(
             "UPDATE progress SET schema_revision = schema_revision + 1 WHERE id = 0")
-        sums = SumStatements(connection)
     }
 }

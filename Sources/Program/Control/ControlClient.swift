@@ -4,7 +4,7 @@ package struct ControlClient: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// Has the server run a command; nil when no server listens.
+    /// Asks the server to run a command; nil when no server listens.
     ///
     /// - Parameters:
     ///   - secondsMax: how long to wait for the answer; nil for as long as it takes.

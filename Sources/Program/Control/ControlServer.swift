@@ -31,7 +31,7 @@ package final class ControlServer: Sendable {
     private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
     private let unfinished = DispatchGroup()
     private let isOpen = Atomic(true)
-    /// Those who have not sent their whole command, by their descriptors, the first first.
+    /// The callers that have not sent their whole command, by descriptor, the oldest first.
     private let silent = Mutex<[Int32]>([])
     /// A spare descriptor, to be closed when one is needed.
     private let spare = Mutex(open("/dev/null", O_RDONLY | O_CLOEXEC))
@@ -78,7 +78,7 @@ package final class ControlServer: Sendable {
         do {
             caller = try listener.accept()
         } catch {
-            // NB: a caller that has gone again is nobody's loss.
+            // NB: a caller that has gone needs nothing.
             if case .system(_, EMFILE) = error { shed(at: listener) }
             if case .system(_, ENFILE) = error { shed(at: listener) }
             return
@@ -94,10 +94,11 @@ package final class ControlServer: Sendable {
         }
     }
 
-    /// Has whoever waits for a caller find that it has gone; its descriptor stays open until they have.
+    /// Lets the thread that waits for a caller notice that it has gone; its descriptor stays open until they
+    /// have.
     private static func hangUp(_ descriptor: Int32) { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Takes a caller's command; nil for who may give none.
+    /// Takes a caller's command; nil for a caller that may give none.
     private func command(of caller: LocalSocket) throws -> (request: ControlRequest, user: UInt32)?
     {
         defer { silent.withLock { $0.removeAll { $0 == caller.descriptor } } }
@@ -105,7 +106,7 @@ package final class ControlServer: Sendable {
         return try ControlRequest(frame: caller.receive()).map { ($0, UInt32(user)) }
     }
 
-    /// Hangs up on a caller for whom there is no descriptor, with the help of the spare one.
+    /// Closes a caller's connection when no descriptor is left, by means of the spare one.
     ///
     /// So the caller fails at once, and this queue does not spin.
     private func shed(at listener: LocalSocket) {
@@ -122,7 +123,7 @@ package final class ControlServer: Sendable {
     private func serve(_ caller: LocalSocket) {
         do {
             guard let (request, user) = try command(of: caller) else { return }
-            // Who says nothing must not keep a place from who does.
+            // A silent caller must not keep a slot from others.
             places.wait()
             defer { places.signal() }
             let answer = run(request, user, FileSender(to: caller))

@@ -11,7 +11,7 @@ import CProcess
 /// Used by one thread at a time; closed when it goes.
 final class LocalSocket: Sendable {
     enum Failure: Error, Equatable {
-        /// Nobody listens there.
+        /// No process listens there.
         case absent
         case timedOut
         /// The other side went away, before or within a frame.
@@ -47,8 +47,8 @@ final class LocalSocket: Sendable {
         unlink(path)
         let bound = withAddress(of: path) { bind(listener.descriptor, $0, $1) }
         guard bound == 0 else { throw .system(call: "bind", code: errno) }
-        // Nobody can connect before it listens, so that it is never open to others, not even for a moment. A
-        // mask would be the whole process's: what other threads make meanwhile would get a wrong mode.
+        // The permissions are set before it listens, so that it is never open to others, not even for a moment.
+        // A mask would be the whole process's: what other threads make meanwhile would get a wrong mode.
         guard chmod(path, 0o600) == 0 else { throw .system(call: "chmod", code: errno) }
         guard Self.systemListen(listener.descriptor) == 0 else {
             throw .system(call: "listen", code: errno)
@@ -56,7 +56,7 @@ final class LocalSocket: Sendable {
         return listener
     }
 
-    /// Connects to whoever listens at a path.
+    /// Connects to the process that listens at a path.
     static func connect(to path: String) throws(Failure) -> LocalSocket {
         let socket = try make()
         let code = withAddress(of: path) { address, length in
@@ -81,7 +81,7 @@ final class LocalSocket: Sendable {
         }
     }
 
-    /// Whose the process at the other end is; nil when the system does not say.
+    /// The user of the process at the other end; nil when the system does not say.
     var peerUser: uid_t? {
         var user: uid_t = 0
         return lenticular_peer_user(descriptor, &user) == 0 ? user : nil

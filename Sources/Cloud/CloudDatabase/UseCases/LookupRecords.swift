@@ -41,7 +41,7 @@ package struct LookupRecords {
     /// - Throws: `Fault`, with nothing appended, as `append` of several hands to `failed`.
     package func append(_ item: Item, to writer: inout JSONWriter) throws {
         var fault: Fault?
-        try append([item], to: &writer, bytesMax: .max, isRead: { _ in }) { _, found, _ in
+        _ = try append([item], to: &writer, bytesMax: .max, goesOn: { _ in true }) { _, found, _ in
             fault = found
         }
         if let fault { throw fault }
@@ -51,16 +51,18 @@ package struct LookupRecords {
     ///
     /// - Parameters:
     ///   - bytesMax: after so many bytes of stored records, what is left gets `tooLong`.
-    ///   - isRead: gets how many bytes of stored records have been appended, after each.
+    ///   - goesOn: gets how many bytes of stored records have been appended, after each; false ends it there.
     ///   - failed: appends the `Fault` of an item: NOT_FOUND; ACCESS_DENIED for a record that the caller may not read,
     ///     and for every name when they may read no type at all; TRY_AGAIN_LATER while nobody can tell whether they
     ///     may, and for what the answer has no room for; INTERNAL_ERROR for a record that is not what was written.
+    /// - Returns: false where `goesOn` has ended it.
     package func append(
         _ items: [Item], to writer: inout JSONWriter, bytesMax: Int,
-        isRead: (_ bytes: Int) throws -> Void,
+        goesOn: (_ bytes: Int) -> Bool,
         failed: (Item, Fault, inout JSONWriter) -> Void
-    ) throws {
+    ) throws -> Bool {
         var next = 0
+        var isWhole = true
         var bytes = 0
         var hidden: [Int: Fault] = [:]
         func fail(through end: Int, _ writer: inout JSONWriter) {
@@ -88,11 +90,12 @@ package struct LookupRecords {
                 } catch let fault as Fault {
                     failed(items[place], fault, &writer)
                 }
-                try isRead(bytes)
-                return true
+                isWhole = goesOn(bytes)
+                return isWhole
             }
         }
-        fail(through: items.count, &writer)
+        if isWhole { fail(through: items.count, &writer) }
+        return isWhole
     }
 
     /// The fault of an item for which the answer has no room; in a further request it comes first.

@@ -34,7 +34,7 @@ package struct QueryRecords {
         toRead type: RecordTypeName, in database: Database
     ) throws {
         guard type != .users else { return }
-        try database.storage.read {
+        try database.read {
             _ = try RecordAccess(database, $0).queried(type)
         }
     }
@@ -51,7 +51,7 @@ package struct QueryRecords {
     package func append(to writer: inout JSONWriter) throws -> QueryEnd {
         let start = writer.bytes.count
         do {
-            return try database.storage.read {
+            return try database.read {
                 QueryEnd(
                     marker: try append(from: $0, to: &writer), syncToken: try syncToken($0))
             }

@@ -44,7 +44,7 @@ package struct RereferenceAssets: Sendable {
     package func run(
         completion: @escaping @Sendable (Result<[AssetReceipt], any Error>) -> Void
     ) throws {
-        let found = try database.storage.read { try contents(from: $0) }
+        let found = try database.read { try contents(from: $0) }
         try makeReceipts(for: found, completion: completion)
     }
 

@@ -163,7 +163,7 @@ struct AssetDownload {
             ("Referrer-Policy", "no-referrer"),
             ("X-Apple-Request-UUID", exchange.request.id), ("Vary", "Origin"),
         ]
-        if let origin = exchange.allowedOrigin {
+        if let origin = exchange.note({ $0.allowedOrigin }) {
             fields.append(("Access-Control-Allow-Origin", origin))
         }
         return HTTPResponse(status: 307, headers: fields.map { (name: $0.0, value: $0.1) })
@@ -186,7 +186,7 @@ struct AssetDownload {
             ("Vary", "Origin"),
             ("X-Apple-Request-UUID", exchange.request.id),
         ]
-        if let origin = exchange.allowedOrigin {
+        if let origin = exchange.note({ $0.allowedOrigin }) {
             fields += [
                 ("Access-Control-Allow-Origin", origin),
                 (

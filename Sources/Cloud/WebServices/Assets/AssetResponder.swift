@@ -51,8 +51,10 @@ final class AssetResponder: Sendable {
 
     /// A request without a body, or with one of no bytes.
     func respond(_ exchange: Exchange) {
-        exchange.operation = "assets"
-        exchange.allowedOrigin = exchange.request.headers["origin"]
+        exchange.note {
+            $0.operation = "assets"
+            $0.allowedOrigin = exchange.request.headers["origin"]
+        }
         if exchange.request.method == .options { return sendPreflight(exchange) }
         withStore(exchange) { try self.answer(exchange, $0, $1) }
     }
@@ -80,7 +82,7 @@ final class AssetResponder: Sendable {
             }
             try origins.require(
                 origin, in: address.container, store.storage, loop: exchange.request.loop)
-            exchange.operation = "assets/download"
+            exchange.note { $0.operation = "assets/download" }
             counters.change { $0.downloads += 1 }
             let download = AssetDownload(
                 digest: digest, name: name, secondsLeft: proof.expires - clock.now() / 1_000,
@@ -95,8 +97,10 @@ final class AssetResponder: Sendable {
 
     /// A request whose body streams.
     func receive(_ exchange: Exchange, stream: BodyStream) -> (any BodySink)? {
-        exchange.operation = "assets"
-        exchange.allowedOrigin = exchange.request.headers["origin"]
+        exchange.note {
+            $0.operation = "assets"
+            $0.allowedOrigin = exchange.request.headers["origin"]
+        }
         let late = LateSink()
         let isKnown = withStore(exchange, whenRefused: { late.become(nil) }) { address, store in
             if case .upload(let token) = address.place, TusResponder.serves(exchange.request) {
@@ -126,7 +130,7 @@ final class AssetResponder: Sendable {
         let goOn: @Sendable (Result<OpenStore, any Error>) -> Bool = { result in
             do {
                 let store = try result.get()
-                exchange.address = RequestAddress(address)
+                exchange.note { $0.address = RequestAddress(address) }
                 let allowed = address.place.methods
                 guard allowed.contains(exchange.request.method) else {
                     exchange.refuseMethod(allowed)
@@ -152,7 +156,8 @@ final class AssetResponder: Sendable {
     }
 
     private func sendPreflight(_ exchange: Exchange) {
-        exchange.moreHeaders = TusResponder.preflightFields(bytesMax: options.bytesMax)
+        let fields = TusResponder.preflightFields(bytesMax: options.bytesMax)
+        exchange.note { $0.moreHeaders = fields }
         exchange.sendPreflight(methods: AllowedMethods.upload.text)
     }
 
@@ -164,7 +169,7 @@ final class AssetResponder: Sendable {
         guard let grant = store.assetTokens.uploadGrant(token) else { throw Self.notFound }
         try origins.require(
             grant.origin, in: address.container, store.storage, loop: exchange.request.loop)
-        exchange.operation = "assets/receive"
+        exchange.note { $0.operation = "assets/receive" }
         return TusResponder.Place(
             token: token, store: store, use: receiving(store), queue: line(of: grant),
             uploader: grant.identity)
@@ -191,7 +196,7 @@ final class AssetResponder: Sendable {
         guard clock.now() / 1_000 < grant.expires else { throw Self.expiredUpload }
         try origins.require(
             grant.origin, in: address.container, store.storage, loop: exchange.request.loop)
-        exchange.operation = "assets/receive"
+        exchange.note { $0.operation = "assets/receive" }
         let form = try MultipartForm(contentType: request.headers["content-type"])
         // The parser has made sure of digits. So if this is not a number here, it is too large for one.
         let length = request.headers["content-length"].map { Int($0) ?? .max }

@@ -70,7 +70,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
 
     private func take(_ piece: [UInt8]) {
         guard !isOver else { return }
-        exchange.bytesStreamedIn += piece.count
+        exchange.note { $0.bytesStreamedIn += piece.count }
         do {
             if form != nil {
                 try form?.take(piece) { try append($0) }
@@ -93,7 +93,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
         do { try form?.finish() } catch { return fail(error) }
         isOver = true
         self.upload = nil
-        let (received, counters) = (exchange.bytesStreamedIn, counters)
+        let (received, counters) = (exchange.note { $0.bytesStreamedIn }, counters)
         use.run(upload, identity: grant.identity) { [exchange, tokens] result in
             counters.change {
                 $0.uploadsActive -= 1
@@ -121,7 +121,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
         isOver = true
         upload?.discard()
         upload = nil
-        let received = exchange.bytesStreamedIn
+        let received = exchange.note { $0.bytesStreamedIn }
         counters.change {
             $0.uploadsActive -= 1
             $0.bytesReceived += received

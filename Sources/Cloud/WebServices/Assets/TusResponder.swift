@@ -189,7 +189,7 @@ struct TusResponder {
     private func checkVersion(_ exchange: Exchange) throws {
         exchange.becomeTus()
         guard exchange.request.headers["tus-resumable"] == Self.version else {
-            exchange.moreHeaders.append(("Tus-Version", Self.version))
+            exchange.note { $0.moreHeaders.append(("Tus-Version", Self.version)) }
             throw StatusFault(412, .badRequest("Tus-Resumable: expected \(Self.version)"))
         }
     }
@@ -212,11 +212,15 @@ struct TusResponder {
 extension Exchange {
     /// Marks the answer as one of this protocol, whatever it will be.
     func becomeTus() {
-        guard moreHeaders.isEmpty else { return }
-        moreHeaders = [("Tus-Resumable", TusResponder.version), ("Cache-Control", "no-store")]
-        exposedHeaders =
-            "Location,Tus-Extension,Tus-Max-Size,Tus-Resumable,Tus-Version,Upload-Expires,"
-            + "Upload-Length,Upload-Offset,X-Apple-Request-UUID"
+        note {
+            guard $0.moreHeaders.isEmpty else { return }
+            $0.moreHeaders = [
+                ("Tus-Resumable", TusResponder.version), ("Cache-Control", "no-store"),
+            ]
+            $0.exposedHeaders =
+                "Location,Tus-Extension,Tus-Max-Size,Tus-Resumable,Tus-Version,Upload-Expires,"
+                + "Upload-Length,Upload-Offset,X-Apple-Request-UUID"
+        }
     }
 
     /// Of an answer without a body.

@@ -65,7 +65,7 @@ final class TusSink: BodySink {
                 // A request may take longer than the time that an upload waits for the next one.
                 _ = renew()
                 do {
-                    exchange.bytesStreamedIn += piece.count
+                    exchange.note { $0.bytesStreamedIn += piece.count }
                     try upload.append(piece, turn: turn)
                 } catch {
                     self.turn.withLock { $0 = nil }

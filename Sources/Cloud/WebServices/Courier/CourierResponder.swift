@@ -47,12 +47,14 @@ final class CourierResponder: Sendable {
             return exchange.sendPreflight(methods: AllowedMethods.courier.text)
         }
         // Only the token in the URL identifies the caller: cookies and origins do not matter.
-        exchange.allowedOrigin = exchange.request.headers["origin"]
-        exchange.operation = "courier"
+        exchange.note {
+            $0.allowedOrigin = exchange.request.headers["origin"]
+            $0.operation = "courier"
+        }
         guard let address = CourierAddress(exchange.query) else {
             return exchange.fail(ProtocolResponder.noEndpoint)
         }
-        exchange.address = RequestAddress(address)
+        exchange.note { $0.address = RequestAddress(address) }
         guard AllowedMethods.courier.contains(exchange.request.method) else {
             return exchange.refuseMethod(.courier)
         }
@@ -65,37 +67,38 @@ final class CourierResponder: Sendable {
         let poll = Poll(
             exchange: exchange, address: address, form: CourierForm(exchange.request),
             slot: PollSlot(claims))
-        answer(poll, on: exchange.request.loop)
+        answer(poll, on: exchange.request.loop, after: nil)
     }
 
     /// - Parameter loop: the event loop whose thread this is; nil on a worker.
-    private func answer(_ poll: Poll, on loop: Int?) {
+    private func answer(_ poll: Poll, on loop: Int?, after wait: AnswerWait?) {
         let address = poll.address
         guard let store = dependencies.stores.known(address.container, address.environment) else {
-            return open(poll)
+            return open(poll, after: wait)
         }
-        guard loop == nil || store.storage.readsAtOnce else { return goOn(poll) }
+        guard loop == nil || store.storage.readsAtOnce else { return goOn(poll, after: wait) }
         do {
-            try answer(poll, from: store.storage, on: loop)
+            try answer(poll, from: store.storage, on: loop, after: wait)
         } catch {
             fail(poll.exchange, error)
         }
     }
 
-    private func goOn(_ poll: Poll) {
+    private func goOn(_ poll: Poll, after wait: AnswerWait?) {
         do {
             try workers.submit(
-                .short, for: poll.exchange.principal, isAdmitted: true, stop: poll.exchange.stop
-            ) { self.answer(poll, on: nil) }
+                .short, for: .address(poll.exchange.request.client), isAdmitted: true,
+                stop: poll.exchange.stop
+            ) { self.answer(poll, on: nil, after: wait) }
         } catch {
             poll.exchange.fail(error)
         }
     }
 
-    private func open(_ poll: Poll) {
+    private func open(_ poll: Poll, after wait: AnswerWait?) {
         dependencies.stores.open(poll.address.container, poll.address.environment) { result in
             switch result {
-            case .success: self.goOn(poll)
+            case .success: self.goOn(poll, after: wait)
             case .failure(CatalogRefusal.containerUnknown): self.fail(poll.exchange, Self.ended)
             case .failure(let error): poll.exchange.fail(error)
             }
@@ -109,14 +112,16 @@ final class CourierResponder: Sendable {
     /// Refuses a poll; one of nobody's counts towards the address that it comes from.
     private func fail(_ exchange: Exchange, _ error: any Error) {
         do {
-            if exchange.caller == nil { try rates.countPoll(exchange, of: nil) }
+            if exchange.note({ $0.caller == nil }) { try rates.countPoll(exchange, of: nil) }
             exchange.fail(error)
         } catch {
             exchange.fail(error)
         }
     }
 
-    private func answer(_ poll: Poll, from storage: any Store, on loop: Int?) throws {
+    private func answer(
+        _ poll: Poll, from storage: any Store, on loop: Int?, after wait: AnswerWait?
+    ) throws {
         let (exchange, form) = (poll.exchange, poll.form)
         let mark = storage.notices.mark
         let found = try inbox.look(
@@ -131,17 +136,23 @@ final class CourierResponder: Sendable {
         defer {
             if !isUsed { claims.giveBack(found.notices.map(\.number), of: storage.notices) }
         }
-        exchange.caller = Caller(kind: .user, userRecordName: found.user)
-        try rates.countPoll(
-            exchange,
-            of: dependencies.catalog.account(named: found.user, in: poll.address.container))
+        let isFirstLook = exchange.note { notes in
+            defer { notes.caller = Caller(kind: .user, userRecordName: found.user) }
+            return notes.caller == nil
+        }
+        if isFirstLook {
+            try rates.countPoll(
+                exchange,
+                of: dependencies.catalog.account(named: found.user, in: poll.address.container))
+        }
         if form.isStream { return try stream(found, to: poll, from: storage, since: mark) }
         guard let notice = found.notices.first else {
             try takeSlot(of: poll, found.user)
-            return hold(poll, found.destination.number, storage.notices, since: mark)
+            return hold(
+                poll, found.destination.number, storage.notices, since: mark, after: wait)
         }
         guard try isWaiting(notice, storage, on: loop) else {
-            return try answer(poll, from: storage, on: loop)
+            return try answer(poll, from: storage, on: loop, after: wait)
         }
         isUsed = true
         send(notice, to: poll, from: storage)
@@ -175,22 +186,22 @@ final class CourierResponder: Sendable {
 extension CourierResponder {
     private func hold(
         _ poll: Poll, _ number: DestinationNumber, _ notices: CommitNotices,
-        since mark: CommitNotices.Mark
+        since mark: CommitNotices.Mark, after wait: AnswerWait?
     ) {
         held.hold(
             poll.exchange,
-            HeldAnswer(
+            EarlyAnswer(
                 places: [.destination(number)], outcome: .success([]),
                 millisecondsMax: dependencies.limits.courierPollSeconds * 1_000), notices,
-            since: mark, answerHanded: { self.send($1, to: poll) }
-        ) { _ in self.resume(poll) }
+            since: mark, for: nil, after: wait, answerHanded: { self.send($1, to: poll) }
+        ) { self.resume(poll, after: $0) }
     }
 
     /// Looks again for a poll that waited.
-    private func resume(_ poll: Poll) {
+    private func resume(_ poll: Poll, after wait: AnswerWait) {
         let loop = poll.exchange.request.loop
-        guard !poll.exchange.resumeOnLoop({ self.answer(poll, on: loop) }) else { return }
-        goOn(poll)
+        let isOnLoop = poll.exchange.resumeOnLoop { self.answer(poll, on: loop, after: wait) }
+        if !isOnLoop { goOn(poll, after: wait) }
     }
 
     /// Answers with a notice that is in no outbox; whoever handed it puts it there if it does not arrive.
@@ -199,9 +210,11 @@ extension CourierResponder {
     /// too. If it takes it later, the device gets it twice, with the same identifiers.
     private func send(_ handed: HandedNotice, to poll: Poll) {
         let claims = claims
-        poll.exchange.whenSent = { isSent in
-            claims.note(sent: isSent ? 1 : 0, cut: isSent ? 0 : 1)
-            handed.whenSent(isSent)
+        poll.exchange.note {
+            $0.whenSent = { isSent in
+                claims.note(sent: isSent ? 1 : 0, cut: isSent ? 0 : 1)
+                handed.whenSent(isSent)
+            }
         }
         poll.exchange.succeed(handed.payload)
         // The loop has tried to send it by then.
@@ -210,7 +223,7 @@ extension CourierResponder {
 
     private func send(_ notice: StoredNotice, to poll: Poll, from storage: any Store) {
         let claims = claims
-        poll.exchange.whenSent = { isSent in
+        let whenSent: @Sendable (Bool) -> Void = { isSent in
             claims.note(sent: isSent ? 1 : 0, cut: isSent ? 0 : 1)
             // What was sent must not be sent again. What was not sent goes to the next who asks.
             storage.write(cost: 1, frees: true) { transaction in
@@ -223,6 +236,7 @@ extension CourierResponder {
                 claims.giveBack([notice.number], of: storage.notices)
             }
         }
+        poll.exchange.note { $0.whenSent = whenSent }
         poll.exchange.succeed(notice.payload)
     }
 }
@@ -237,9 +251,11 @@ extension CourierResponder {
         acknowledge(poll.form.seen, found.destination.number, in: storage)
         try takeSlot(of: poll, found.user)
         let exchange = poll.exchange
-        exchange.contentType = CourierEvents.contentType
-        // Proxies must hand on each event as it comes.
-        exchange.moreHeaders += [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
+        exchange.note {
+            $0.contentType = CourierEvents.contentType
+            // Proxies must hand on each event as it comes.
+            $0.moreHeaders += [("Cache-Control", "no-store"), ("X-Accel-Buffering", "no")]
+        }
         var body = CourierEvents.begin
         CourierEvents.append(found.notices, to: &body)
         let watch = storage.notices.watch(
@@ -257,7 +273,7 @@ extension CourierResponder {
         }
         let count = found.notices.count
         exchange.whenGone { stream.leave() }
-        exchange.whenSent = { stream.hasSent($0, count: count) }
+        exchange.note { $0.whenSent = { stream.hasSent($0, count: count) } }
         exchange.succeed(body, open: stream.body)
     }
 

@@ -75,7 +75,7 @@ final class CourierStream: Sendable {
         self.slot = slot
         destination = found.destination
         self.notices = notices
-        principal = exchange.principal
+        principal = .address(exchange.request.client)
         stop = exchange.stop
         beganAt = uptime
         var first = State(

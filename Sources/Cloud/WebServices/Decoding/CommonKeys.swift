@@ -19,22 +19,13 @@ extension RequestObject {
 
     /// The array of the items that the request asks for; the request must have it.
     ///
-    /// - Throws: BAD_REQUEST also for more than `ServiceLimits.operationsPerRequestMax` elements; `NeedsWorker`
-    ///   on a loop for more than `RequestContext.loopItemsMax`.
-    func items(_ key: StaticString, _ context: RequestContext) throws -> JSONElements {
-        let (elements, count) = try limitedItems(key, context.limits)
-        guard context.loop == nil || count <= RequestContext.loopItemsMax else {
-            throw NeedsWorker()
-        }
-        return elements
-    }
-
-    /// The same for endpoints that workers alone answer.
+    /// - Throws: BAD_REQUEST also for more than `ServiceLimits.operationsPerRequestMax` elements.
     func items(_ key: StaticString, _ limits: ServiceLimits) throws(Fault) -> JSONElements {
-        try limitedItems(key, limits).elements
+        try countedItems(key, limits).elements
     }
 
-    private func limitedItems(
+    /// The same with their count, for endpoints that leave many to a worker (`RequestContext.holdsUp`).
+    func countedItems(
         _ key: StaticString, _ limits: ServiceLimits
     ) throws(Fault) -> (elements: JSONElements, count: Int) {
         let (elements, count) = try counted(key)

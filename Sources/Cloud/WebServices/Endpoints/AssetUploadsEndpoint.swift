@@ -9,7 +9,7 @@ enum AssetUploadsEndpoint {
         let database = try context.database()
         let request = try RequestAssetUploads(in: context.zones.zone(of: body), of: database)
         let (tokens, count) = try body.assetItems("tokens", context.limits)
-        try context.store.storage.read(by: context.reader) { try request.check(in: $0) }
+        try context.read { try request.check(in: $0) }
         var writer = JSONWriter(reserving: 32 + count * 320)
         writer.raw("{\"tokens\":[")
         for (index, element) in tokens.enumerated() {

@@ -4,7 +4,7 @@ import JSON
 
 /// `changes/database` (web-services.md §4.5): the zones that changed.
 enum DatabaseChangesEndpoint {
-    static func answer(_ context: RequestContext) throws -> [UInt8] {
+    static func answer(_ context: RequestContext) throws -> NextStep {
         let body = try context.body()
         return try DatabaseFeedAnswer.make(
             context, after: try body.string("syncToken"),
@@ -16,7 +16,7 @@ enum DatabaseChangesEndpoint {
 
 /// `zones/changes` (web-services.md §4.10): its deprecated form, which speaks of `metaSyncToken`.
 enum ZonesChangesEndpoint {
-    static func answer(_ context: RequestContext) throws -> [UInt8] {
+    static func answer(_ context: RequestContext) throws -> NextStep {
         let body = try context.body()
         return try DatabaseFeedAnswer.make(
             context, after: try body.string("metaSyncToken"),
@@ -28,13 +28,13 @@ private enum DatabaseFeedAnswer {
     static func make(
         _ context: RequestContext, after token: String?, limit: Int?,
         form: FetchDatabaseChanges.Form, tokenKey: StaticString, waitSeconds: Int? = nil
-    ) throws -> [UInt8] {
+    ) throws -> NextStep {
         let database = try context.database()
         // Whoever takes part in many shares has many places that something may change in.
-        if context.loop != nil, database.scope == .shared { throw NeedsWorker() }
+        if context.loop != nil, database.scope == .shared { return .again(on: .short) }
         let limit = limit ?? context.limits.recordsPerResponseMax
         let most = context.loop == nil ? limit : min(limit, RequestContext.loopZonesMax)
-        return try context.store.storage.read(by: context.reader) { snapshot in
+        return try context.read { snapshot in
             let feed = try FetchDatabaseChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)
@@ -42,7 +42,7 @@ private enum DatabaseFeedAnswer {
             let start = writer.bytes.count
             let page = try feed.append(
                 after: token, limit: most, form: form, to: &writer)
-            if most < limit, page.moreComing { throw NeedsWorker() }
+            if most < limit, page.moreComing { return .again(on: .short) }
             let hasNews = writer.bytes.count > start || page.moreComing || token?.isEmpty ?? true
             writer.raw("],\"")
             writer.raw(tokenKey)
@@ -50,11 +50,12 @@ private enum DatabaseFeedAnswer {
             writer.bytes.append(contentsOf: page.syncToken.utf8)
             writer.raw(page.moreComing ? "\",\"moreComing\":true}" : "\",\"moreComing\":false}")
             if let waitSeconds, !hasNews {
-                throw HeldAnswer(
-                    places: try feed.places(), outcome: .success(writer.bytes),
-                    millisecondsMax: waitSeconds * 1_000)
+                return .wait(
+                    EarlyAnswer(
+                        places: try feed.places(), outcome: .success(writer.bytes),
+                        millisecondsMax: waitSeconds * 1_000))
             }
-            return writer.bytes
+            return .answer(writer.bytes)
         }
     }
 }

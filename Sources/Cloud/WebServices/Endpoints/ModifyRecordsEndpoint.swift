@@ -6,12 +6,12 @@ import JSON
 /// `records/modify` (web-services.md §4.2).
 enum ModifyRecordsEndpoint {
     static func run(
-        _ context: RequestContext,
-        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-    ) throws {
+        _ context: RequestContext, completion: @escaping WriteCompletion
+    ) throws -> NextStep {
         let database = try context.database()
         let body = try context.body()
-        let elements = try body.items("operations", context)
+        let (elements, count) = try body.countedItems("operations", context.limits)
+        guard !context.holdsUp(items: count) else { return .again(on: .short) }
         let zone = try context.zones.zone(of: body)
         let rendering = try body.rendering()
         let decoder = OperationDecoder(
@@ -32,14 +32,13 @@ enum ModifyRecordsEndpoint {
                 result.map { outcomes in
                     { loop in
                         let size = size(of: outcomes)
-                        guard loop == nil || size <= RequestContext.loopBytesMax else {
-                            throw NeedsWorker()
-                        }
+                        guard loop == nil || size <= RequestContext.loopBytesMax else { return nil }
                         let links = showsAssets(outcomes) ? database.assetLinks(in: zone) : nil
                         return try encode(outcomes, renderings, links, reserving: size)
                     }
                 })
         }
+        return .handedOn
     }
 
     /// About what the answer takes.

@@ -4,7 +4,7 @@ import JSON
 
 /// `records/query` (web-services.md §4.1): one page of what a query finds, and a marker when there is more.
 enum QueryRecordsEndpoint {
-    static func answer(_ context: RequestContext) throws -> [UInt8] {
+    static func answer(_ context: RequestContext) throws -> NextStep {
         let database = try context.database()
         let request = try request(try context.body(), database, context)
         let query = try QueryRecords(request, of: database, key: context.store.tokenKey)
@@ -15,11 +15,12 @@ enum QueryRecordsEndpoint {
             end = try query.append(to: &writer)
         } catch let missing as MissingIndexes {
             // This holds no thread: the indexes are asked for, and later the page is made anew.
-            guard context.place.mayWaitForCommits else { throw WaitsForCommit() }
-            guard let fault = try query.prepare(missing) else { throw NeedsWorker() }
-            throw HeldAnswer(
-                places: [.indexes], outcome: .failure(fault),
-                millisecondsMax: context.limits.indexWaitMilliseconds)
+            guard context.place.mayWaitForCommits else { return .again(on: .commits) }
+            guard let fault = try query.prepare(missing) else { return .again(on: .short) }
+            return .wait(
+                EarlyAnswer(
+                    places: [.indexes], outcome: .failure(fault),
+                    millisecondsMax: context.limits.indexWaitMilliseconds))
         }
         writer.raw("]")
         if let marker = end.marker {
@@ -31,7 +32,7 @@ enum QueryRecordsEndpoint {
             writer.string(token)
         }
         writer.raw("}")
-        return writer.bytes
+        return .answer(writer.bytes)
     }
 
     private static func request(

@@ -4,12 +4,12 @@ import JSON
 
 /// `records/changes` (web-services.md §4.4): the deprecated form of `changes/zone` for one zone.
 enum RecordChangesEndpoint {
-    static func answer(_ context: RequestContext) throws -> [UInt8] {
+    static func answer(_ context: RequestContext) throws -> NextStep {
         let database = try context.database()
         let body = try context.body()
         let keys = try ZoneChangesKeys(body, context.limits)
         let request = keys.request(for: try context.zones.zone(of: body))
-        return try context.store.storage.read(by: context.reader) { snapshot in
+        return try context.read { snapshot in
             let feed = try FetchZoneChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 16_384)
@@ -22,7 +22,7 @@ enum RecordChangesEndpoint {
             writer.raw(request.newestFirst ? ",\"reverse\":true}" : ",\"reverse\":false}")
             var pages = HeldPages(waitSeconds: nil)
             pages.note(page, hasNews: true)
-            return try pages.admit(writer.bytes, context.limits)
+            return pages.admitted(writer.bytes, context.limits)
         }
     }
 }

@@ -6,9 +6,8 @@ import JSON
 /// saved in another.
 enum RereferenceAssetsEndpoint {
     static func run(
-        _ context: RequestContext,
-        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-    ) throws {
+        _ context: RequestContext, completion: @escaping WriteCompletion
+    ) throws -> NextStep {
         let body = try context.body()
         let database = try context.database()
         let elements = try body.assetItems("assets", context.limits).elements
@@ -35,6 +34,7 @@ enum RereferenceAssetsEndpoint {
                     { _ in encode(receipts, tokens, database.assetLinks(in: zone)) }
                 })
         }
+        return .handedOn
     }
 
     private static func encode(

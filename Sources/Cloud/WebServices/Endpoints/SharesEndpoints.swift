@@ -8,7 +8,7 @@ enum ResolveSharesEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let links = try ShareLinks.decode(context)
         let invitations = try ShareLinks.invitations(links, context)
-        return try context.store.storage.read(by: context.reader) { snapshot in
+        return try context.read { snapshot in
             ShareLinks.answer(try invitations.resolve(snapshot))
         }
     }
@@ -17,9 +17,8 @@ enum ResolveSharesEndpoint {
 /// `records/accept` (web-services.md §4.11): joins what links lead to.
 enum AcceptSharesEndpoint {
     static func run(
-        _ context: RequestContext,
-        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-    ) throws {
+        _ context: RequestContext, completion: @escaping WriteCompletion
+    ) throws -> NextStep {
         let invitations = try ShareLinks.invitations(ShareLinks.decode(context), context)
         let storage = context.store.storage
         invitations.accept { result in
@@ -33,15 +32,15 @@ enum AcceptSharesEndpoint {
                     }
                 })
         }
+        return .handedOn
     }
 }
 
 /// `records/requestAccess` (rulings.md 50): asks to take part in what links lead to, and tells nothing.
 enum RequestAccessEndpoint {
     static func run(
-        _ context: RequestContext,
-        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-    ) throws {
+        _ context: RequestContext, completion: @escaping WriteCompletion
+    ) throws -> NextStep {
         let links = try ShareLinks.decode(context)
         let requests = try RequestAccess(links.map(\.value), in: context.database())
         requests.run { result in
@@ -58,6 +57,7 @@ enum RequestAccessEndpoint {
                     }
                 })
         }
+        return .handedOn
     }
 }
 

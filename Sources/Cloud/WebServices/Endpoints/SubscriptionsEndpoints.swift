@@ -8,7 +8,7 @@ enum ListSubscriptionsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
         _ = try context.body()
-        return try context.store.storage.read(by: context.reader) { snapshot in
+        return try context.read { snapshot in
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"subscriptions\":[")
             try ListSubscriptions(database, snapshot: snapshot).appendAll(to: &writer)
@@ -23,7 +23,7 @@ enum LookupSubscriptionsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let database = try context.database()
         let asked = try context.body().items("subscriptions", context.limits)
-        return try context.store.storage.read(by: context.reader) { snapshot in
+        return try context.read { snapshot in
             let subscriptions = ListSubscriptions(database, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"subscriptions\":[")
@@ -55,9 +55,8 @@ enum LookupSubscriptionsEndpoint {
 /// `subscriptions/modify` (web-services.md §4.15, rulings.md 42).
 enum ModifySubscriptionsEndpoint {
     static func run(
-        _ context: RequestContext,
-        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-    ) throws {
+        _ context: RequestContext, completion: @escaping WriteCompletion
+    ) throws -> NextStep {
         let database = try context.database()
         let decoder = SubscriptionDecoder(
             scope: database.scope, zones: context.zones, limits: context.limits,
@@ -74,6 +73,7 @@ enum ModifySubscriptionsEndpoint {
         try ModifySubscriptions(operations, in: database).run { result in
             completion(result.map { outcomes in { _ in encode(decoded, outcomes) } })
         }
+        return .handedOn
     }
 
     private static func encode(

@@ -8,9 +8,8 @@ import Storage
 /// `tokens/create` (web-services.md §4.16): makes a courier, and says where it is polled.
 enum CreateTokenEndpoint {
     static func run(
-        _ context: RequestContext,
-        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-    ) throws {
+        _ context: RequestContext, completion: @escaping WriteCompletion
+    ) throws -> NextStep {
         let asked = try TokenRequest(context)
         let token = context.courierToken()
         asked.registration(
@@ -18,6 +17,7 @@ enum CreateTokenEndpoint {
         ).run { result in
             completion(result.map { _ in { _ in asked.answer(token) } })
         }
+        return .handedOn
     }
 }
 
@@ -30,15 +30,15 @@ enum RegisterTokenEndpoint {
         "apnsToken: this server does not push to Apple's devices")
 
     static func run(
-        _ context: RequestContext,
-        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-    ) throws {
+        _ context: RequestContext, completion: @escaping WriteCompletion
+    ) throws -> NextStep {
         let asked = try TokenRequest(context)
         if let device = try DeviceAddress(context.body(), asked.environment) {
             guard context.reaches(device.kind) else { throw Self.unreached }
-            return asked.registration(device).run { result in
+            asked.registration(device).run { result in
                 completion(result.map { _ in { _ in asked.answer(device) } })
             }
+            return .handedOn
         }
         guard let text = try context.body().string("apnsToken") else {
             throw RequestObject.missing("apnsToken")
@@ -56,6 +56,7 @@ enum RegisterTokenEndpoint {
             completion(
                 result.map { isKnown in { _ in asked.answer(isKnown ? given : fresh) } })
         }
+        return .handedOn
     }
 }
 

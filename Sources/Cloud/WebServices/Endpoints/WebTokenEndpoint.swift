@@ -7,19 +7,19 @@ import Storage
 /// them, by a key of scope `container`.
 enum WebTokenEndpoint {
     static func run(
-        _ context: RequestContext,
-        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-    ) throws {
+        _ context: RequestContext, completion: @escaping WriteCompletion
+    ) throws -> NextStep {
         let body = try context.body()
         let bearer = try bearer(body)
         let seconds = try body.integer("expires").map { Int(clamping: $0) }
-        guard context.place.mayWaitForCommits else { throw WaitsForCommit() }
+        guard context.place.mayWaitForCommits else { return .again(on: .commits) }
         do {
             let made = try context.authenticator.webTokens.mint(
                 for: bearer, container: context.address.container,
                 environment: context.address.environment, seconds: seconds,
                 now: context.clock.now())
             completion(.success { _ in answer(made) })
+            return .handedOn
         } catch AccountsRefusal.userUnknown {
             throw unknown
         } catch AccountsRefusal.lifetimeIllegal {

@@ -6,13 +6,14 @@ import Storage
 
 /// `changes/zone` (web-services.md §4.6): one page of each of the zones asked for.
 enum ZoneChangesEndpoint {
-    static func answer(_ context: RequestContext) throws -> [UInt8] {
+    static func answer(_ context: RequestContext) throws -> NextStep {
         let database = try context.database()
         let body = try context.body()
-        let asked = try body.items("zones", context)
+        let (asked, count) = try body.countedItems("zones", context.limits)
+        guard !context.holdsUp(items: count) else { return .again(on: .short) }
         let defaults = try ZoneChangesKeys(body, context.limits)
         let servesPublic = try database.scope == .public && context.servesPublicChanges()
-        return try context.store.storage.read(by: context.reader) { snapshot in
+        return try context.read { snapshot in
             let feed = try FetchZoneChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot,
                 servesPublic: servesPublic)
@@ -24,18 +25,21 @@ enum ZoneChangesEndpoint {
                 if index > 0 { writer.raw(",") }
                 let object = try RequestObject(element, key: "zones")
                 let request = try ZoneChangesKeys(object, context.limits, over: defaults)
-                try append(object, request, feed, context, &writer, &budget, &pages)
+                guard try append(object, request, feed, context, &writer, &budget, &pages) else {
+                    return .again(on: .short)
+                }
             }
             writer.raw("]}")
-            return try pages.admit(writer.bytes, context.limits)
+            return pages.admitted(writer.bytes, context.limits)
         }
     }
 
+    /// - Returns: false on an event loop, when the page is long.
     private static func append(
         _ object: RequestObject, _ keys: ZoneChangesKeys, _ feed: FetchZoneChanges,
         _ context: RequestContext, _ writer: inout JSONWriter, _ budget: inout PageBudget,
         _ pages: inout HeldPages
-    ) throws {
+    ) throws -> Bool {
         guard let zone = object["zoneID"] else { throw RequestObject.missing("zoneID") }
         let spelling = try ZoneReader.spelling(RequestObject(zone, key: "zoneID"))
         let start = writer.bytes.count
@@ -43,7 +47,7 @@ enum ZoneChangesEndpoint {
             let id = try context.zones.zone(spelling)
             let request = keys.request(for: id, device: context.device)
             if context.loop != nil, request.isLong(for: RequestContext.loopRecordsMax) {
-                throw NeedsWorker()
+                return false
             }
             writer.raw("{\"zoneID\":")
             feed.appendZoneID(of: id, to: &writer)
@@ -54,7 +58,7 @@ enum ZoneChangesEndpoint {
                 writer.bytes.count > start || page.moreComing || request.syncToken?.isEmpty ?? true
             pages.note(page, hasNews: hasNews)
             if pages.mayWait { pages.wait(for: try feed.places(of: id)) }
-            if context.loop != nil, budget.isExhausted { throw NeedsWorker() }
+            if context.loop != nil, budget.isExhausted { return false }
             writer.raw("],\"syncToken\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
@@ -68,6 +72,7 @@ enum ZoneChangesEndpoint {
             FaultResponse.append(zone: spelling, fault, to: &writer)
             pages.noteFault()
         }
+        return true
     }
 }
 
@@ -98,15 +103,17 @@ struct HeldPages {
         hasNews = true
     }
 
-    /// - Throws: `HeldAnswer` for one that had better wait.
-    func admit(_ body: [UInt8], _ limits: ServiceLimits) throws -> [UInt8] {
+    /// What comes next when they are made: some had better wait.
+    func admitted(_ body: [UInt8], _ limits: ServiceLimits) -> NextStep {
         guard awaited.isEmpty || otherCount > 0 else {
-            throw HeldAnswer(
-                places: awaited, outcome: .success(body),
-                millisecondsMax: limits.sharedPageHoldMilliseconds)
+            return .wait(
+                EarlyAnswer(
+                    places: awaited, outcome: .success(body),
+                    millisecondsMax: limits.sharedPageHoldMilliseconds))
         }
-        guard let waitSeconds, !hasNews, !places.isEmpty else { return body }
-        throw HeldAnswer(
-            places: places, outcome: .success(body), millisecondsMax: waitSeconds * 1_000)
+        guard let waitSeconds, !hasNews, !places.isEmpty else { return .answer(body) }
+        return .wait(
+            EarlyAnswer(
+                places: places, outcome: .success(body), millisecondsMax: waitSeconds * 1_000))
     }
 }

@@ -8,7 +8,7 @@ enum ListZonesEndpoint {
         let database = try context.database()
         // The request needs no body. But an unreadable body is a mistake that its sender should learn of.
         _ = try context.body()
-        return try context.store.storage.read(by: context.reader) { snapshot in
+        return try context.read { snapshot in
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"zones\":[")
             try ListZones(database, key: context.store.tokenKey, snapshot: snapshot)
@@ -25,7 +25,7 @@ enum LookupZonesEndpoint {
         let database = try context.database()
         let body = try context.body()
         let asked = try body.items("zones", context.limits)
-        return try context.store.storage.read(by: context.reader) { snapshot in
+        return try context.read { snapshot in
             let zones = try ListZones(database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"zones\":[")
@@ -48,13 +48,14 @@ enum LookupZonesEndpoint {
 /// `zones/modify` (web-services.md §4.9).
 enum ModifyZonesEndpoint {
     static func run(
-        _ context: RequestContext,
-        completion: @escaping @Sendable (Result<WrittenAnswer, any Error>) -> Void
-    ) throws {
+        _ context: RequestContext, completion: @escaping WriteCompletion
+    ) throws -> NextStep {
         let database = try context.database()
         try database.refuse(unless: database.scope == .private)
         var items: [Item] = []
-        for element in try context.body().items("operations", context) {
+        let (elements, count) = try context.body().countedItems("operations", context.limits)
+        guard !context.holdsUp(items: count) else { return .again(on: .short) }
+        for element in elements {
             items.append(try item(element, context))
         }
         let operations = items.compactMap {
@@ -69,12 +70,13 @@ enum ModifyZonesEndpoint {
                     { loop in
                         // Each zone's token is made for it.
                         guard loop == nil || decoded.count <= RequestContext.loopItemsMax else {
-                            throw NeedsWorker()
+                            return nil
                         }
                         return encode(decoded, outcomes, by: zones)
                     }
                 })
         }
+        return .handedOn
     }
 
     private struct Item: Sendable {

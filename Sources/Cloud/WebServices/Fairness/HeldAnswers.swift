@@ -11,9 +11,12 @@ import Synchronization
 final class HeldAnswers: Sendable {
     private struct Held: Sendable {
         let exchange: Exchange
-        let early: HeldAnswer
+        let early: EarlyAnswer
         let watch: CommitWatch
         let deadline: UInt64
+        /// How often it has waited, this time included, and since when.
+        let count: Int
+        let since: UInt64
         let resume: Resume
         /// Nil when the caller's credentials are not known here.
         let caller: Principal?
@@ -34,7 +37,7 @@ final class HeldAnswers: Sendable {
     }
 
     /// Makes an answer anew; called on any thread, and must not block.
-    typealias Resume = @Sendable (Exchange) -> Void
+    typealias Resume = @Sendable (AnswerWait) -> Void
     /// Answers with what it is handed, instead of looking for it; called on any thread, and must not block.
     typealias Take = @Sendable (Exchange, HandedNotice) -> Void
 
@@ -81,27 +84,29 @@ final class HeldAnswers: Sendable {
     /// - Parameters:
     ///   - notices: those of the store that the answer looked at.
     ///   - mark: from before that look.
+    ///   - caller: who asks; nil when their credentials are not known here.
+    ///   - past: how it has waited before; nil where it has not.
     ///   - answerHanded: for one who waits for a notice of the caller's; nil for all others.
     func hold(
-        _ exchange: Exchange, _ early: HeldAnswer, _ notices: CommitNotices,
-        since mark: CommitNotices.Mark, answerHanded: Take? = nil,
-        resume: @escaping Resume
+        _ exchange: Exchange, _ early: EarlyAnswer, _ notices: CommitNotices,
+        since mark: CommitNotices.Mark, for caller: Principal?, after past: AnswerWait?,
+        answerHanded: Take? = nil, resume: @escaping Resume
     ) {
         let now = DispatchTime.now().uptimeNanoseconds
-        let past = exchange.held ?? (count: 0, since: now)
-        exchange.held = (past.count + 1, past.since)
-        let deadline = past.since &+ UInt64(max(0, early.millisecondsMax)) &* 1_000_000
+        let (count, since) = (past?.count ?? 0, past?.since ?? now)
+        let deadline = since &+ UInt64(max(0, early.millisecondsMax)) &* 1_000_000
         guard now < deadline else { return exchange.finish(early.outcome.mapError { $0 }) }
         // One that begins anew now has its watch from before its look, and misses nothing of its own.
-        let watch = exchange.takeWatch(of: early.places) ?? notices.watch(early.places, since: mark)
+        let watch = past?.takeWatch(of: early.places) ?? notices.watch(early.places, since: mark)
         let held = Held(
-            exchange: exchange, early: early, watch: watch, deadline: deadline,
-            resume: resume, caller: exchange.principal.isKnown ? exchange.principal : nil)
+            exchange: exchange, early: early, watch: watch, deadline: deadline, count: count + 1,
+            since: since, resume: resume,
+            caller: caller.flatMap { $0.isKnown ? $0 : nil })
         guard let number = keep(held) else {
             watch.end()
             return exchange.finish(early.outcome.mapError { $0 })
         }
-        let earliest = now &+ Self.pauseNanoseconds(after: past.count)
+        let earliest = now &+ Self.pauseNanoseconds(after: count)
         exchange.whenGone { [weak self] in _ = self?.take(number) }
         var hand: CommitWatch.Take?
         if let answerHanded {
@@ -182,7 +187,7 @@ final class HeldAnswers: Sendable {
         _ handed: HandedNotice, to number: UInt64, _ notices: CommitNotices, _ answer: Take
     ) -> Bool {
         let isTheirs = state.withLock {
-            $0.held[number]?.exchange.caller?.userRecordName == handed.user
+            $0.held[number]?.exchange.note { $0.caller?.userRecordName } == handed.user
         }
         guard isTheirs else {
             goOn(number, notices)
@@ -195,8 +200,9 @@ final class HeldAnswers: Sendable {
 
     private func goOn(_ number: UInt64, _ notices: CommitNotices) {
         guard let held = take(number) else { return }
-        held.exchange.keepWatch(notices.watch(held.early.places))
-        held.resume(held.exchange)
+        held.resume(
+            AnswerWait(
+                count: held.count, since: held.since, notices.watch(held.early.places)))
     }
 
     private func send(_ number: UInt64) {

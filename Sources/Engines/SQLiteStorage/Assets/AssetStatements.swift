@@ -1,7 +1,7 @@
 import SQLite
 
 /// The statements that read and write assets, prepared when a connection is first asked for one.
-struct AssetStatements {
+final class AssetStatements: StatementSet {
     let receipt: Statement
     let bytesOfRecord: Statement
     let unused: Statement
@@ -29,7 +29,7 @@ struct AssetStatements {
 }
 
 /// The statements of the writer for assets.
-struct AssetWriteStatements {
+final class AssetWriteStatements: StatementSet {
     let insertFile: Statement
     let insertReceipt: Statement
     let usesOfRecord: Statement

@@ -5,7 +5,7 @@ import Storage
 // What a write does with assets.
 extension SQLiteTransaction {
     func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws {
-        let insert = try assetStatements().insertFile
+        let insert = try assetWrites().insertFile
         insert.bind(receipt.content.digest.bytes, at: 1)
         insert.bind(Int64(receipt.content.size), at: 2)
         insert.bind(now, at: 3)
@@ -14,8 +14,8 @@ extension SQLiteTransaction {
     }
 
     func addReceiptForKnown(_ id: [UInt8], _ receipt: StoredReceipt) throws -> Bool {
-        guard let file = try snapshot.assetFile(receipt.content.digest) else { return false }
-        let insert = try assetStatements().insertReceipt
+        guard let file = try assetFile(receipt.content.digest) else { return false }
+        let insert = try assetWrites().insertReceipt
         insert.bind(id, at: 1)
         insert.bind(file.id, at: 2)
         insert.bind(receipt.identity, at: 3)
@@ -27,7 +27,7 @@ extension SQLiteTransaction {
     func replaceAssets(
         of record: RecordNumber, in zone: StoredZone, with files: Set<AssetDigest>
     ) throws {
-        let statements = try assetStatements()
+        let statements = try assetWrites()
         var missing = files
         var bytes: Int64 = 0
         for use in try uses(of: record, statements) where missing.remove(use.digest) == nil {
@@ -40,7 +40,7 @@ extension SQLiteTransaction {
             bytes -= use.bytes
         }
         for digest in missing.sorted() {
-            guard let file = try snapshot.assetFile(digest) else {
+            guard let file = try assetFile(digest) else {
                 throw BrokenInvariant("a record holds only files that the store knows: \(digest)")
             }
             statements.insertUse.bind(record.value, at: 1)
@@ -72,27 +72,12 @@ extension SQLiteTransaction {
     func forgetUnusedAssets(
         _ digests: [AssetDigest], since moment: Milliseconds
     ) throws -> [AssetDigest] {
-        let statement = try assetStatements().forget
+        let statement = try assetWrites().forget
         for digest in digests {
             statement.bind(digest.bytes, at: 1)
             statement.bind(moment, at: 2)
             try statement.run()
         }
-        return try snapshot.unknownAssets(among: digests)
-    }
-
-    // What a write reads, it reads on its own connection.
-    func assetReceipt(_ id: [UInt8]) throws -> StoredReceipt? { try snapshot.assetReceipt(id) }
-
-    func assetBytes(of record: RecordNumber) throws -> Int {
-        try snapshot.assetBytes(of: record)
-    }
-
-    func unusedAssets(since moment: Milliseconds, limit: Int) throws -> [AssetDigest] {
-        try snapshot.unusedAssets(since: moment, limit: limit)
-    }
-
-    func unknownAssets(among digests: [AssetDigest]) throws -> [AssetDigest] {
-        try snapshot.unknownAssets(among: digests)
+        return try unknownAssets(among: digests)
     }
 }

@@ -45,10 +45,10 @@ extension SQLiteStore {
     }
 
     private func mergeWords(_ goesOn: @Sendable () -> Bool) throws {
-        let merge = try written { try WordMerge($0.snapshot.connection) }
+        let merge = try written { try WordMerge($0.connection) }
         try inSteps(from: merge, OverwritingPace(first: 1, most: 256), goesOn) {
             transaction, merge, amount in
-            try merge.stepped(transaction.snapshot.connection, pagesMax: amount)
+            try merge.stepped(transaction.connection, pagesMax: amount)
         } isDone: {
             $0.isDone
         }
@@ -58,7 +58,7 @@ extension SQLiteStore {
         try emptyErasedSpace(goesOn)
         try inSteps(from: false, OverwritingPace(first: 32, most: 1_024), goesOn) {
             transaction, _, amount in
-            try ErasedSpace(transaction.snapshot.connection).fill(pagesMax: amount)
+            try ErasedSpace(transaction.connection).fill(pagesMax: amount)
         } isDone: {
             $0
         }
@@ -67,7 +67,7 @@ extension SQLiteStore {
     private func emptyErasedSpace(_ goesOn: @Sendable () -> Bool) throws {
         try inSteps(from: false, OverwritingPace(first: 1, most: 64), goesOn) {
             transaction, _, amount in
-            try ErasedSpace(transaction.snapshot.connection).clear(rowsMax: amount)
+            try ErasedSpace(transaction.connection).clear(rowsMax: amount)
         } isDone: {
             $0
         }
@@ -129,7 +129,7 @@ extension SQLiteTransaction {
     ///
     /// - Returns: whether the pass over them goes on.
     func orderSomeEntries(_ count: Int) throws -> Bool {
-        let values = try group.preparedIndexWriter(snapshot.connection).values
+        let values = try group.preparedIndexWriter(connection).values
         try values.finish()
         try values.step(entriesMax: count)
         return values.isPassing

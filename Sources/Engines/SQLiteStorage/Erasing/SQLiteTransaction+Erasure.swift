@@ -32,16 +32,7 @@ extension SQLiteSnapshot {
 
 // What is forgotten of them.
 extension SQLiteTransaction {
-    func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber] {
-        try snapshot.notices(speakingOf: person)
-    }
-
-    func isFollowed(through position: Position) throws -> Bool {
-        try snapshot.isFollowed(through: position)
-    }
-
     func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {
-        let connection = snapshot.connection
         let rows = try connection.prepare(
             """
             SELECT r.id, f.digest FROM asset_receipts r JOIN asset_files f ON f.id = r.file
@@ -72,13 +63,13 @@ extension SQLiteTransaction {
         defer { group.places = GroupState.Places() }
         // The records are gone, and with them what indexes say of them.
         var collector = GarbageCollector(
-            snapshot.connection, versions: snapshot.versions, rowsMax: rowsMax, now: now,
-            indexes: nil, names: try names())
+            connection, versions: versions, rowsMax: rowsMax, now: now,
+            indexes: nil, names: try nameWriter())
         return try collector.forgetZones(ofOwnerNamed: owner)
     }
 
     func forgetClientTokens(of user: UserRecordName) throws {
-        let delete = try snapshot.connection.prepare(
+        let delete = try connection.prepare(
             "DELETE FROM client_tokens WHERE user_record_name = ?1")
         delete.bind(user.text, at: 1)
         try delete.run()
@@ -86,7 +77,7 @@ extension SQLiteTransaction {
 
     func forget(_ notices: [NoticeNumber]) throws {
         try removeNotices(notices)
-        let delete = try snapshot.connection.prepare("DELETE FROM dead_letters WHERE id = ?1")
+        let delete = try connection.prepare("DELETE FROM dead_letters WHERE id = ?1")
         for number in notices {
             delete.bind(number.value, at: 1)
             try delete.run()
@@ -94,7 +85,7 @@ extension SQLiteTransaction {
     }
 
     func forgetFormer(through position: Position, rowsMax: Int) throws -> Bool {
-        let forget = try snapshot.connection.prepare(
+        let forget = try connection.prepare(
             """
             UPDATE changes SET former_position = NULL, former_type = NULL, former_flags = NULL,
                 former_body = NULL
@@ -105,7 +96,7 @@ extension SQLiteTransaction {
         forget.bind(position, at: 1)
         forget.bind(Int64(rowsMax), at: 2)
         try forget.run()
-        return snapshot.connection.changeCount == rowsMax
+        return connection.changeCount == rowsMax
     }
 }
 

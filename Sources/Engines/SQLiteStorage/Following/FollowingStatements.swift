@@ -1,7 +1,7 @@
 import SQLite
 
 /// The writer's statements for changes that somebody follows, prepared when the first is noted.
-final class FollowingStatements {
+final class FollowingStatements: StatementSet {
     let note: Statement
 
     init(_ connection: Connection) throws {

@@ -91,18 +91,3 @@ extension SQLiteSnapshot {
             flags: VersionFlags(rawValue: row.int64(column + 1)), body: row.bytes(column + 2))
     }
 }
-
-// What a write has itself followed and noted is there for it, too.
-extension SQLiteTransaction {
-    func lastPosition() -> Position { reachedPosition }
-
-    func position(of follower: FollowerName) throws -> Position? {
-        try snapshot.position(of: follower)
-    }
-
-    func changes(
-        after position: Position, limit: Int, _ visit: (FollowedChange) throws -> Bool
-    ) throws -> Position? {
-        try snapshot.changes(after: position, limit: limit, visit)
-    }
-}

@@ -7,7 +7,7 @@ extension SQLiteTransaction {
     func follow(as follower: FollowerName) throws -> Position {
         if let known = try position(of: follower) { return known }
         let last = reachedPosition
-        let insert = try snapshot.connection.prepare(
+        let insert = try connection.prepare(
             "INSERT INTO followers (name, position) VALUES (?1, ?2)")
         insert.bind(follower.text, at: 1)
         insert.bind(last, at: 2)
@@ -19,7 +19,7 @@ extension SQLiteTransaction {
     func want(_ wanted: Set<FormerWanted>, for follower: FollowerName) throws {
         guard try position(of: follower) != nil else { return }
         try forgetWanted(of: follower)
-        let insert = try snapshot.connection.prepare(
+        let insert = try connection.prepare(
             """
             INSERT INTO former_wanted (follower, place, number, record_type)
             VALUES (?1, ?2, ?3, ?4)
@@ -33,14 +33,14 @@ extension SQLiteTransaction {
 
     func wantAlso(_ wanted: FormerWanted, for follower: FollowerName) throws {
         guard try position(of: follower) != nil else { return }
-        let insert = try snapshot.connection.prepare(
+        let insert = try connection.prepare(
             """
             INSERT OR IGNORE INTO former_wanted (follower, place, number, record_type)
             VALUES (?1, ?2, ?3, ?4)
             """)
         Self.bind(wanted, of: follower, to: insert)
         try insert.run()
-        if snapshot.connection.changeCount > 0 { try renewFollowing() }
+        if connection.changeCount > 0 { try renewFollowing() }
     }
 
     private static func bind(
@@ -59,26 +59,26 @@ extension SQLiteTransaction {
     }
 
     func advance(_ follower: FollowerName, through position: Position) throws {
-        let update = try snapshot.connection.prepare(
+        let update = try connection.prepare(
             "UPDATE followers SET position = max(position, ?2) WHERE name = ?1")
         update.bind(follower.text, at: 1)
         update.bind(position, at: 2)
         try update.run()
-        try ChangeLog(snapshot.connection).forgetPassed()
+        try ChangeLog(connection).forgetPassed()
     }
 
     func unfollow(_ follower: FollowerName) throws {
         try forgetWanted(of: follower)
-        let delete = try snapshot.connection.prepare("DELETE FROM followers WHERE name = ?1")
+        let delete = try connection.prepare("DELETE FROM followers WHERE name = ?1")
         delete.bind(follower.text, at: 1)
         try delete.run()
         try renewFollowing()
-        let log = ChangeLog(snapshot.connection)
+        let log = ChangeLog(connection)
         if following.isOn { try log.forgetPassed() } else { try log.forgetAll() }
     }
 
     private func forgetWanted(of follower: FollowerName) throws {
-        let delete = try snapshot.connection.prepare(
+        let delete = try connection.prepare(
             "DELETE FROM former_wanted WHERE follower = ?1")
         delete.bind(follower.text, at: 1)
         try delete.run()
@@ -124,7 +124,7 @@ extension SQLiteTransaction {
         else { return nil }
         let key = SQLiteSnapshot.key(version.zone.number, former.position)
         do {
-            return try snapshot.versions.visit(at: key, of: former.record) { stored in
+            return try versions.visit(at: key, of: former.record) { stored in
                 guard following.wants((stored.type, version.type), in: version.zone) else {
                     return nil
                 }

@@ -48,7 +48,7 @@ extension SQLiteTransaction {
 
     /// Has queued work bring entries into order, where enough wait for it.
     func orderEntries(of writer: IndexWriter) throws {
-        let last = try snapshot.indexes.lastRecord()
+        let last = try snapshot.storedIndexes.lastRecord()
         if try writer.values.isDue(last, indexes: indexesOfValues) { try enqueue(.index) }
     }
 
@@ -68,7 +68,7 @@ extension SQLiteTransaction {
         let values = try group.preparedIndexWriter(snapshot.connection).values
         let hasMore =
             try indexes.hasWork ? workOnIndexes { try $0.step(recordsMax: recordsMax) } : false
-        let last = try snapshot.indexes.lastRecord()
+        let last = try snapshot.storedIndexes.lastRecord()
         if try values.hasWork(last, indexes: indexesOfValues) {
             try values.step(entriesMax: recordsMax)
             return try values.hasWork(last, indexes: indexesOfValues) || hasMore
@@ -78,7 +78,7 @@ extension SQLiteTransaction {
 
     private func workOnIndexes<Value>(_ body: (inout IndexWork) throws -> Value) throws -> Value {
         var work = IndexWork(
-            snapshot.connection, versions: snapshot.versions, reader: snapshot.indexes,
+            snapshot.connection, versions: snapshot.versions, reader: snapshot.storedIndexes,
             writer: try group.preparedIndexWriter(snapshot.connection), catalog: indexes)
         let value = try body(&work)
         try group.indexWriter?.values.finish()

@@ -9,16 +9,10 @@ struct FreeName: Equatable {
 
 // What leads from names to records, with what the transaction has written.
 extension SQLiteTransaction {
-    func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
-        let found = try snapshot.heads(of: names, in: zone)
-        noteFree(zip(names, found).lazy.filter { $0.1 == nil }.map(\.0), in: zone)
-        return found
-    }
-
     /// Notes names that have been found to lead nowhere.
     func noteFree(_ names: some Sequence<RecordName>, in zone: ZoneNumber) {
         for name in names {
-            freeNames[snapshot.names.hash(name, in: zone)] = FreeName(zone: zone, name: name)
+            freeNames[self.names.hash(name, in: zone)] = FreeName(zone: zone, name: name)
         }
     }
 
@@ -26,11 +20,11 @@ extension SQLiteTransaction {
     func requireFree(_ name: RecordName, _ hash: Int64, _ zone: ZoneNumber) throws {
         // Hashes of different names may meet: only what was found of this one counts.
         guard freeNames.removeValue(forKey: hash) != FreeName(zone: zone, name: name),
-            try !names().leadsNowhere(hash), let head = try snapshot.head(of: name, in: zone)
+            try !nameWriter().leadsNowhere(hash), let head = try head(of: name, in: zone)
         else { return }
         throw BrokenInvariant(
             "a name is of one record: it is of \(head.record.value) in zone \(zone.value)")
     }
 
-    func orderNames(namesMax: Int) throws -> Bool { try names().step(namesMax: namesMax) }
+    func orderNames(namesMax: Int) throws -> Bool { try nameWriter().step(namesMax: namesMax) }
 }

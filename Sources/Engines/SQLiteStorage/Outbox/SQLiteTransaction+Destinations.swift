@@ -4,39 +4,13 @@ import Storage
 
 // What a write does with destinations.
 extension SQLiteTransaction {
-    func destination(_ number: DestinationNumber) throws -> StoredDestination? {
-        try snapshot.destination(number)
-    }
-
-    func destination(_ kind: DestinationKind, key: [UInt8]) throws -> StoredDestination? {
-        try snapshot.destination(kind, key: key)
-    }
-
-    func destinations(of user: UserRecordName) throws -> [StoredDestination] {
-        try snapshot.destinations(of: user)
-    }
-
-    func destinations(_ kind: DestinationKind) throws -> [StoredDestination] {
-        try snapshot.destinations(kind)
-    }
-
-    func destinationsDue(
-        _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
-    ) throws -> [StoredDestination] {
-        try snapshot.destinationsDue(kinds, by: moment, limit: limit)
-    }
-
-    func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds? {
-        try snapshot.nextDestinationMoment(after: moment)
-    }
-
     func register(_ destination: NewDestination) throws -> DestinationNumber {
         if let known = try self.destination(destination.kind, key: destination.key) {
             if known.user != destination.user { try removeWaiting(for: known.number) }
             try renew(known.number, as: destination)
             return known.number
         }
-        let insert = try snapshot.connection.prepare(
+        let insert = try connection.prepare(
             """
             INSERT INTO destinations (
                 kind, key, user_record_name, device, address, session, made_at, used_at)
@@ -47,13 +21,13 @@ extension SQLiteTransaction {
         bind(destination, to: insert)
         insert.bind(now, at: 7)
         try insert.run()
-        let number = DestinationNumber(snapshot.connection.lastInsertedRowID)
+        let number = DestinationNumber(connection.lastInsertedRowID)
         try moveSubscriptions()
         return number
     }
 
     private func renew(_ number: DestinationNumber, as destination: NewDestination) throws {
-        let update = try snapshot.connection.prepare(
+        let update = try connection.prepare(
             """
             UPDATE destinations SET user_record_name = ?3, device = ?4, address = ?5, session = ?6,
                 used_at = ?2, badge = 0, failures = 0, due_at = iif(due_at IS NULL, NULL, ?2)
@@ -79,7 +53,7 @@ extension SQLiteTransaction {
     }
 
     func use(_ destination: DestinationNumber) throws {
-        let update = try snapshot.connection.prepare(
+        let update = try connection.prepare(
             "UPDATE destinations SET used_at = ?2 WHERE id = ?1")
         update.bind(destination.value, at: 1)
         update.bind(now, at: 2)
@@ -89,7 +63,7 @@ extension SQLiteTransaction {
     func wakeWaiting(for destination: DestinationNumber) { moved.insert(.destination(destination)) }
 
     func setBadge(_ badge: Int64, of destination: DestinationNumber) throws {
-        let update = try snapshot.connection.prepare(
+        let update = try connection.prepare(
             "UPDATE destinations SET badge = ?2 WHERE id = ?1")
         update.bind(destination.value, at: 1)
         update.bind(badge, at: 2)
@@ -102,7 +76,7 @@ extension SQLiteTransaction {
             "DELETE FROM dead_letters WHERE destination = ?1",
             "DELETE FROM destinations WHERE id = ?1",
         ] {
-            let delete = try snapshot.connection.prepare(sql)
+            let delete = try connection.prepare(sql)
             delete.bind(number.value, at: 1)
             try delete.run()
         }
@@ -117,7 +91,7 @@ extension SQLiteTransaction {
     }
 
     func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int {
-        let rows = try snapshot.connection.prepare(
+        let rows = try connection.prepare(
             "SELECT id FROM destinations WHERE kind = 1 AND used_at < ?1 ORDER BY used_at LIMIT ?2")
         rows.bind(moment, at: 1)
         rows.bind(Int64(limit), at: 2)
@@ -133,7 +107,7 @@ extension SQLiteTransaction {
     func noteAttempt(
         at destination: DestinationNumber, isFailure: Bool, next moment: Milliseconds
     ) throws {
-        let update = try snapshot.connection.prepare(
+        let update = try connection.prepare(
             """
             UPDATE destinations SET failures = iif(?2, failures + 1, 0),
                 due_at = iif(EXISTS (SELECT 1 FROM outbox WHERE destination = ?1), ?3, NULL)
@@ -146,14 +120,14 @@ extension SQLiteTransaction {
     }
 
     private func removeWaiting(for number: DestinationNumber) throws {
-        let delete = try snapshot.connection.prepare("DELETE FROM outbox WHERE destination = ?1")
+        let delete = try connection.prepare("DELETE FROM outbox WHERE destination = ?1")
         delete.bind(number.value, at: 1)
         try delete.run()
     }
 
     /// Notes that subscriptions or destinations are others now.
     func moveSubscriptions() throws {
-        try snapshot.connection.prepare(
+        try connection.prepare(
             "UPDATE progress SET subscription_revision = subscription_revision + 1 WHERE id = 0"
         ).run()
     }

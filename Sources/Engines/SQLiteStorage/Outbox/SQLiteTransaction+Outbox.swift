@@ -4,25 +4,9 @@ import Storage
 
 // What a write does with what waits to be told.
 extension SQLiteTransaction {
-    func notices(
-        for destination: DestinationNumber, after number: NoticeNumber, limit: Int
-    ) throws -> [StoredNotice] {
-        try snapshot.notices(for: destination, after: number, limit: limit)
-    }
-
-    func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
-        try snapshot.outboxState()
-    }
-
-    func deadLetters(
-        of destination: DestinationNumber, after number: NoticeNumber, limit: Int
-    ) throws -> [DeadLetter] {
-        try snapshot.deadLetters(of: destination, after: number, limit: limit)
-    }
-
     func enqueue(_ notice: NewNotice, countedMax: Int) throws -> Int {
         if let key = notice.mergeKey { try removeWaiting(notice.destination, key) }
-        let insert = try snapshot.connection.prepare(
+        let insert = try connection.prepare(
             """
             INSERT INTO outbox (
                 destination, identifier, scope, zone, record_type, is_own, merge_key, collapse_id,
@@ -46,7 +30,7 @@ extension SQLiteTransaction {
     }
 
     private func removeWaiting(_ destination: DestinationNumber, _ key: [UInt8]) throws {
-        let delete = try snapshot.connection.prepare(
+        let delete = try connection.prepare(
             "DELETE FROM outbox WHERE destination = ?1 AND merge_key = ?2")
         delete.bind(destination.value, at: 1)
         delete.bind(key, at: 2)
@@ -55,16 +39,16 @@ extension SQLiteTransaction {
 
     /// Has a sender try a destination, unless it waits for its turn already.
     private func makeDue(_ destination: DestinationNumber) throws {
-        let update = try snapshot.connection.prepare(
+        let update = try connection.prepare(
             "UPDATE destinations SET due_at = ?2 WHERE id = ?1 AND due_at IS NULL AND kind <> 1")
         update.bind(destination.value, at: 1)
         update.bind(now, at: 2)
         try update.run()
-        if snapshot.connection.changeCount > 0 { moved.insert(.senders) }
+        if connection.changeCount > 0 { moved.insert(.senders) }
     }
 
     private func count(for destination: DestinationNumber, max most: Int) throws -> Int {
-        let row = try snapshot.connection.prepare(
+        let row = try connection.prepare(
             "SELECT count(*) FROM (SELECT 1 FROM outbox WHERE destination = ?1 LIMIT ?2)")
         defer { row.reset() }
         row.bind(destination.value, at: 1)
@@ -73,7 +57,7 @@ extension SQLiteTransaction {
     }
 
     func waitingScopes(for destination: DestinationNumber) throws -> [DatabaseScope] {
-        let rows = try snapshot.connection.prepare(
+        let rows = try connection.prepare(
             "SELECT DISTINCT scope FROM outbox WHERE destination = ?1 ORDER BY scope")
         defer { rows.reset() }
         rows.bind(destination.value, at: 1)
@@ -88,7 +72,7 @@ extension SQLiteTransaction {
     }
 
     func removeNotices(_ numbers: [NoticeNumber]) throws {
-        let delete = try snapshot.connection.prepare("DELETE FROM outbox WHERE id = ?1")
+        let delete = try connection.prepare("DELETE FROM outbox WHERE id = ?1")
         for number in numbers {
             delete.bind(number.value, at: 1)
             try delete.run()
@@ -96,7 +80,7 @@ extension SQLiteTransaction {
     }
 
     func removeNotices(for destination: DestinationNumber, through number: NoticeNumber) throws {
-        let delete = try snapshot.connection.prepare(
+        let delete = try connection.prepare(
             "DELETE FROM outbox WHERE destination = ?1 AND id <= ?2")
         delete.bind(destination.value, at: 1)
         delete.bind(number.value, at: 2)
@@ -104,7 +88,7 @@ extension SQLiteTransaction {
     }
 
     func giveUp(_ number: NoticeNumber, reason: String, keptMax: Int) throws {
-        let move = try snapshot.connection.prepare(
+        let move = try connection.prepare(
             """
             INSERT OR IGNORE INTO dead_letters (
                 \(SQLiteSnapshot.noticeColumns), reason, died_at)
@@ -115,7 +99,7 @@ extension SQLiteTransaction {
         move.bind(reason, at: 2)
         move.bind(now, at: 3)
         try move.run()
-        let forget = try snapshot.connection.prepare(
+        let forget = try connection.prepare(
             """
             DELETE FROM dead_letters WHERE
                 destination = (SELECT destination FROM dead_letters WHERE id = ?1)
@@ -132,7 +116,7 @@ extension SQLiteTransaction {
 
     func replayDeadLetters(of destination: DestinationNumber, limit: Int) throws -> Int {
         let letters = try deadLetters(of: destination, after: NoticeNumber(0), limit: limit)
-        let delete = try snapshot.connection.prepare("DELETE FROM dead_letters WHERE id = ?1")
+        let delete = try connection.prepare("DELETE FROM dead_letters WHERE id = ?1")
         for letter in letters {
             let notice = letter.notice
             _ = try enqueue(

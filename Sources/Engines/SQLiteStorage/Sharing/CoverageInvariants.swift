@@ -6,7 +6,7 @@ import Storage
 ///
 /// What a share covers and to whom it is granted are told by different tables: were they to part, somebody would be
 /// shown what is not theirs, or not be shown what is.
-struct CoverageInvariants {
+final class CoverageInvariants: StatementSet {
     private let standing: Statement
     private let view: Statement
     private let granted: Statement

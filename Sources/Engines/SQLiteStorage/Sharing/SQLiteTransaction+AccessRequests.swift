@@ -4,7 +4,7 @@ import Storage
 // Those who ask to take part in a share (rulings.md 50).
 extension SQLiteTransaction {
     func setAllowsRequests(_ allows: Bool, of share: ShareNumber) throws {
-        let statement = try shareStatements().shares.setAllowsRequests
+        let statement = try shareWrites().shares.setAllowsRequests
         statement.bind(share.value, at: 1)
         statement.bind(Int64(allows ? 1 : 0), at: 2)
         try statement.run()
@@ -19,7 +19,7 @@ extension SQLiteTransaction {
     func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
         let former = try accessRequests(of: share)
         for gone in former where !requests.contains(gone) {
-            let settle = try shareStatements().shares.settleRequests
+            let settle = try shareWrites().shares.settleRequests
             settle.bind(share.value, at: 1)
             settle.bind(gone.user.text, at: 2)
             try settle.run()
@@ -30,13 +30,13 @@ extension SQLiteTransaction {
     }
 
     func forgetRequests(of user: UserRecordName) throws {
-        let statement = try shareStatements().shares.forgetRequestsOfUser
+        let statement = try shareWrites().shares.forgetRequestsOfUser
         statement.bind(user.text, at: 1)
         try statement.run()
     }
 
     func noteRequestsTold(of share: ShareNumber) throws {
-        let statement = try shareStatements().shares.noteRequestsTold
+        let statement = try shareWrites().shares.noteRequestsTold
         statement.bind(share.value, at: 1)
         statement.bind(now, at: 2)
         try statement.run()
@@ -45,7 +45,7 @@ extension SQLiteTransaction {
     private func insert(
         _ request: StoredAccessRequest, of share: ShareNumber?, _ state: RequestState
     ) throws {
-        let statement = try shareStatements().shares.insertRequest
+        let statement = try shareWrites().shares.insertRequest
         statement.bind(share?.value ?? 0, at: 1)
         statement.bind(request.user.text, at: 2)
         statement.bind(request.madeAt, at: 3)

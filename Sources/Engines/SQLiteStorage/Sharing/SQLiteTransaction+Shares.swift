@@ -9,7 +9,7 @@ extension SQLiteTransaction {
         publicPermission: SharePermission
     ) throws -> StoredShare {
         let position = try takePosition()
-        let statement = try shareStatements().shares.insertShare
+        let statement = try shareWrites().shares.insertShare
         statement.bind(zone.value, at: 1)
         statement.bind(record.value, at: 2)
         if let root { statement.bind(root.value, at: 3) } else { statement.bindNull(at: 3) }
@@ -18,12 +18,12 @@ extension SQLiteTransaction {
         try statement.run()
         noteTrees(in: zone)
         return StoredShare(
-            number: ShareNumber(snapshot.connection.lastInsertedRowID), zone: zone, record: record,
+            number: ShareNumber(connection.lastInsertedRowID), zone: zone, record: record,
             root: root, publicPermission: publicPermission, created: position, ended: nil)
     }
 
     func setPublicPermission(_ permission: SharePermission, of share: ShareNumber) throws {
-        let statement = try shareStatements().shares.setPublicPermission
+        let statement = try shareWrites().shares.setPublicPermission
         statement.bind(share.value, at: 1)
         statement.bind(permission.rawValue, at: 2)
         try statement.run()
@@ -31,7 +31,7 @@ extension SQLiteTransaction {
 
     func endShare(_ share: ShareNumber) throws {
         let position = try takePosition()
-        let statements = try shareStatements()
+        let statements = try shareWrites()
         // Views first: which they are, the grants say.
         try end(share, at: position, statements.viewers.endViewsOfShare)
         try coverageInvariants().checkViews(of: share)
@@ -58,7 +58,7 @@ extension SQLiteTransaction {
     }
 
     func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
-        let statement = try shareStatements().shares.saveParticipant
+        let statement = try shareWrites().shares.saveParticipant
         statement.bind(share.value, at: 1)
         statement.bind(participant.id, at: 2)
         bind(participant.user?.text, at: 3, of: statement)
@@ -75,14 +75,14 @@ extension SQLiteTransaction {
     }
 
     func removeParticipant(_ id: String, of share: ShareNumber) throws {
-        let statement = try shareStatements().shares.removeParticipant
+        let statement = try shareWrites().shares.removeParticipant
         statement.bind(share.value, at: 1)
         statement.bind(id, at: 2)
         try statement.run()
     }
 
     func setShortGUID(_ value: String, of record: RecordNumber) throws {
-        let statement = try shareStatements().shares.insertShortGUID
+        let statement = try shareWrites().shares.insertShortGUID
         statement.bind(value, at: 1)
         statement.bind(record.value, at: 2)
         try statement.run()
@@ -91,7 +91,7 @@ extension SQLiteTransaction {
     func grant(
         _ share: StoredShare, to viewer: UserRecordName, permission: SharePermission
     ) throws {
-        let statements = try shareStatements()
+        let statements = try shareWrites()
         if try grant(of: share.number, to: viewer) != nil {
             statements.viewers.setPermission.bind(share.number.value, at: 1)
             statements.viewers.setPermission.bind(viewer.text, at: 2)
@@ -123,7 +123,7 @@ extension SQLiteTransaction {
     func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
         guard let grant = try grant(of: share, to: viewer) else { return }
         let position = try takePosition()
-        let statements = try shareStatements()
+        let statements = try shareWrites()
         for (statement, place) in [
             (statements.viewers.narrowView, grant.zone.value),
             (statements.viewers.revokeGrant, share.value),
@@ -147,7 +147,7 @@ extension SQLiteTransaction {
 
     /// Takes a zone that is deleted at a position away from whoever saw something of it.
     func endShares(of zone: ZoneNumber, at position: Position) throws {
-        let statements = try shareStatements()
+        let statements = try shareWrites()
         for statement in [
             statements.viewers.endViewsOfZone, statements.viewers.revokeZone,
             statements.shares.endSharesOfZone,
@@ -209,7 +209,7 @@ extension SQLiteTransaction {
 
     /// A cover leads to its record's stay: so that was there, once.
     private func requireStay(_ record: RecordNumber, _ cover: StoredCover) throws {
-        guard snapshot.connection.changeCount == 1 else {
+        guard connection.changeCount == 1 else {
             throw BrokenInvariant(
                 "a cover leads to its stay: record \(record.value) in share \(cover.share.value) "
                     + "at \(cover.position)")

@@ -1,7 +1,7 @@
 import SQLite
 
 /// The statements that read shares, prepared when a connection is first asked for one.
-final class ShareReadStatements {
+final class ShareReadStatements: StatementSet {
     let shares: Shares
     let viewers: Viewers
     let coverage: Coverage

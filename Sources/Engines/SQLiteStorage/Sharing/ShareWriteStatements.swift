@@ -1,7 +1,7 @@
 import SQLite
 
 /// The writer's statements about shares, prepared when the first is needed.
-final class ShareWriteStatements {
+final class ShareWriteStatements: StatementSet {
     let shares: Shares
     let viewers: Viewers
 
@@ -137,7 +137,7 @@ final class ShareWriteStatements {
 }
 
 /// The writer's statements about what shares cover, prepared when the first is needed.
-final class CoverageStatements {
+final class CoverageStatements: StatementSet {
     let insertStay: Statement
     let renewStay: Statement
     let leaveStay: Statement

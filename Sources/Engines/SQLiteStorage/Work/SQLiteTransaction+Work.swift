@@ -103,10 +103,6 @@ extension SQLiteTransaction {
         moveCovered(by: work)
     }
 
-    func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool {
-        try snapshot.isWorkQueued(ofAny: kinds)
-    }
-
     func nextWorkMoment(
         _ kinds: [WorkKind], for holder: WorkHolder
     ) throws -> Milliseconds? {

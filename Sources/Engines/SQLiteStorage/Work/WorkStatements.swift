@@ -1,7 +1,7 @@
 import SQLite
 
 /// The writer's statements about the queue of work, prepared when the first is needed.
-final class WorkStatements {
+final class WorkStatements: StatementSet {
     let enqueue: Statement
     let take: Statement
     let hold: Statement

@@ -59,10 +59,10 @@ package enum ArgumentKind: Sendable, Equatable {
     case text
     /// A path: made absolute where the command was typed, as the server has another folder.
     case path
-    /// A file whose contents the command gets, read by whoever typed it; by its place, `-` is
-    /// standard input.
+    /// A file whose contents the command gets, read by the user who typed it; by its place, `-` is standard
+    /// input.
     case contents
-    /// A file that the command's `CommandOutput.file` is written to, by whoever typed it.
+    /// A file that the command's `CommandOutput.file` is written to, by the user who typed it.
     case output
 }
 

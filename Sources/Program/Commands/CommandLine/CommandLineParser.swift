@@ -112,7 +112,7 @@ package struct CommandLineParser: Sendable {
             switch place.arity {
             case .one, .optional:
                 if place.arity == .optional {
-                    // What is left may be needed by those after it, or be none of its choices.
+                    // The arguments left may belong to later ones, or may not be among its choices.
                     let needed = placesLeft.filter { $0.arity != .optional }.count
                     let isChoice =
                         place.choices.isEmpty || rest.first.map(place.choices.contains) == true

@@ -15,7 +15,7 @@ import Server
 package struct CommandLineProgram: Sendable {
     /// Of a file or standard input that an argument names.
     static let inputBytesMax = 8_388_608
-    /// How long a command waits for whoever holds the data folder to let go or to answer.
+    /// How long a command waits for the process that holds the data folder to let go or to answer.
     static let folderSecondsMax = 10
     /// How long a command waits for the server's answer, but for those that take as long as the data.
     static let answerSecondsMax = 60
@@ -49,7 +49,7 @@ package struct CommandLineProgram: Sendable {
     ///
     /// - Parameters:
     ///   - request: what the other process has read.
-    ///   - administrator: whoever typed it, on the data of the folder.
+    ///   - administrator: the user who typed it, on the data of the folder.
     ///   - sender: takes the files that the command makes where it was typed.
     @Sendable package static func answer(
         _ request: ControlRequest, by administrator: Administrator, on folder: DataFolder,

@@ -78,7 +78,7 @@ package struct Invocation: Sendable {
     /// The contents that go with `arguments`.
     package var inputs: [String: [UInt8]] { contents }
 
-    /// Why an argument is none that the command takes, beyond what the parser looks at.
+    /// Why the command refuses an argument that the parser accepts.
     func misuse(_ why: String) -> UsageFailure {
         UsageFailure("lenticular \(command.name): \(why); see lenticular \(command.name) --help")
     }

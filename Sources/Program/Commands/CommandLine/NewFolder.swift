@@ -58,7 +58,7 @@ final class NewFolder {
 
     /// Removes the folders that processes have left here which ended before they had filled them.
     private static func removeLeftovers(in folder: String) {
-        // NB: what cannot be listed or removed is in nobody's way.
+        // NB: what cannot be listed or removed does no harm.
         let names = (try? FileSystem.names(in: folder)) ?? []
         for name in names where name.hasSuffix(partialSuffix) {
             let left = "\(folder)/\(name)"
@@ -129,7 +129,7 @@ final class NewFolder {
 
     /// Leaves nothing behind.
     func discard() {
-        // NB: whoever gives up has a failure to report already.
+        // NB: the caller that gives up already has a failure to report.
         try? FileSystem.removeTree(partial)
     }
 

@@ -3,7 +3,7 @@ import CloudModel
 import Storage
 
 extension Command {
-    /// Others by whose word people sign in.
+    /// Other servers that people sign in with.
     static let identityProviders: [Command] = [
         Command(
             "identity-provider add", "let people sign in by way of an OpenID Connect provider",

@@ -11,7 +11,7 @@ import JSON
 import Storage
 import Synchronization
 
-/// Posts text messages to whoever hands them to a provider.
+/// Posts text messages to a gateway, which passes them to a provider.
 final class TextMessageSender: LetterSender {
     /// Why a message is still here.
     enum Failure: Error, Equatable, CustomStringConvertible {

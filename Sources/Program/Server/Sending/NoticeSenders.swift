@@ -60,7 +60,7 @@ package final class NoticeSenders: Sendable {
         ) { traffic.requests.send($0, then: $1) }
     }
 
-    /// Ends every connection and the threads; what is under way is told as failed, to be sent later.
+    /// Ends every connection and the threads; what is under way is reported as failed, to be sent later.
     package func stop() {
         #if ApplePush
             http2.stop()

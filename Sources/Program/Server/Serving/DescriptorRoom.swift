@@ -65,7 +65,7 @@ package struct DescriptorRoom: Sendable, Equatable {
         return min(wanted, room)
     }
 
-    /// Has as many descriptors as the system lets the process have.
+    /// Raises the limit of descriptors as far as the system allows.
     package static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }

@@ -46,7 +46,7 @@ package struct DevelopmentSetup {
         self.program = program
     }
 
-    /// Has letters and text messages printed that nothing else carries.
+    /// Prints the letters and text messages that no server is configured for.
     package static func printLetters(_ configuration: inout ServerConfiguration) {
         if configuration.mail.sender == .none { configuration.mail.sender = .log }
         if configuration.textMessages.sender == .none { configuration.textMessages.sender = .log }

@@ -24,7 +24,7 @@ package struct ProcessEnvironment: Sendable {
     package var writeOutput: @Sendable ([UInt8]) -> Void
     package var clock: Clock
     package var random: RandomSource
-    /// Whoever runs the process, as the system numbers its users.
+    /// The user who runs the process, by their number in the system.
     package var userNumber = UInt32(geteuid())
     /// How a shell in any folder starts this program.
     package var program = "lenticular"

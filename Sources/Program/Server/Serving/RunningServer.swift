@@ -15,8 +15,7 @@ import WebServices
 package typealias CommandAnswering =
     @Sendable (ControlRequest, Administrator, DataFolder, FileSender) -> CommandAnswer
 
-/// A server at work on a data folder: where everything is made and joined, by the program and by
-/// tests alike.
+/// A server that serves a data folder: where everything is made and joined, by the program and by tests alike.
 package final class RunningServer: Sendable {
     package let folder: DataFolder
     package let log: Log

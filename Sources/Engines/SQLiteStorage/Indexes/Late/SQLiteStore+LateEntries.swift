@@ -55,7 +55,7 @@ extension SQLiteStore {
     ) throws -> (zone: ZoneNumber, entries: [LateEntries])? {
         try read { snapshot in
             guard let snapshot = snapshot as? SQLiteSnapshot else { return nil }
-            let rows = try snapshot.indexes.lateRows(behind: zone, limit: Self.rowsMax)
+            let rows = try snapshot.storedIndexes.lateRows(behind: zone, limit: Self.rowsMax)
             guard let first = rows.first else { return nil }
             var found: [LateEntries] = []
             var count = 0
@@ -73,15 +73,16 @@ extension SQLiteSnapshot {
     /// The entries that a row says are still to go and to come; none where its index is not there.
     func lateEntries(of row: LateRow) throws -> LateEntries {
         let position = try place(of: row.record)?.position
-        guard let index = try indexes.indexes().first(where: { $0.number == row.index }) else {
+        guard let index = try storedIndexes.indexes().first(where: { $0.number == row.index })
+        else {
             return LateEntries(
                 row, position: position, isWanted: false, former: [], present: [], entriesMax: 1)
         }
         let isWanted = index.isKept(row.record)
         return LateEntries(
             row, position: position, isWanted: isWanted,
-            former: try indexes.formerEntries(of: row, in: index),
-            present: isWanted ? try indexes.presentEntries(of: row, in: index) : [],
+            former: try storedIndexes.formerEntries(of: row, in: index),
+            present: isWanted ? try storedIndexes.presentEntries(of: row, in: index) : [],
             entriesMax: IndexBounds.stepEntriesMax)
     }
 }

@@ -9,7 +9,7 @@ import Files
     import Darwin
 #endif
 
-/// Where a copy of a data folder is made, and whom its parts are handed to as they are whole.
+/// Where a copy of a data folder is made, and where its finished parts are sent.
 package struct CopyPlace: BackupDestination {
     /// Copies on their way to another process are made below folders of this name, in the data folder.
     static let outgoingPrefix = "outgoing-"

@@ -7,7 +7,7 @@ import Files
     import Darwin
 #endif
 
-/// Whose a data folder is, and what to run when this process may not use it.
+/// The owner of a data folder, and what to run when this process may not use it.
 package enum FolderAccess {
     /// Says what stops this process from using the folder, and the command that mends it.
     ///

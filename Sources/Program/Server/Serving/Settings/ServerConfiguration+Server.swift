@@ -156,7 +156,7 @@ extension ServerConfiguration {
         var options = AssetOptions(baseURL: base)
         options.bytesMax = assets.bytesMax
         options.resumableUploadsMax = assets.resumableUploadsMax
-        // Those who wait for a store elsewhere must not be in each other's way.
+        // Threads that wait for a store elsewhere must not block each other.
         if !s3.bucket.isEmpty { options.workerCount = 32 }
         options.lives.downloadURL = assets.downloadSeconds
         return options
