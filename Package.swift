@@ -225,7 +225,7 @@ let package = Package(
             of: "PagesTests",
             [
                 "Pages", "Accounts", "SQLiteStorage", "Storage", "CloudModel", "Cryptography",
-                "HTTP", "Identity", "JSON", "Seeding",
+                "HTTP", "Identity", "JSON", "QRCode", "Seeding",
             ]),
         tests(
             of: "CloudDatabaseTests",

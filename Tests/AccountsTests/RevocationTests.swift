@@ -56,6 +56,30 @@ struct RevocationTests {
         #expect(server.reported.count == 0)
     }
 
+    @Test("Who signs in again and again ends the sessions of apps not used for the longest")
+    func sessionsAtATime() throws {
+        var settings = AccountsSettings()
+        settings.appSessionsMax = 3
+        let server = try TestServer(settings: settings)
+        try server.user()
+        let api = try server.apiToken().token
+        let elsewhere = try server.webToken(environment: .production)
+        func fault(_ web: WebTokens.Created) -> Fault? {
+            server.identify(query: "ckAPIToken=\(api)&ckWebAuthToken=\(web.token)").fault
+        }
+        let first = try server.webToken()
+        #expect(fault(first) == nil)
+        var last = first
+        for _ in 0..<3 {
+            server.now += 1_000
+            last = try server.webToken()
+        }
+        #expect(fault(first)?.code == .authenticationRequired)
+        #expect(fault(last) == nil)
+        let all = try server.catalog.webTokens(in: server.container, .production)
+        #expect(all.map(\.expiresAt) == [elsewhere.expiresAt])
+    }
+
     @Test("An administrator ends all sessions of a user")
     func allSessions() throws {
         let server = try TestServer()

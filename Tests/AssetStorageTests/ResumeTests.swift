@@ -43,6 +43,24 @@ struct ResumeTests {
         #expect(try storage.resume(Self.name) == nil)
     }
 
+    @Test(
+        "Those of one name's beginning are removed, sealed or not; others go on",
+        arguments: StorageUnderTest.all)
+    func removal(_ test: StorageUnderTest) throws {
+        let folder = try TemporaryFolder()
+        let storage = try test.make(folder)
+        let gone = try storage.begin(resumable: "aa" + Self.name, byteCount: 9)
+        let kept = try storage.begin(resumable: "bb" + Self.name, byteCount: 3)
+        for upload in [gone, kept] { try Self.append([1, 2, 3], to: upload) }
+        let before = folder.files.count
+        try storage.removeUnfinished(named: "aa")
+        #expect(folder.files.count == before / 2)
+        #expect(!storage.canResume("aa" + Self.name))
+        #expect(throws: AssetFailure.self) { try gone.place() }
+        try kept.place()
+        #expect(try storage.get(kept.seal().digest) == [1, 2, 3])
+    }
+
     @Test("A former one that ends while the next begins leaves the next one's note alone")
     func anewAtOnce() throws {
         let folder = try TemporaryFolder()

@@ -2,6 +2,7 @@ import Accounts
 import CloudModel
 import Cryptography
 import Foundation
+import QRCode
 import Storage
 import Testing
 
@@ -33,6 +34,10 @@ struct SecondFactorPageTests {
         let text = try piece(page, after: "Setup key: <code>", before: "</code>")
         #expect(page.text.contains("<svg"))
         let codes = TimeCodes(secret: Self.decoded(text))
+        // Apps show it by the server's name, as the pages do.
+        let address = codes.address(issuer: "Elm & Sync", account: "ida@example.org")
+        let picture = QRCode(address)?.svg(label: Phrase.factorPicture.text)
+        #expect(page.text.contains(picture ?? "no picture"))
         let pass = try #require(page.attribute("name=\"pass\" value"))
         let path = "/account/second-factor"
         #expect(

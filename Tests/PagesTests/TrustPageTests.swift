@@ -47,6 +47,14 @@ struct TrustPageTests {
         }
     }
 
+    @Test("A passkey is kept by the server's name")
+    func passkey() throws {
+        try browser.get("/sign-in")
+        try browser.signIn("/sign-in")
+        let page = try browser.get("/account/passkeys")
+        #expect(page.attribute("data-server") == "Elm & Sync")
+    }
+
     @Test("Letters and text messages say whose they are")
     func letters() throws {
         let server = try PageServer(letterKinds: [.email, .phone])

@@ -71,6 +71,35 @@ struct DocumentationTests {
         #expect(rows.sorted() == RouteTable.operations)
     }
 
+    @Test(
+        "The line that moves a page sends all of what Apple's script asks for here, and nothing else"
+    )
+    func movingPage() throws {
+        let page = Repository.text("docs/protocol/moving-a-page.md") ?? ""
+        #expect(page.contains("**the user's web token** along, to Apple"))
+        let line = page.split(separator: "\n").first { $0.contains("services: {fetch:") } ?? ""
+        let parts = try #require(
+            line.firstMatch(of: /replace\(\/(.+)\/, '([^']+)'\), options\)/))
+        let pattern = try NSRegularExpression(
+            pattern: parts.output.1.replacing("\\/", with: "/"))
+        func moved(_ url: String) -> String {
+            pattern.stringByReplacingMatches(
+                in: url, range: NSRange(url.startIndex..., in: url),
+                withTemplate: String(parts.output.2))
+        }
+        let path = "/device/1/iCloud.a/production/tokens/create?ckWebAuthToken=x"
+        for host in ["api", "feedbackws", "p33-ckdatabasews"] {
+            for port in ["", ":443"] {
+                let url = "https://\(host).apple-cloudkit.com\(port)\(path)"
+                #expect(moved(url) == "https://sync.example.org\(path)")
+            }
+        }
+        for url in [
+            "https://sync.example.org\(path)", "https://a.example/https://api.apple-cloudkit.com/",
+            "https://api.apple-cloudkit.com.a.example/",
+        ] { #expect(moved(url) == url) }
+    }
+
     @Test("The table of faults' details is that of the code")
     func details() {
         let rows = Repository.lines("docs/protocol/faults.md").drop { $0 != "## Details" }

@@ -12,6 +12,7 @@ struct ErasedBytesTests {
         #expect(store > 500, "\(before)")
         #expect(before.keys.contains { $0.hasPrefix("catalog.sqlite") })
         #expect(before.keys.contains { $0.contains("/assets/") })
+        #expect(before.keys.contains { $0.contains("/assets/incoming/") })
 
         let erased = try person.server.command(
             "user", "erase", ErasedPerson.email, "--public", "delete", "--yes", "--json")

@@ -74,6 +74,23 @@ struct ErasedPerson {
         return (object as? [String: Any])?["singleFile"] as? [String: Any] ?? [:]
     }
 
+    /// Begins an upload that can be gone on with, and breaks it off.
+    private func beginUpload(_ text: String, by post: (String, Any) throws -> [String: Any]) throws
+    {
+        let answer = try post(
+            "private/assets/upload",
+            ["tokens": [["recordType": "Note", "fieldName": "file"]]])
+        let url = (answer["tokens"] as? [[String: Any]])?.first?["url"] as? String ?? ""
+        let start = try #require(url.range(of: "/assets/")?.lowerBound)
+        let begun = try server.request(
+            String(url[start...]),
+            [
+                "-H", "Tus-Resumable: 1.0.0", "-H", "Upload-Length: 1000", "-H",
+                "Content-Type: application/offset+octet-stream", "--data-raw", text,
+            ])
+        #expect(begun.status == 201, "\(begun)")
+    }
+
     private func fields(_ number: Int, _ word: String) -> [String: Any] {
         let text = "\(word) writes of thing\(number) and \(word)\(number)"
         return [
@@ -175,6 +192,7 @@ struct ErasedPerson {
         let held = try upload("\(Self.mark) in a file", by: they)
         // Nobody makes a value of this one: its receipt alone keeps it.
         _ = try upload("\(Self.mark) in another file", by: they)
+        try beginUpload("\(Self.mark) in half a file", by: they)
         _ = try save(
             [
                 [

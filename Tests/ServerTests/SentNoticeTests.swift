@@ -56,7 +56,7 @@ struct SentNoticeTests {
         let point = Base64.encode(P256PrivateKey().publicKey.point, .urlSafe)
         let secret = Base64.encode([UInt8](repeating: 3, count: 16), .urlSafe)
         try home.tell(
-            "\"webPush\":{\"endpoint\":\"http://127.0.0.1:\(receiver.port)/p\","
+            "\"webPush\":{\"endpoint\":\"https://localhost:\(receiver.port)/p\","
                 + "\"p256dh\":\"\(point)\",\"auth\":\"\(secret)\"}")
         let deadline = Date(timeIntervalSinceNow: Double(Patience.seconds))
         let failed = #/lenticular_notices_failed_total [1-9]/#
@@ -76,7 +76,18 @@ struct SentNoticeTests {
     @Test("What is no subscription of a browser and no token of a device is refused by its key")
     func refused() throws {
         let home = try DeliveryHome(folder.path("data"), environment: [:])
+        let point = Base64.encode(P256PrivateKey().publicKey.point, .urlSafe)
+        let secret = Base64.encode([UInt8](repeating: 3, count: 16), .urlSafe)
+        func subscription(_ endpoint: String) -> String {
+            "\"webPush\":{\"endpoint\":\"\(endpoint)\",\"p256dh\":\"\(point)\",\"auth\":\"\(secret)\"}"
+        }
         for (registration, key) in [
+            (subscription("http://push.example/p"), "it is not https"),
+            (subscription("https://127.0.0.1/p"), "its host is a number"),
+            (subscription("https://2130706433/p"), "its host is a number"),
+            (subscription("https://0x7f.1/p"), "its host is a number"),
+            (subscription("https://127.0x1/p"), "its host is a number"),
+            (subscription("https://[::1]:8443/p"), "its host is a number"),
             ("\"webPush\":{}", "webPush"), ("\"webPush\":[1]", "webPush"),
             ("\"apnsToken\":\"zz\"", "apnsToken"),
             (

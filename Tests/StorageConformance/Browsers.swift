@@ -85,7 +85,8 @@ extension StoragePromise {
                 try catalog.add(session(number, of: name), countMax: 9, now: 1)
                 try catalog.add(session(number + 1, of: name), countMax: 9, now: 1)
                 try catalog.add(
-                    token(number, of: name), replacing: nil, for: Trial.user(Int(number)), now: 1)
+                    token(number, of: name), replacing: nil, for: Trial.user(Int(number)),
+                    sessionsMax: 9, now: 1)
                 try catalog.add(code(number, of: name), now: 1)
             }
             let version = catalog.version
@@ -115,16 +116,47 @@ extension StoragePromise {
             }
             let user = Trial.user(1)
             try catalog.add(
-                token(1, session: 1, expiresAt: 50), replacing: nil, for: user, now: 1)
-            try catalog.add(token(2, session: 1, expiresAt: 90), replacing: [1], for: user, now: 1)
+                token(1, session: 1, expiresAt: 50), replacing: nil, for: user, sessionsMax: 9,
+                now: 1)
             try catalog.add(
-                token(3, session: 2, expiresAt: 70), replacing: nil, for: user, now: 1)
+                token(2, session: 1, expiresAt: 90), replacing: [1], for: user, sessionsMax: 9,
+                now: 1)
+            try catalog.add(
+                token(3, session: 2, expiresAt: 70), replacing: nil, for: user, sessionsMax: 9,
+                now: 1)
             let again = try trial.place.openCatalog()
             try expect(again.sessionEnd([1, 0, 255]) == 90)
             try expect(again.sessionEnd([2, 0, 255]) == 70)
             try expect(again.sessionEnd([1]) == nil)
             try again.endSessions(of: PeopleTrial.id("ann"), except: nil)
             try expect(again.sessionEnd([1, 0, 255]) == nil)
+        },
+        StoragePromise(
+            "Of more sessions of apps than an account may have, those unused the longest end"
+        ) {
+            trial in
+            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            let catalog = scene.catalog
+            func add(_ number: UInt8, of name: String, at now: Milliseconds) throws {
+                try catalog.add(
+                    token(number, of: name), replacing: nil, for: Trial.user(name == "ann" ? 1 : 2),
+                    sessionsMax: 3, now: now)
+            }
+            try add(20, of: "bob", at: 1)
+            for number: UInt8 in 1...3 { try add(number, of: "ann", at: 1) }
+            try catalog.note(uses: [.webTokens(session: [1]): 40])
+            let version = catalog.version
+            try add(4, of: "ann", at: 50)
+            try expect(catalog.version > version)
+            let kept = try catalog.webTokens(of: PeopleTrial.id("ann")).map { $0.hash[0] }
+            try expect(kept.count <= 3 && kept.contains(1) && kept.contains(4), "\(kept)")
+            try expect(!kept.contains(2), "\(kept)")
+            try expect(catalog.webTokens(of: PeopleTrial.id("bob")).count, is: 1)
+            // A token that takes another's place begins no session.
+            let before = try catalog.webTokens(of: PeopleTrial.id("ann")).count
+            try catalog.add(
+                token(5, of: "ann"), replacing: [4], for: Trial.user(1), sessionsMax: 1, now: 60)
+            try expect(catalog.webTokens(of: PeopleTrial.id("ann")).count, is: before + 1)
         },
         StoragePromise("A code is handed to one caller, in its time") { trial in
             let scene = try PeopleTrial(trial, ["ann"])

@@ -166,21 +166,28 @@ extension StoragePromise {
             let user = Trial.user(5)
             let first = webToken(1, of: "a", in: home)
             try refuses(.accountUnknown) {
-                try catalog.add(webToken(8, of: "x", in: home), replacing: nil, for: user, now: 1)
+                try catalog.add(
+                    webToken(8, of: "x", in: home), replacing: nil, for: user, sessionsMax: 9,
+                    now: 1)
             }
-            try catalog.add(first, replacing: nil, for: user, now: 1)
-            try catalog.add(webToken(2, of: "a", in: home), replacing: [1], for: user, now: 2)
+            try catalog.add(first, replacing: nil, for: user, sessionsMax: 9, now: 1)
+            try catalog.add(
+                webToken(2, of: "a", in: home), replacing: [1], for: user, sessionsMax: 9, now: 2)
             try refuses(.webTokenUnknown) {
-                try catalog.add(webToken(3, of: "a", in: home), replacing: [7], for: user, now: 2)
+                try catalog.add(
+                    webToken(3, of: "a", in: home), replacing: [7], for: user, sessionsMax: 9,
+                    now: 2)
             }
             try expect(catalog.account(named: user, in: home) == AccountID("a"))
             try expect(catalog.webTokens(in: home, .development).map(\.hash), is: [[1], [2]])
             try expect(catalog.webTokens(in: home, .production).isEmpty)
             try catalog.deleteWebTokens(session: [1])
             try expect(catalog.webToken(hash: [2]) == nil)
-            try catalog.add(webToken(4, of: "a", in: home), replacing: nil, for: user, now: 3)
             try catalog.add(
-                webToken(5, of: "a", in: home, session: 2), replacing: nil, for: user, now: 1_000)
+                webToken(4, of: "a", in: home), replacing: nil, for: user, sessionsMax: 9, now: 3)
+            try catalog.add(
+                webToken(5, of: "a", in: home, session: 2), replacing: nil, for: user,
+                sessionsMax: 9, now: 1_000)
             try expect(catalog.webToken(hash: [4]) == nil)
             try catalog.deleteWebTokens(of: AccountID("a"))
             try expect(catalog.webToken(hash: [5]) == nil)
@@ -252,7 +259,8 @@ extension StoragePromise {
             try moves(true) { try catalog.deleteServerKey(keyID: "ab") }
             try moves(false) {
                 try catalog.add(
-                    webToken(1, of: "a", in: home), replacing: nil, for: Trial.user(1), now: 1)
+                    webToken(1, of: "a", in: home), replacing: nil, for: Trial.user(1),
+                    sessionsMax: 9, now: 1)
             }
             try moves(true) { try catalog.deleteWebTokens(session: [1]) }
             try moves(true) { _ = try catalog.delete(AccountID("a")) }

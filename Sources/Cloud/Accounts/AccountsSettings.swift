@@ -36,6 +36,9 @@ package struct AccountsSettings: Sendable {
     package var lettersWaitingMax = 1_000
     /// Text messages in an hour, for all callers together.
     package var textMessagesPerHourMax = 200
+    /// Sessions of apps that one account has at a time in an environment of a container: servers of apps may begin
+    /// one for each page that a user opens.
+    package var appSessionsMax = 1_000
     /// Sessions of browsers that one account has at a time.
     package var browserSessionsMax = 50
     /// The greatest age of a browser's session.

@@ -57,6 +57,9 @@ package protocol AssetBlobStore: AnyObject, Sendable {
     /// were begun before a moment. On this one, they are those that have had no more bytes since.
     func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure)
 
+    /// Removes what is there of resumable uploads whose names begin so; those that still come in come to nothing.
+    func removeUnfinished(named prefix: String) throws(AssetFailure)
+
     /// Makes the sums beside a file again where they are missing or torn and the contents are whole.
     ///
     /// - Parameter comparing: whether sums that can be read are held against the contents, and mended

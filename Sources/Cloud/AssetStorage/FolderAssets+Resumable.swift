@@ -11,10 +11,14 @@ extension FolderAssets {
     }
 
     func beginFile(resumable name: String, byteCount: Int) throws(AssetFailure) -> FolderUpload {
-        guard key == nil else { return try beginFile(expectedBytes: byteCount) }
         try makeRoom(for: byteCount)
+        // So that all of it is found by its name.
+        let file = name + Hexadecimal.encode(random.bytes(16))
+        if let key {
+            return try FolderUpload(
+                to: self, temporary: "\(incoming)/\(file)", cipher: key.makeCipher(random))
+        }
         let note = path(ofNote: name)
-        let file = Hexadecimal.encode(random.bytes(16))
         let isNoted = try withNotes { () throws(AssetFailure) in
             if let former = ResumableNote.read(note) {
                 try AssetFiles.remove("\(incoming)/\(former.file)")
@@ -60,6 +64,12 @@ extension FolderAssets {
             kept.formUnion([name, note.file])
         }
         for name in names where !kept.contains(name) {
+            try AssetFiles.remove("\(incoming)/\(name)")
+        }
+    }
+
+    package func removeUnfinished(named prefix: String) throws(AssetFailure) {
+        for name in try AssetFiles.names(in: incoming) where name.hasPrefix(prefix) {
             try AssetFiles.remove("\(incoming)/\(name)")
         }
     }

@@ -59,12 +59,15 @@ package protocol CredentialCatalog: Sendable {
     ///
     /// Also notes which account is behind its user record name, and drops tokens that have expired by `now`.
     ///
-    /// - Parameter old: the hash of the token that this one replaces. That token must still be there: a token
-    ///   that was revoked meanwhile cannot be replaced.
+    /// - Parameters:
+    ///   - old: the hash of the token that this one replaces. That token must still be there: a token
+    ///     that was revoked meanwhile cannot be replaced.
+    ///   - sessionsMax: where a token that replaces none finds so many sessions of its account in its environment of
+    ///     the container, at least the one that was not in use for the longest ends.
     /// - Throws: `containerUnknown`, `accountUnknown`, `webTokenUnknown`.
     func add(
         _ token: WebTokenRecord, replacing old: [UInt8]?, for user: UserRecordName,
-        now: Milliseconds
+        sessionsMax: Int, now: Milliseconds
     ) throws
     func webToken(hash: [UInt8]) throws -> WebTokenRecord?
     /// When the last token of a session expires; nil for a session that has ended.

@@ -11,6 +11,15 @@ package struct HTTPOrigin: Sendable, Equatable {
         self.port = port
     }
 
+    /// Whether the host is an address instead of a name, in any form in which systems read addresses.
+    package var isNumeric: Bool {
+        guard !host.contains(":") else { return true }
+        let last = host.split(separator: ".").last ?? ""
+        let digits = last.lowercased().hasPrefix("0x") ? last.dropFirst(2) : last
+        return digits.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+            || last.count != digits.count && digits.allSatisfy { $0.isHexDigit }
+    }
+
     /// Reads `http://` or `https://`, a host, and perhaps a port; nil for anything else.
     package init?(_ text: String) {
         let rest: Substring

@@ -1,4 +1,5 @@
 import CloudModel
+import Control
 import Foundation
 import SQLite
 import Seeding
@@ -143,6 +144,20 @@ struct FlippedBitsTests {
             }
         }
         #expect(served > 30)
+    }
+
+    @Test("A secret that has decayed ends the start, is named, and leaves nothing open")
+    func secret() throws {
+        notes.stop()
+        try Connection(path: catalog, mode: .readWrite).execute(
+            "UPDATE secrets SET value = CAST(substr(value, 1, length(value) - 1) || CASE "
+                + "substr(value, -1) WHEN x'00' THEN x'01' ELSE x'00' END AS BLOB) "
+                + "WHERE name = 'web-push'")
+        let failure = #expect(throws: CommandFailure.self) { try FolderServer(data: notes.data) }
+        let text = failure.map { "\($0)" } ?? ""
+        #expect(text.contains("catalog.sqlite: the secret web-push"), "\(text)")
+        #expect(text.contains("restore a backup"), "\(text)")
+        try notes.awaitClosed()
     }
 
     @Test("Whatever bit flips, a record that is served is the one that was last acknowledged")

@@ -55,6 +55,7 @@ package struct WebTokens: Sendable {
 
     /// Makes the first token of a session for an account.
     ///
+    /// Where the account has `appSessionsMax` there, those that were not in use for the longest end.
     /// - Throws: `containerUnknown`, `accountUnknown`.
     func begin(
         for account: AccountID, container: ContainerID, environment: Environment, seconds: Int,
@@ -125,7 +126,9 @@ package struct WebTokens: Sendable {
     ) throws -> Created {
         let record = record(SHA256.digest(Array(token.utf8)))
         let name = names.name(of: record.account, in: record.container)
-        try catalog.add(record, replacing: old, for: name, now: record.madeAt)
+        try catalog.add(
+            record, replacing: old, for: name, sessionsMax: settings.appSessionsMax,
+            now: record.madeAt)
         return Created(token: token, userRecordName: name, expiresAt: record.expiresAt)
     }
 }

@@ -113,6 +113,10 @@ package final class S3Assets: AssetBlobStore {
 
     package func removeUnfinished() throws(AssetFailure) { try staging.removeUnfinished() }
 
+    package func removeUnfinished(named prefix: String) throws(AssetFailure) {
+        try staging.removeUnfinished(named: prefix)
+    }
+
     package func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure) {
         try staging.removeAbandoned(begunBefore: moment)
         try ownership?.confirm()

@@ -1,5 +1,6 @@
 import AssetStorage
 import CloudModel
+import Cryptography
 import Dispatch
 import Storage
 
@@ -350,12 +351,13 @@ package struct ErasePerson {
 
     // MARK: - Files
 
-    /// Ends what the person may still make of uploads; the files that these were for.
+    /// Ends what the person may still make of uploads, and those that are not whole; the files that these were for.
     private func endReceipts() throws -> Set<AssetDigest> {
         let tokens = AssetTokens(key: try storage.identity.tokenKey, base: "")
         var files: Set<AssetDigest> = []
         for scope in DatabaseScope.allCases {
             let identity = tokens.identity(scope, user)
+            try depot.storage.removeUnfinished(named: Hexadecimal.encode(identity))
             var count = Self.stepRecordsMax
             while count == Self.stepRecordsMax {
                 try requireTime()

@@ -14,6 +14,8 @@ package enum DeliveryRefusal: Error, Sendable, Equatable, CustomStringConvertibl
     case webhookExists
     case webhookUnknown
     case tooManyWebhooks(Int)
+    /// The server's own key towards browsers does not open with the key that has sealed it.
+    case ownKeyDamaged
 
     package var description: String {
         switch self {
@@ -29,6 +31,9 @@ package enum DeliveryRefusal: Error, Sendable, Equatable, CustomStringConvertibl
                 + "port, path and query, without a user's name or a fragment"
         case .webhookExists: "a webhook of that name exists"
         case .webhookUnknown: "no such webhook"
+        case .ownKeyDamaged:
+            "the secret \(PushKeys.ownKeyName) in the catalog, by which the server pushes to browsers, is "
+                + "damaged: move the data folder away and restore a backup"
         case .tooManyWebhooks(let most):
             "an environment of a container has at most \(most) webhooks"
         }
@@ -119,10 +124,14 @@ package final class PushKeys: Sendable {
     ///
     /// It is made again when the key that sealed it is gone and the operator has begun anew without
     /// that key. Browsers must then subscribe again.
-    /// - Throws: `SecretRefusal` when it has been changed; what the catalog reports.
+    /// - Throws: `DeliveryRefusal.ownKeyDamaged`; what the catalog reports.
     package func ownKey() throws -> P256PrivateKey {
-        do { return try ownKey(named: Self.ownKeyName) } catch SecretRefusal.otherKey {
-            return try ownKey(named: "\(Self.ownKeyName) \(secrets.keyNames[0])")
+        do {
+            do { return try ownKey(named: Self.ownKeyName) } catch SecretRefusal.otherKey {
+                return try ownKey(named: "\(Self.ownKeyName) \(secrets.keyNames[0])")
+            }
+        } catch is SecretRefusal {
+            throw DeliveryRefusal.ownKeyDamaged
         }
     }
 

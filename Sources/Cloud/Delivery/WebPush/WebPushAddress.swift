@@ -9,6 +9,14 @@ package struct WebPushAddress: Sendable {
     /// What a destination keeps, in JSON.
     package let bytes: [UInt8]
 
+    /// Why nothing will ever be sent there, as far as the endpoint alone says; nil for nothing.
+    ///
+    /// Where a name leads is looked at whenever something is sent (`TargetPolicy`).
+    package var obstacle: String? {
+        if !url.origin.isSecure { return "\(TargetRefusal.notSecure)" }
+        return url.origin.isNumeric ? "its host is a number, where push services have names" : nil
+    }
+
     /// What the destination is found by: the endpoint's SHA-256.
     package var key: [UInt8] { SHA256.digest(Array(subscription.endpoint.utf8)) }
 

@@ -123,7 +123,7 @@ extension Pages {
             attributes: """
                  data-passkey="make" data-user="\(handle)" \
                 data-name="\(account.email ?? account.fullName)" \
-                data-known="\(known)" data-server="\(reception.host)"
+                data-known="\(known)" data-server="\(mark.name)"
                 """,
             """
             <input type="hidden" name="do" value="add">

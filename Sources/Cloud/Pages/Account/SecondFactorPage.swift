@@ -66,7 +66,7 @@ extension Pages {
         _ saying: Saying? = nil
     ) -> PageAnswer {
         let address = TimeCodes(secret: secret).address(
-            issuer: reception.host,
+            issuer: mark.name,
             account: account.email ?? account.fullName)
         let picture =
             QRCode(address).map { Markup(made: $0.svg(label: Phrase.factorPicture.text)) }

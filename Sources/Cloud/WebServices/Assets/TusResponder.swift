@@ -46,11 +46,12 @@ struct TusResponder {
         ]
     }
 
-    /// The name under which the storage knows the upload of a token.
+    /// The name under which the storage knows the upload of a token, which begins with whose it is
+    /// (`ErasePerson` removes it by that).
     ///
     /// Those who see the files do not learn the token from it.
-    private static func name(of token: String) -> String {
-        Hexadecimal.encode(SHA256.digest(Array(token.utf8)).prefix(16))
+    private static func name(of token: String, _ identity: [UInt8]) -> String {
+        Hexadecimal.encode(identity + SHA256.digest(Array(token.utf8)).prefix(16))
     }
 
     /// A request without a body.
@@ -127,7 +128,8 @@ struct TusResponder {
         try uploads.reserve(for: place.uploader)
         // Only on the queue may a storage take its time: the file is begun there.
         let upload = ResumableUpload(
-            DeferredUpload(place.store.depot.storage, name: Self.name(of: place.token), length),
+            DeferredUpload(
+                place.store.depot.storage, name: Self.name(of: place.token, grant.identity), length),
             length: length,
             identity: grant.identity, use: place.use, queue: place.queue, counters: counters,
             onOver: { [uploads] in uploads.release(of: place.uploader) })
@@ -170,11 +172,12 @@ struct TusResponder {
         _ place: Place
     ) throws(Fault) -> (upload: ResumableUpload, expires: Milliseconds) {
         if let found = try uploads.find(place.token, now: clock.now()) { return found }
-        let name = Self.name(of: place.token)
         let storage = place.store.depot.storage
-        guard let grant = place.store.assetTokens.uploadGrant(place.token),
-            storage.canResume(name)
-        else { throw ResumableUpload.gone }
+        guard let grant = place.store.assetTokens.uploadGrant(place.token) else {
+            throw ResumableUpload.gone
+        }
+        let name = Self.name(of: place.token, grant.identity)
+        guard storage.canResume(name) else { throw ResumableUpload.gone }
         return try uploads.findOrAdd(place.token, of: place.uploader, now: clock.now()) {
             ResumableUpload(
                 resuming: { try storage.resume(name) }, identity: grant.identity, use: place.use,

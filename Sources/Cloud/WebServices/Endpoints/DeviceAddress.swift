@@ -24,6 +24,9 @@ struct DeviceAddress: Sendable {
                 throw Fault.badRequest(
                     "webPush: expected endpoint (a URL), p256dh and auth, as browsers give them")
             }
+            if let obstacle = address.obstacle {
+                throw Fault.badRequest("webPush: nothing is sent to this endpoint: \(obstacle)")
+            }
             (kind, key, bytes, token) = (.webPush, address.key, address.bytes, nil)
             return
         }

@@ -8,9 +8,11 @@ extension SQLiteCatalog {
 
     package func add(
         _ token: WebTokenRecord, replacing old: [UInt8]?, for user: UserRecordName,
-        now: Milliseconds
+        sessionsMax: Int, now: Milliseconds
     ) throws {
-        try write(endsWhatWasTrue: false) { catalog in
+        let isFull = try old == nil && sessionCount(like: token) >= sessionsMax
+        try write(endsWhatWasTrue: isFull) { catalog in
+            if isFull { try SQLiteCatalog.endOldest(like: token, of: sessionsMax, in: catalog) }
             try SQLiteCatalog.requireContainer(token.container, in: catalog)
             try SQLiteCatalog.requireAccount(token.account, in: catalog)
             if let old {
@@ -34,6 +36,31 @@ extension SQLiteCatalog {
                 (SELECT hash FROM web_tokens WHERE expires_at <= ? LIMIT ?)
                 """, .integer(now), .integer(SQLiteCatalog.expiredPerTokenMax))
         }
+    }
+
+    private func sessionCount(like token: WebTokenRecord) throws -> Int {
+        try read { catalog in
+            try catalog.first(
+                """
+                SELECT count(DISTINCT session) FROM web_tokens
+                WHERE account = ? AND container = ? AND environment = ?
+                """, .text(token.account.text), .text(token.container.folded),
+                .text(token.environment.rawValue)
+            ) { Int($0.int64(0)) } ?? 0
+        }
+    }
+
+    /// Makes room for more than one, because each time all that was found before is looked up anew.
+    private static func endOldest(
+        like token: WebTokenRecord, of sessionsMax: Int, in catalog: CatalogConnection
+    ) throws {
+        try catalog.run(
+            """
+            DELETE FROM web_tokens WHERE session IN (SELECT session FROM web_tokens
+            WHERE account = ? AND container = ? AND environment = ? GROUP BY session
+            ORDER BY max(coalesce(used_at, 0), made_at) DESC LIMIT -1 OFFSET ?)
+            """, .text(token.account.text), .text(token.container.folded),
+            .text(token.environment.rawValue), .integer(Int64((sessionsMax - 1) * 9 / 10)))
     }
 
     package func webToken(hash: [UInt8]) throws -> WebTokenRecord? {

@@ -1,5 +1,6 @@
 import Configuration
 import Control
+import Cryptography
 import Delivery
 import HTTPClient
 import Network
@@ -19,11 +20,11 @@ package final class NoticeSenders: Sendable {
 
     /// Starts the threads, which `stop` has to end.
     ///
-    /// - Throws: as `OutgoingTraffic`; what the catalog reports when the server's own key is read.
-    package init(_ folder: DataFolder) throws {
+    /// - Parameter ownKey: the server's own towards browsers.
+    /// - Throws: as `OutgoingTraffic`.
+    package init(_ folder: DataFolder, ownKey: P256PrivateKey) throws {
         let configuration = folder.configuration
         let settings = configuration.outgoing
-        let ownKey = try folder.pushKeys.ownKey()
         let traffic = try OutgoingTraffic(configuration)
         self.traffic = traffic
         var byKind: [DestinationKind: any NoticeSender] = [

@@ -3,6 +3,8 @@ import CloudDatabase
 import CloudModel
 import Configuration
 import Control
+import Cryptography
+import Delivery
 import HTTP
 import Network
 import WebServices
@@ -43,7 +45,7 @@ package final class RunningServer: Sendable {
     ///   another server's.
     package init(folder: DataFolder, log: Log, commands: @escaping CommandAnswering) throws {
         let configuration = folder.configuration
-        try Self.prepare(folder, log)
+        let ownKey = try Self.prepare(folder, log)
         let (books, mark) = (try configuration.phrasebooks(), try configuration.serviceMark())
         let letters = try LetterSenders(
             configuration, clock: folder.clock, random: folder.random)
@@ -69,7 +71,7 @@ package final class RunningServer: Sendable {
             linkHost: LinkHost(of: reached.baseURL, log))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
-        senders = try NoticeSenders(folder)
+        senders = try NoticeSenders(folder, ownKey: ownKey)
         let work = StoreWork(
             configuration, limits: folder.limits, clock: folder.clock, log: log,
             senders: senders.byKind,
@@ -173,7 +175,14 @@ package final class RunningServer: Sendable {
     }
 
     /// Makes sure that all of the data is this server's, and finishes what the last one began.
-    private static func prepare(_ folder: DataFolder, _ log: Log) throws {
+    ///
+    /// - Returns: the server's own key towards browsers: what cannot be read ends the start before anything is
+    ///   opened.
+    private static func prepare(_ folder: DataFolder, _ log: Log) throws -> P256PrivateKey {
+        let ownKey: P256PrivateKey
+        do { ownKey = try folder.pushKeys.ownKey() } catch let refusal as DeliveryRefusal {
+            throw CommandFailure("\(folder.path)/\(folder.engineWords.catalog): \(refusal)")
+        }
         try folder.assetPlaces.confirmOwnership {
             log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
         }
@@ -187,6 +196,7 @@ package final class RunningServer: Sendable {
         }
         // The rest is done while it serves.
         try UnfinishedDeletions(in: folder).removeRecords()
+        return ownKey
     }
 
     /// Stops accepting, finishes what runs, closes the data folder.
