@@ -79,13 +79,11 @@ struct LinkedShare {
             oneTime: own == nil ? oneTime : nil)
     }
 
-    /// Makes a user a participant.
+    /// The participants once a user has joined; nil when nothing changes.
     ///
     /// - Throws: `Fault` NOT_FOUND when they may not join, BAD_REQUEST for a share that is full.
-    func join(
-        _ visitor: Visitor, in database: Database, _ transaction: any StoreTransaction
-    ) throws {
-        guard let user = visitor.user, !isOwned(by: user) else { return }
+    func joined(by visitor: Visitor, in database: Database) throws -> ParticipantList? {
+        guard let user = visitor.user, !isOwned(by: user) else { return nil }
         var joined = participants
         let own = try joined.accept(
             user, addresses: visitor.addresses, oneTime: oneTime,
@@ -93,7 +91,18 @@ struct LinkedShare {
             most: database.limits.participantsPerShareMax,
             makeID: { UniqueID.random(database.random) })
         guard own != nil else { throw Self.notFound }
-        guard joined != participants else { return }
+        return joined == participants ? nil : joined
+    }
+
+    /// Makes a user a participant.
+    ///
+    /// - Throws: `Fault` NOT_FOUND when they may not join, BAD_REQUEST for a share that is full.
+    func join(
+        _ visitor: Visitor, in database: Database, _ transaction: any StoreTransaction
+    ) throws {
+        guard let user = visitor.user, let joined = try joined(by: visitor, in: database) else {
+            return
+        }
         guard let record = try transaction.place(of: share.record) else { throw Self.notFound }
         // The others see who has come, and the newcomer sees the share.
         _ = try RecordRewriter(transaction: transaction).rewrite(

@@ -69,20 +69,32 @@ package struct ShareInvitations: Sendable {
         return writer.bytes
     }
 
-    /// Makes the caller a participant of every share, or of none.
+    /// Makes the caller a participant of every share, some at a time.
     ///
-    /// Afterwards `resolve` tells, on a snapshot, what the links lead to.
+    /// A link that the caller may not follow, or a share that is full, fails the request before anything is written. Where
+    /// that comes about in the middle, or the store takes no more, the shares before it are joined; the same request
+    /// again joins the rest. Afterwards `resolve` tells, on a snapshot, what the links lead to.
     ///
-    /// - Parameter completion: gets `Fault` NOT_FOUND, or BAD_REQUEST for a share that is full; failures of
-    ///   the machinery. Success means on disk.
-    package func accept(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
+    /// Blocks while it reads: never call it on an event loop.
+    ///
+    /// - Parameter completion: gets `Fault` NOT_FOUND, or BAD_REQUEST for a share that has just become full;
+    ///   TRY_AGAIN_LATER when the store took only some; failures of the machinery. Success means on disk.
+    /// - Throws: `Fault` NOT_FOUND, or BAD_REQUEST for a share that is full.
+    package func accept(
+        completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+    ) throws {
+        try database.storage.read { snapshot in
+            for link in links {
+                _ = try find(link, snapshot).joined(by: visitor, in: database)
+            }
+        }
         let invitations = self
-        database.storage.write(
-            WriteLoad(cost: links.count, caller: WriteCaller(database.caller)),
-            { transaction in
-                if let author = invitations.database.author { transaction.act(as: author) }
-                for link in invitations.links { try invitations.join(link, transaction) }
-            }, completion: completion)
+        database.writeInParts(links) { part, transaction in
+            if let author = invitations.database.author { transaction.act(as: author) }
+            return try part.map { .success(try invitations.join($0, transaction)) }
+        } completion: { outcomes in
+            completion(outcomes.flatMap { all in Result { for one in all { try one.get() } } })
+        }
     }
 
     private func join(_ link: Link, _ transaction: any StoreTransaction) throws {

@@ -21,7 +21,7 @@ enum AcceptSharesEndpoint {
     ) throws -> NextStep {
         let invitations = try ShareLinks.invitations(ShareLinks.decode(context), context)
         let storage = context.store.storage
-        invitations.accept { result in
+        try invitations.accept { result in
             completion(
                 result.map {
                     { _ in
