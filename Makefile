@@ -44,7 +44,7 @@ acceptance: release ## run the scripts that use the server as its clients do
 	Tests/acceptance/run
 
 client-test: release ## run the tests of the Swift client against the server
-	LENTICULAR_BINARY=$(CURDIR)/.build/release/lenticular swift test --package-path Clients/Swift
+	Tests/client
 
 bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)
 	Benchmarks/run $(if $(ONLY),--only $(ONLY))

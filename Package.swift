@@ -125,16 +125,24 @@ let package = Package(
                 "CloudModel", "Storage", "Accounts", "Cryptography", "HTTP", "JSON", "Fairness",
                 "QRCode", "Calendar",
             ]),
+        layer("Control", in: .program, ["CProcess", "Files", "JSON", "Network"]),
         layer(
             "Server", in: .program,
             [
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
-                "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background",
+                "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background", "Control",
+            ]),
+        layer(
+            "Commands", in: .program,
+            [
+                "CloudModel", "Storage", "CloudDatabase", "Accounts", "Administration", "Audit",
+                "Configuration", "Control", "Cryptography", "CProcess", "Delivery", "Files", "JSON",
+                "Network", "Pages", "Server",
             ]),
         .executableTarget(
-            name: "lenticular", dependencies: ["Server", "Configuration"],
+            name: "lenticular", dependencies: ["Commands", "Server"],
             path: "Sources/Program/lenticular", swiftSettings: strict),
         benchmark(
             "SendingBenchmark", in: "sending",
@@ -236,7 +244,8 @@ let package = Package(
         tests(
             of: "ServerTests",
             [
-                "Server", "Configuration", "WebServices", "JSON", "HTTP", "Network", "CloudModel",
+                "Commands", "Control", "Server", "Configuration", "WebServices", "JSON", "HTTP",
+                "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
                 "ChildProcesses", "PythonProgram", "Awaiting",

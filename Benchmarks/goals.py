@@ -149,7 +149,7 @@ def results(runs):
 
 
 def table(runs):
-    """Markdown, for people and for docs/performance.md."""
+    """Markdown, for people and for docs/performance/as-measured.md."""
     lines = ["| work | measured | reached | goal | met |", "|---|---|---|---|---|"]
     for row in results(runs):
         measured = f"{shown(row['besideSpread']['median'])} {row['beside'].rsplit('.', 1)[1]}"

@@ -19,7 +19,7 @@ struct GuideTests {
         "Code that a guide quotes stands word for word in the file that it names", arguments: guides
     )
     func quotes(_ guide: String) throws {
-        let blocks = Self.blocks(of: guide).filter { $0.kind != "sh" }
+        let blocks = PageText.blocks(of: guide).filter { $0.kind != "sh" }
         #expect(blocks.count > 3)
         for block in blocks {
             let path = try #require(block.lines.first).dropFirst("// ".count)
@@ -33,14 +33,14 @@ struct GuideTests {
         "Each file, type, function, setting and endpoint that a guide names exists",
         arguments: guides)
     func names(_ guide: String) {
-        for name in Self.names(in: guide) {
+        for name in PageText.names(in: guide) {
             #expect(Self.isKnown(name), "\(guide) names `\(name)`")
         }
     }
 
     @Test("Each command of a guide runs something that exists", arguments: guides)
     func commands(_ guide: String) {
-        let commands = Self.blocks(of: guide).filter { $0.kind == "sh" }.flatMap(\.lines)
+        let commands = PageText.blocks(of: guide).filter { $0.kind == "sh" }.flatMap(\.lines)
         #expect(!commands.isEmpty)
         for command in commands {
             let words = command.split(separator: " ").map(String.init)
@@ -80,7 +80,7 @@ struct GuideTests {
     @Test("A setting is in the sample, in the table of operators, and applied by the server")
     func settings() throws {
         let sample = try #require(Repository.text("config/lenticular.json5"))
-        let page = Repository.text("docs/operating.md") ?? ""
+        let page = Repository.text("docs/operating/settings.md") ?? ""
         let server = Repository.serverSources.filter {
             $0.path.hasPrefix("Sources/Program/")
                 && !$0.path.hasPrefix("Sources/Program/Configuration/Settings/")
@@ -112,41 +112,7 @@ struct GuideTests {
         }
     }
 
-    // MARK: - Reading guides
-
-    private struct Block {
-        let kind: String
-        let lines: [String]
-    }
-
-    private static func blocks(of guide: String) -> [Block] {
-        var blocks: [Block] = []
-        var open: (kind: String, lines: [String])?
-        for line in Repository.lines(guide) {
-            guard line.hasPrefix("```") else {
-                open?.lines.append(line)
-                continue
-            }
-            if let (kind, lines) = open {
-                blocks.append(Block(kind: kind, lines: lines))
-                open = nil
-            } else {
-                open = (String(line.dropFirst(3)), [])
-            }
-        }
-        return blocks
-    }
-
-    /// What stands between backticks outside of blocks.
-    private static func names(in guide: String) -> [String] {
-        var isInside = false
-        return Repository.lines(guide).flatMap { line -> [String] in
-            if line.hasPrefix("```") { isInside.toggle() }
-            guard !isInside, !line.hasPrefix("```") else { return [] }
-            return line.split(separator: "`", omittingEmptySubsequences: false).enumerated()
-                .filter { $0.offset % 2 == 1 }.map { String($0.element) }
-        }
-    }
+    // MARK: - Names
 
     /// Whether a name is a path, an endpoint, a command, a setting or its variable, or declared in the sources.
     private static func isKnown(_ name: String) -> Bool {
@@ -175,7 +141,7 @@ struct GuideTests {
     private static let commandWords: Set<String> = {
         var found: Set<String> = []
         for (path, source) in Repository.serverSources
-        where path.hasPrefix("Sources/Program/Server/Commands/") {
+        where path.hasPrefix("Sources/Program/Commands/") {
             for line in source.lines {
                 found.formUnion(line.split { $0 == "\"" || $0 == " " }.map(String.init))
             }

@@ -2,8 +2,8 @@ import ChildProcesses
 import Foundation
 import Testing
 
-/// `Tests/unit` with a `swift` of its own, in a folder of its own.
-@Suite("The script that runs the tests")
+/// `Tests/unit` and `Tests/client` with a `swift` of their own, in a folder of its own.
+@Suite("The scripts that run the tests")
 struct UnitScriptTests {
     private let folder = FileManager.default.temporaryDirectory.appending(
         path: "unit-script-\(UUID())")
@@ -12,12 +12,12 @@ struct UnitScriptTests {
     ///
     /// - Parameter tests: what `swift test` is, in the shell's language; `$folder` is its folder.
     private func run(
-        build: String = "true", tests: String, silentSeconds: Int
+        _ script: String = "unit", build: String = "true", tests: String, silentSeconds: Int = 60
     ) throws -> (text: String, status: Int32) {
         let files = FileManager.default
         try files.createDirectory(
             at: folder.appending(path: "Tests"), withIntermediateDirectories: true)
-        for name in ["unit", "unit-crash"] {
+        for name in [script, "unit-crash"] {
             try files.copyItem(
                 at: Repository.root.appending(path: "Tests/\(name)"),
                 to: folder.appending(path: "Tests/\(name)"))
@@ -31,10 +31,10 @@ struct UnitScriptTests {
         """.write(to: swift, atomically: true, encoding: .utf8)
         try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: swift.path)
         let process = ChildProcess()
-        process.executableURL = folder.appending(path: "Tests/unit")
+        process.executableURL = folder.appending(path: "Tests/\(script)")
         process.environment = ProcessInfo.processInfo.environment.merging([
             "PATH": "\(folder.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "")",
-            "LENTICULAR_PYTHON": "python3",
+            "LENTICULAR_PYTHON": "python3", "LENTICULAR_BINARY": "/bin/true",
             "LENTICULAR_UNIT_SILENT_SECONDS": "\(silentSeconds)",
         ]) { $1 }
         let output = Pipe()
@@ -100,5 +100,53 @@ struct UnitScriptTests {
                 """, silentSeconds: 2)
         #expect(found.status == 0 && found.text.contains("Test run with 6 tests"), "\(found.text)")
         #expect(try !isRunning("left"), "what a test has started is still there")
+    }
+
+    @Test("The end of the client's run says which tests failed and what they expected")
+    func endOfClient() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let found = try run(
+            "client",
+            tests: """
+                echo "Test Case 'TeaTests.testTea' started at 2026-01-01"
+                echo '/a/TeaTests.swift:7: error: TeaTests.testTea : XCTAssertEqual failed: "1" is not "2"'
+                echo "Test Case 'TeaTests.testTea' failed (0.1 seconds)"
+                for number in $(seq 99); do
+                    echo "Test Case 'CupTests.test$number' started at 2026-01-01"
+                    echo "Test Case 'CupTests.test$number' passed (0.1 seconds)"
+                done
+                echo ' Executed 100 tests, with 1 failure (0 unexpected) in 9 (9) seconds'
+                echo '✔ Test run with 0 tests in 0 suites passed after 0.001 seconds.'
+                exit 1
+                """)
+        #expect(found.status == 1)
+        let end = found.text.split(separator: "\n").suffix(3)
+        #expect(
+            end == [
+                " Executed 100 tests, with 1 failure (0 unexpected) in 9 (9) seconds",
+                "what failed (status 1):",
+                "/a/TeaTests.swift:7: error: TeaTests.testTea : XCTAssertEqual failed: \"1\" is not \"2\"",
+            ], "\(found.text)")
+    }
+
+    @Test("A run of the client that breaks off names the test that it was in")
+    func brokenOffClient() throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let found = try run(
+            "client",
+            tests: """
+                echo "Test Case 'CupTests.testCup' started at 2026-01-01"
+                echo "Test Case 'CupTests.testCup' passed (0.1 seconds)"
+                echo "Test Case 'TeaTests.testTea' started at 2026-01-01"
+                echo 'Cup.swift:9: Fatal error: broken'
+                exit 1
+                """)
+        #expect(found.status == 1)
+        let end = found.text.split(separator: "\n").suffix(3)
+        #expect(
+            end == [
+                "what failed (status 1):", "Cup.swift:9: Fatal error: broken",
+                "broke off in: Test Case 'TeaTests.testTea' started at 2026-01-01",
+            ], "\(found.text)")
     }
 }

@@ -6,6 +6,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import Commands
+@testable import Control
 @testable import Server
 
 @Suite("Administration: one way to every action on the data")

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import Commands
+@testable import Control
 @testable import Server
 
 @Suite("Commands and the data folder")

@@ -1,5 +1,7 @@
 import Testing
 
+@testable import Commands
+@testable import Control
 @testable import Server
 
 @Suite("Reading a command line")

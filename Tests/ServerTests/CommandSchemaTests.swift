@@ -2,6 +2,8 @@ import Foundation
 import Storage
 import Testing
 
+@testable import Commands
+@testable import Control
 @testable import Server
 
 @Suite("Schemas by command")

@@ -3,6 +3,8 @@ import Foundation
 import Server
 import Testing
 
+@testable import Control
+
 @Suite("Open files where there may be few")
 struct DescriptorTests {
     @Test(

@@ -5,6 +5,7 @@ import Network
 import Storage
 import Testing
 
+@testable import Control
 @testable import Server
 
 /// Answers that wait for an index which nobody fills, over sockets.

@@ -2,6 +2,7 @@ import Awaiting
 import Foundation
 import Testing
 
+@testable import Control
 @testable import Server
 
 @Suite("The control socket")
@@ -20,7 +21,9 @@ struct OperatingControlSocketTests {
         }
         defer { server.close(withinSeconds: 10) }
         let answer = try ControlClient(path: path).run(
-            ["a", "b \"\n\u{0}", "ü"], inputs: ["password-stdin": Array("s3cret\n".utf8)],
+            ControlRequest(
+                arguments: ["a", "b \"\n\u{0}", "ü"],
+                inputs: ["password-stdin": Array("s3cret\n".utf8)]),
             secondsMax: 120)
         #expect(answer?.status == 7)
         #expect(answer?.output == Array(#"out ["a", "b \"\n\0", "ü"]"#.utf8))
@@ -64,14 +67,20 @@ struct OperatingControlSocketTests {
     func nobodyListens() throws {
         let path = folder.path("control.sock")
         let client = ControlClient(path: path)
-        #expect(try client.run(["a"], inputs: [:], secondsMax: 1) == nil)
+        #expect(
+            try client.run(
+                ControlRequest(arguments: ["a"], inputs: [:]), secondsMax: 1) == nil)
         // Closed at once, without being removed, as by a process that was killed.
         _ = try LocalSocket.listen(at: path)
         #expect(FileManager.default.fileExists(atPath: path))
-        #expect(try client.run(["a"], inputs: [:], secondsMax: 1) == nil)
+        #expect(
+            try client.run(
+                ControlRequest(arguments: ["a"], inputs: [:]), secondsMax: 1) == nil)
         let server = try ControlServer(path: path) { _, _, _ in CommandAnswer(status: 3) }
         defer { server.close(withinSeconds: 10) }
-        #expect(try client.run(["a"], inputs: [:], secondsMax: 120)?.status == 3)
+        #expect(
+            try client.run(
+                ControlRequest(arguments: ["a"], inputs: [:]), secondsMax: 120)?.status == 3)
     }
 
     @Test("A path longer than a socket's address works all the same")
@@ -83,7 +92,9 @@ struct OperatingControlSocketTests {
         }
         defer { server.close(withinSeconds: 10) }
         let client = ControlClient(path: deep + "/control.sock")
-        #expect(try client.run(["a"], inputs: [:], secondsMax: 120)?.status == 4)
+        #expect(
+            try client.run(
+                ControlRequest(arguments: ["a"], inputs: [:]), secondsMax: 120)?.status == 4)
     }
 
     @Test("What is no command is hung up on, and the next caller is served")
@@ -100,7 +111,8 @@ struct OperatingControlSocketTests {
         let length: [UInt8] = [0xff, 0xff, 0xff, 0xff]
         _ = length.withUnsafeBytes { write(tooLong.descriptor, $0.baseAddress, 4) }
         #expect(throws: LocalSocket.Failure.closed) { try tooLong.receive() }
-        let answer = try ControlClient(path: path).run(["a"], inputs: [:], secondsMax: 120)
+        let answer = try ControlClient(path: path).run(
+            ControlRequest(arguments: ["a"], inputs: [:]), secondsMax: 120)
         #expect(answer?.status == 5)
     }
 
@@ -112,7 +124,8 @@ struct OperatingControlSocketTests {
         var silent: [LocalSocket] = []
         for _ in 0..<80 { silent.append(try LocalSocket.connect(to: path)) }
         let begun = DispatchTime.now().uptimeNanoseconds
-        let answer = try ControlClient(path: path).run(["a"], inputs: [:], secondsMax: 120)
+        let answer = try ControlClient(path: path).run(
+            ControlRequest(arguments: ["a"], inputs: [:]), secondsMax: 120)
         #expect(answer?.status == 6)
         // Each of them may stay for 10 seconds: nobody has waited for that.
         #expect(DispatchTime.now().uptimeNanoseconds - begun < 8_000_000_000)
@@ -136,10 +149,13 @@ struct OperatingControlSocketTests {
         let long = Awaited<[UInt8]?>()
         Thread.detachNewThread {
             let client = ControlClient(path: path)
-            long.tell(try? client.run(["long"], inputs: [:], secondsMax: 300)?.output)
+            long.tell(
+                try? client.run(
+                    ControlRequest(arguments: ["long"], inputs: [:]), secondsMax: 300)?.output)
         }
         #expect(started.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
-        let short = try ControlClient(path: path).run(["short"], inputs: [:], secondsMax: 120)
+        let short = try ControlClient(path: path).run(
+            ControlRequest(arguments: ["short"], inputs: [:]), secondsMax: 120)
         #expect(short?.output == Array("short".utf8))
         release.signal()
         #expect(try long.value() == Array("long".utf8))

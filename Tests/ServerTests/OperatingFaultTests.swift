@@ -4,6 +4,7 @@ import Foundation
 import Network
 import Testing
 
+@testable import Control
 @testable import Server
 
 @Suite("A serving process in trouble")

@@ -7,6 +7,7 @@ import Storage
 import Synchronization
 import Testing
 
+@testable import Commands
 @testable import Server
 
 @Suite("Upkeep of a data folder")
@@ -121,7 +122,8 @@ struct OperatingUpkeepTests {
         _ = try folder.catalog.delete(folder.users.find(email: "ann@a.example").id)
         #expect(try isKnown("private"))
         #expect(try !folder.users.unfinishedDeletions().isEmpty)
-        let server = try RunningServer(folder: folder, log: log)
+        let server = try RunningServer(
+            folder: folder, log: log, commands: CommandLineProgram.answer)
         #expect(try !isKnown("private"))
         // What was deleted is overwritten while it serves.
         try Patience.until { try folder.users.unfinishedDeletions().isEmpty }

@@ -5,6 +5,8 @@ import Network
 import Server
 import Testing
 
+@testable import Control
+
 @Suite("What the server sends by itself")
 struct OutgoingTrafficTests {
     private func configuration(_ settings: [String: String]) throws -> ServerConfiguration {

@@ -9,7 +9,7 @@ package struct Backoff: Sendable {
     /// - Parameters:
     ///   - first: milliseconds after the first failure, at most.
     ///   - longest: milliseconds, however many failures there were.
-    ///   - random: any number, each as likely as the others.
+    ///   - random: a number from an even distribution.
     package init(
         first: Int64, longest: Int64,
         random: @escaping @Sendable () -> UInt64 = { .random(in: 0 ... .max) }

@@ -3,7 +3,8 @@ import Synchronization
 
 /// Looks for something to do: when it is woken, when a time has come, and after a failure, later each time.
 ///
-/// One look at a time, on a queue of its own, and none after `stop`. It holds no thread while it waits.
+/// It looks on a queue of its own, one look at a time, and never after `stop`. While it waits it holds no
+/// thread.
 package final class Runner: Sendable {
     /// When the next look begins.
     package enum Next: Sendable {
@@ -42,7 +43,7 @@ package final class Runner: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - label: the queue's name, for whoever examines the process.
+    ///   - label: the queue's name, as tools that examine the process show it.
     ///   - report: told of the first failure, and of no further one until a look goes well.
     package init(
         _ label: String, qos: DispatchQoS = .utility, backoff: Backoff = Runner.backoff,
@@ -57,7 +58,7 @@ package final class Runner: Sendable {
     /// Says what a look does; called once, before anybody wakes it.
     package func use(_ look: @escaping Look) { state.withLock { $0.look = look } }
 
-    /// Has it look soon; callable from anywhere, and never blocks.
+    /// Starts a look soon; callable from any thread, and never blocks.
     package func wake() {
         let begins = state.withLock { state in
             guard !state.isStopped else { return false }

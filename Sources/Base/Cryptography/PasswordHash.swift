@@ -21,7 +21,7 @@ package enum PasswordHash {
         /// Three times about 70 ms, and 32 MiB.
         package static let standard = Costs()
 
-        /// Whether a text may name them: nobody's row makes the server take a gigabyte.
+        /// Whether a text may name them: so no row can make the server take a gigabyte.
         var areBearable: Bool {
             (8...20).contains(bits) && (1...32).contains(blockSize)
                 && (1...16).contains(parallelism) && memoryBytes <= 268_435_456
@@ -60,19 +60,19 @@ package enum PasswordHash {
         compare(password, text, wanted: .standard)?.isMatch ?? false
     }
 
-    /// Compares a password with a text, or with nobody's, at the same expense.
+    /// Compares a password with a stored text, at the same cost when there is none.
     ///
     /// - Parameters:
     ///   - text: nil, or of another form: then nothing matches.
-    ///   - wanted: the costs of new texts, and of a comparison with nobody's. A text of lower parallelism is
-    ///     compared at these, too.
+    ///   - wanted: the costs of new texts, and of a comparison without a stored text. A text of lower
+    ///     parallelism is compared at these, too.
     /// - Returns: nil when there is no memory to derive it.
     package static func compare(
         _ password: [UInt8], _ text: String?, wanted: Costs
     ) -> Comparison? {
         let known = text.flatMap(Known.init)
         let costs = known?.costs ?? wanted
-        // Of nobody's nothing is kept; what is derived is thrown away.
+        // There is no stored text: derive a key all the same, and throw it away.
         let salt = known?.salt ?? [UInt8](repeating: 0, count: saltBytes)
         guard let hash = derive(password, salt, costs) else { return nil }
         if costs.bits == wanted.bits, costs.blockSize == wanted.blockSize,

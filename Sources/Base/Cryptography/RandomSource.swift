@@ -9,7 +9,7 @@ package struct RandomSource: Sendable {
     /// That many bytes that nobody can foresee.
     package func bytes(_ count: Int) -> [UInt8] { make(count) }
 
-    /// Any number, each as likely as the others.
+    /// A number from an even distribution.
     package func number() -> UInt64 { bytes(8).reduce(0) { $0 << 8 | UInt64($1) } }
 
     /// The cryptographic generator of the process, seeded by the kernel.

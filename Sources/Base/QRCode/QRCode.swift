@@ -31,8 +31,8 @@ package struct QRCode: Sendable {
 
     /// A picture of it, as large as where it is shown, with the margin of four modules that readers need.
     ///
-    /// Nothing of the text is in it but as modules.
-    /// - Parameter label: what it shows, for who cannot see it.
+    /// The text itself does not appear in it.
+    /// - Parameter label: what it shows, for people who cannot see it.
     package func svg(label: String) -> String {
         let side = size + 8
         var path = ""

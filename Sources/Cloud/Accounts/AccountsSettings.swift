@@ -34,7 +34,7 @@ package struct AccountsSettings: Sendable {
     /// Letters that wait to be sent, a quarter of each kind; strangers' wishes beyond are refused, as a mail server
     /// that takes no more in a minute would lose them.
     package var lettersWaitingMax = 1_000
-    /// Text messages in an hour, whoever asks for them.
+    /// Text messages in an hour, for all callers together.
     package var textMessagesPerHourMax = 200
     /// Sessions of browsers that one account has at a time.
     package var browserSessionsMax = 50
@@ -44,7 +44,7 @@ package struct AccountsSettings: Sendable {
     package var keptSessionSeconds = 2_592_000
     /// How long somebody who has shown who they are need not show it again for what cannot be undone.
     package var proofSeconds = 600
-    /// How long a link by which a password is replaced is good: whoever asks for it is there.
+    /// How long a link by which a password is replaced is good: the person who asks is waiting for it.
     package var resetSeconds = 3_600
     /// How long an invitation is good.
     package var invitationSeconds = 604_800

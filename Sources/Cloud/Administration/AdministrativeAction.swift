@@ -37,7 +37,7 @@ extension AdministrativeAction {
 package struct ActionSubject: Sendable, Equatable {
     package var container: ContainerID?
     package var environment: Environment?
-    /// Whose account.
+    /// The account's address.
     package var account: AccountID?
     /// Which token, key or role.
     package var item: String?

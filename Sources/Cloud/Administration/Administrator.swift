@@ -1,7 +1,7 @@
-/// Somebody who acts on a server's data, and the one way to every action of this target.
+/// An operator who acts on a server's data: the one way to every action of this target.
 ///
 /// The command line, the control socket and whatever else lets operators act make one for each person
-/// and call `perform`. So each action is noted in one place, with who acts and on what.
+/// and call `perform`. So the audit log gets each action from one place: who acted, and on what.
 package struct Administrator: Sendable {
     /// Who acts.
     package let actor: Operator

@@ -25,7 +25,7 @@ package struct NamedEnvironment: Sendable {
 }
 
 extension ActionSubject {
-    /// About an environment, and whom and what else it is about there.
+    /// About an environment, and about a person or an item in it.
     ///
     /// - Parameter email: of the account that it is about; nil for none.
     /// - Throws: as `NamedEnvironment.found`; then `AccountsRefusal.emailIllegal`, `userUnknown`.

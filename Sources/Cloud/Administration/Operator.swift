@@ -1,6 +1,6 @@
-/// Somebody who may act on a server's data.
+/// An operator, who may act on a server's data.
 package enum Operator: Sendable, Equatable {
-    /// Whoever gave a command on the server's own machine, by their user number there.
+    /// The user who gave a command on the server's own machine, by their user number there.
     case commandLine(userNumber: UInt32)
 
     /// How the history of a schema names somebody who changed it by an action.

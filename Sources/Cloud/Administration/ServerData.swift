@@ -52,8 +52,7 @@ package protocol ServerData: AnyObject, Sendable {
     /// - Throws: `CatalogRefusal.containerUnknown`.
     func deleteContainer(_ container: ContainerID) throws
 
-    /// Has an environment begin anew, with a schema and nothing else; after a crash it is as it was, or
-    /// reset.
+    /// Resets an environment to a schema and nothing else; after a crash it is as it was, or reset.
     func reset(_ place: ContainerEnvironment, to beginning: EnvironmentBeginning) throws
 
     /// Copies everything, also while it is in use.
@@ -120,9 +119,9 @@ package struct ContainerEnvironment: Hashable, Sendable {
 /// What an environment that is reset begins with.
 package struct EnvironmentBeginning: Sendable {
     package let schema: Schema
-    /// Who is named in the schema's history.
+    /// The name of the operator in the schema's history.
     package let author: String
-    /// What the history says of the reset, a line each.
+    /// What the history says about the reset, one line each.
     package let difference: [String]
 
     package init(schema: Schema, author: String, difference: [String]) {

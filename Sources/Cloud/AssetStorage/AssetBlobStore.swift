@@ -92,7 +92,7 @@ extension AssetBlobStore {
     ) -> String? { nil }
 }
 
-/// What an answer says of a file, whoever sends it.
+/// What an answer says of a file, from this server or from the store.
 package struct AssetPresentation: Sendable {
     package let type: String
     package let disposition: String

@@ -53,7 +53,7 @@ struct AssetCipher {
         self.salt = salt
     }
 
-    /// Takes up a header; nil when it is none that the key made.
+    /// Takes up a header; nil when the key did not make it.
     static func opening(
         _ header: [UInt8], with key: AssetKey
     ) -> (cipher: AssetCipher, length: Int)? {

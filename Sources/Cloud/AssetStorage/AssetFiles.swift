@@ -28,7 +28,7 @@ enum AssetFiles {
         return false
     }
 
-    /// Has a folder's entries on disk.
+    /// Syncs a folder's entries to the disk.
     static func synchronizeFolder(_ path: String) throws(AssetFailure) {
         let descriptor = Self.open(path, O_RDONLY | O_DIRECTORY)
         guard descriptor >= 0 else { throw failure("open") }
@@ -72,7 +72,7 @@ enum AssetFiles {
         if let failure { throw failure }
     }
 
-    /// Has the system begin to put on disk what is behind an offset; nobody waits for it.
+    /// Asks the system to begin writing what is behind an offset to the disk; nobody waits for it.
     static func beginWriting(_ descriptor: Int32, from offset: Int) {
         #if canImport(Glibc)
             // What Linux is to forget it writes first, and what is not written yet it keeps.

@@ -9,7 +9,7 @@ import CloudModel
 /// Files of a folder of assets that no row stood for, kept for some time before they go.
 ///
 /// A store that was lost, or put back from an old copy, does not know its files: without this they would be
-/// gone before anybody noticed. What is here is still read by whoever asks the storage for it.
+/// gone before anybody noticed. The storage still serves what is here.
 package final class AssetTrash: Sendable {
     private let path: String
     private let folders: DurableFolders

@@ -122,7 +122,7 @@ final class FolderUpload: AssetUpload {
     /// Writes down the sums of the file's parts; an encrypted one has none, its chunks tell by themselves.
     func recordSums(_ content: AssetContent) {
         guard cipher == nil else { return }
-        // NB: whoever reads the file first makes them from its contents, if they cannot be kept now.
+        // NB: the first read makes them from the contents, if they cannot be stored now.
         try? storage.sums.record(summer.finished(content.digest))
     }
 

@@ -6,7 +6,7 @@ package struct AuditEntry: Sendable, Equatable {
     package static let textBytesMax = 1_024
 
     package let time: Milliseconds
-    /// Who did it: an operator's account id, a key's id, or a word such as `command line`.
+    /// The operator: an operator's account id, a key's id, or a word such as `command line`.
     package let who: String
     /// What they did: a command's name, such as `user erase`.
     package let what: String

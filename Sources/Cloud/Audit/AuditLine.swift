@@ -45,7 +45,8 @@ struct AuditLine {
         return (writer.bytes + hashStart + Array(hash.utf8) + end + [0x0A], hash)
     }
 
-    /// Reads a line without its line end; nil when it is none, or its digest is not its own.
+    /// Reads a line without its line end; nil when it is not a line of the log, or when its digest
+    /// is wrong.
     init?(_ bytes: [UInt8]) {
         let tail = Self.hashStart.count + 2 * SHA256.digestBytes + Self.end.count
         guard bytes.count > tail, bytes.count < Self.bytesMax else { return nil }

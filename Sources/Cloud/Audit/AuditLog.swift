@@ -7,14 +7,14 @@ import Synchronization
     import Darwin
 #endif
 
-/// What was done by whom: a file that only grows, of which every line is on the disk before the thing
-/// that it tells of is done.
+/// Who did what: a file that only grows, of which every line is on the disk before the thing that it
+/// tells of is done.
 ///
 /// One process writes to it. What cannot be noted is not done: `note` throws, and its caller refuses.
 ///
 /// Lines are chained by digests (`AuditLine`): one that is removed, moved or changed shows in
-/// `AuditReport.problems`. Lines cut off at the end show only to who has kept the digest of the last
-/// one, which every report names.
+/// `AuditReport.problems`. Lines cut off at the end show only to a reader who has kept the digest of
+/// the last line, which every report names.
 package final class AuditLog: Sendable {
     private struct State {
         var byteCount: Int64
@@ -147,7 +147,7 @@ private struct AuditTail {
         if line.isEmpty {
             lastHash = AuditLine.beginning
         } else {
-            // A line that is none stays, for the report; the chain goes on from its bytes.
+            // A malformed line stays, for the report; the chain goes on from its bytes.
             lastHash =
                 AuditLine(Array(line))?.hash ?? Hexadecimal.encode(SHA256.digest(Array(line)))
         }

@@ -11,7 +11,7 @@ import Cryptography
 package struct AuditReport: Sendable, Equatable {
     /// The newest that were asked for, the oldest of them first.
     package private(set) var entries: [AuditEntry] = []
-    /// Lines that are none, or do not follow on the line before, each named by its number.
+    /// Lines that are malformed or do not follow the line before, each named by its number.
     package private(set) var problems: [String] = []
     /// The digest of the last line: who keeps it elsewhere sees later whether lines were cut off.
     package private(set) var lastHash = AuditLine.beginning

@@ -7,7 +7,7 @@ package struct AccountID: Hashable, Sendable {
     package init(_ text: String) { self.text = text }
 }
 
-/// Who a request is from, once its credentials have been checked.
+/// The caller of a request, once its credentials have been checked.
 package struct Caller: Sendable, Equatable {
     package enum Kind: Sendable, Equatable {
         /// An API token alone: reads of the public database as the role `_world`.

@@ -4,7 +4,7 @@ package enum PictureKind: String, Sendable, CaseIterable {
     case jpeg = "image/jpeg"
     case webp = "image/webp"
 
-    /// What the bytes themselves say, whoever gave them and whatever they called them; nil for anything else.
+    /// What the bytes themselves say, under any name; nil for anything else.
     package init?(of bytes: [UInt8]) {
         if bytes.starts(with: [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]) {
             self = .png

@@ -51,7 +51,7 @@ package final class RecordOperation: Sendable {
     }
 }
 
-/// An operation, or why it is none: an item that fails before it is tried.
+/// An operation, or why it is refused: an item that fails before it is tried.
 package enum DecodedOperation: Sendable {
     case operation(RecordOperation)
     case fault(name: String, Fault)

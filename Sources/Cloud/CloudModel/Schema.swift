@@ -43,7 +43,7 @@ package struct Schema: Sendable, Equatable {
             self.grants = grants
         }
 
-        /// Readable by all, made by signed-in users, changed by whoever made it.
+        /// Everybody may read it, signed-in users may make it, its maker may change it.
         package static let grantsDefault: [RoleName: Permissions] = [
             .world: .read, .authenticated: .create, .creator: .write,
         ]
@@ -132,7 +132,7 @@ package struct RoleName: Hashable, Sendable {
     package static let world = RoleName(known: "_world")
     /// Everybody who is signed in.
     package static let authenticated = RoleName(known: "_icloud")
-    /// Whoever made the record.
+    /// The maker of the record.
     package static let creator = RoleName(known: "_creator")
     package static let builtIn = [world, authenticated, creator]
 

@@ -1,7 +1,7 @@
 /// Every limit on what a request may ask and a store may hold, in one place.
 ///
-/// Defaults are those of web-services.md §7 and rulings.md 13 and 18. Those of the first part are settings. The others
-/// are the same on every server, for the reason that stands with each; tests make them smaller.
+/// Defaults are those of web-services.md §7 and rulings.md 13 and 18. The limits of the first part are settings. The
+/// others are the same on every server, for the reason that stands with each; tests make them smaller.
 package struct ServiceLimits: Sendable {
     // MARK: - Settings
 

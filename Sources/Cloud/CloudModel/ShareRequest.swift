@@ -50,7 +50,7 @@ package struct ParticipantEntry: Sendable, Equatable {
     package var address: String?
     package var role: ParticipantRole?
     package var permission: SharePermission?
-    /// Whether whoever comes first by a link of its own is meant (rulings.md 49).
+    /// Whether the entry is for the first person who comes by its own link (rulings.md 49).
     package var isOneTimeLink = false
 
     /// Whether it is the owner of the zone: of that role, and without a name (rulings.md 47).
@@ -67,7 +67,7 @@ package struct ParticipantEntry: Sendable, Equatable {
         self.permission = permission
     }
 
-    /// Whom an entry is about, as it says itself.
+    /// The person that an entry names.
     package struct Handle: Hashable, Sendable {
         let id: String?
         let user: UserRecordName?
@@ -84,7 +84,7 @@ package struct ParticipantEntry: Sendable, Equatable {
     }
 }
 
-/// Somebody with an account, as others may come to see them.
+/// A person with an account, as others may see them.
 package struct Person: Sendable, Equatable {
     package let givenName: String?
     package let familyName: String?
@@ -98,7 +98,8 @@ package struct Person: Sendable, Equatable {
     }
 }
 
-/// Who is behind the user record names of one container: stores hold neither names nor addresses.
+/// The people behind the user record names of one container: stores hold neither names nor
+/// addresses.
 package protocol Identities: Sendable {
     /// Nil for a name that nobody signed in has had, and for an account that has been deleted.
     func person(named name: UserRecordName) throws -> Person?

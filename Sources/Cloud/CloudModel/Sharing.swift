@@ -16,7 +16,7 @@ package enum ParticipantRole: Int64, Sendable {
     case administrator = 2
     /// Invited by name or address.
     case privateUser = 3
-    /// Joined a share that is open to whoever has its link.
+    /// Joined a share that is open to everybody with its link.
     case publicUser = 4
 }
 

@@ -6,7 +6,7 @@ package struct ShortGUID: Hashable, Sendable {
 
         static let characterCount = 3
 
-        /// That of identifiers which are made without a container.
+        /// The route of identifiers that are made without a container.
         package static let nowhere = Route(of: "000")
 
         /// Several environments may have the same one.

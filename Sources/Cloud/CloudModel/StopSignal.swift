@@ -6,7 +6,7 @@ import Synchronization
 /// stopped.
 package final class StopSignal: Sendable {
     package enum Reason: Sendable, Equatable {
-        /// Nobody waits for the outcome any more.
+        /// The caller does not wait for the outcome any more.
         case abandoned
         /// It has turned out to be long: it is to leave its thread, and is done anew elsewhere.
         case makesRoom

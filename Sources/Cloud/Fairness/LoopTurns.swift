@@ -1,6 +1,6 @@
 import CloudModel
 
-/// Whose request an event loop serves next; on that loop's thread only.
+/// Decides whose request an event loop serves next; on that loop's thread only.
 ///
 /// What comes is served as it comes, until its principal has had `ownNanosecondsMax` of the loop's time, or all
 /// together have had `roundNanosecondsMax`. What comes beyond that waits. The loop looks at its sockets again
@@ -9,7 +9,7 @@ import CloudModel
 package final class LoopTurns<Principal: Hashable & Sendable>: @unchecked Sendable {
     // Unchecked: everything belongs to the loop's thread.
 
-    /// Has work done on the loop's thread once it has looked at its sockets.
+    /// Runs work on the loop's thread once it has looked at its sockets.
     package typealias Later = @Sendable (@escaping @Sendable () -> Void) -> Void
 
     /// What one principal gets of a round.
@@ -51,7 +51,7 @@ package final class LoopTurns<Principal: Hashable & Sendable>: @unchecked Sendab
 
     private func mayGoOn(_ principal: Principal) -> Bool {
         usedByAll < Self.roundNanosecondsMax && used[principal] ?? 0 < Self.ownNanosecondsMax
-            // Nobody passes what they have asked before.
+            // A principal's requests stay in order.
             && (lane.waitingCount == 0 || lane.waitingCount(of: principal) == 0)
     }
 

@@ -2,11 +2,11 @@ import CloudModel
 
 /// The work of one kind, and how it is shared out.
 ///
-/// This is start-time fair queueing on measured time. Each principal has a queue, first come, first served.
-/// It also has a mark, which grows by the nanoseconds that its work has held threads. Of those whose work
-/// waits, the one with the lowest mark is next. Whoever comes anew begins at the mark where the work last
-/// begun stood. So nobody saves up time by waiting, and nobody is rid of what they used by leaving for a
-/// moment. A principal has half of the threads at most.
+/// This is start-time fair queueing on measured time. Each principal has a queue, first come, first served. It
+/// also has a mark, which grows by the nanoseconds that its work has held threads. Among the principals whose
+/// work waits, the one with the lowest mark is next. A new owner begins at the mark of the work last begun. So
+/// nobody saves up time by waiting, and nobody is rid of what they used by leaving for a moment. A principal
+/// has half of the threads at most.
 struct WorkLane<Principal: Hashable & Sendable> {
     final class Item: @unchecked Sendable {
         // Unchecked: what changes is touched under the pool's lock.
@@ -74,7 +74,7 @@ struct WorkLane<Principal: Hashable & Sendable> {
     private(set) var waitingCount = 0
     private(set) var running: [ObjectIdentifier: Item] = [:]
     private var accounts: [Principal: Account] = [:]
-    /// Those whose work waits.
+    /// The principals whose work waits.
     private var waiting: [Account] = []
     private var mark: UInt64 = 0
     private var sweepAt = 256

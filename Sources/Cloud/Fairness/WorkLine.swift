@@ -21,7 +21,7 @@ package final class WorkLine<Principal: Hashable & Sendable>: Sendable {
         self.principal = principal
     }
 
-    /// Has a piece of work done after those that were handed in before; from any thread.
+    /// Runs a piece of work after those that were handed in before; from any thread.
     package func async(_ work: @escaping @Sendable () -> Void) {
         let begins = state.withLock { state in
             state.work.append(work)

@@ -17,9 +17,9 @@ import Synchronization
 /// - one for what takes longer than `longNanoseconds`, behind the others where processors are scarce;
 /// - one for what waits for a commit of somebody else's thread.
 ///
-/// Work need not say whether it is short. Something may run too long on a thread of the short lane while
-/// other short work waits. It then goes on as long work, and a new thread takes its place. Where the long
-/// lane has no room for it, its signal tells it to end. Whoever handed it in then does so anew, as long work.
+/// Work need not say whether it is short. Something may run too long on a thread of the short lane while other
+/// short work waits. It then goes on as long work, and a new thread takes its place. Where the long lane has no
+/// room for it, its signal tells it to end. The caller then submits it again, as long work.
 package final class WorkPool<Principal: Hashable & Sendable>: Sendable {
     package typealias Lane = WorkLaneName
 
@@ -31,7 +31,7 @@ package final class WorkPool<Principal: Hashable & Sendable>: Sendable {
 
     deinit { core.close() }
 
-    /// Has work done on a thread of a lane, in its principal's turn.
+    /// Runs work on a thread of a lane, in its principal's turn.
     ///
     /// - Parameters:
     ///   - isAdmitted: for a further step of work that was admitted before: it is not refused.
@@ -61,7 +61,7 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
         var threads = [Int](repeating: 0, count: Lane.allCases.count)
         var idle = [Int](repeating: 0, count: Lane.allCases.count)
         var counts = PoolCounts()
-        /// Somebody looks soon at how long the short work runs.
+        /// A check soon looks at how long the short work runs.
         var isWatching = false
         var isClosed = false
     }

@@ -2,7 +2,7 @@ import HTTP
 
 /// What a page answers with.
 struct PageAnswer: Sendable {
-    /// What a page may do beside showing itself.
+    /// What a page may do, beside being shown.
     struct Policy: Sendable {
         /// Where its forms may lead on to, besides this server; sources of a Content-Security-Policy.
         var formTargets: [String] = []
@@ -33,8 +33,8 @@ struct PageAnswer: Sendable {
 
     /// A page.
     ///
-    /// - Parameter said: what came of a form: the browser's title begins with it, which is what people hear first
-    ///   whose pages are read to them.
+    /// - Parameter said: what came of a form: the browser's title begins with it, which screen readers read
+    ///   first.
     init(
         _ status: Int = 200, title: String, said: String? = nil, _ content: Markup,
         policy: Policy = Policy(), script: Markup = .nothing
@@ -46,7 +46,7 @@ struct PageAnswer: Sendable {
             head: script, content, Phrasebook.current)
     }
 
-    /// Anything else than a page.
+    /// Anything but a page.
     ///
     /// - Parameter cacheSeconds: how long browsers may keep it; 0 for not at all.
     init(_ status: Int, type: String, body: [UInt8], cacheSeconds: Int = 0) {

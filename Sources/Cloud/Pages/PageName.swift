@@ -1,4 +1,4 @@
-/// A page by the name that the log knows it by, never a piece of an address.
+/// The name of a page in the log, never a piece of an address.
 enum PageName: String, Sendable, CaseIterable {
     case none
     case style
@@ -24,7 +24,7 @@ enum PageName: String, Sendable, CaseIterable {
     case delete = "account/delete"
     case share
 
-    /// Whether only who showed lately who they are may see it.
+    /// Whether it is shown only to people who have signed in recently.
     var isShownByProof: Bool {
         switch self {
         case .secondFactor, .identities, .passkeys, .export, .delete: true

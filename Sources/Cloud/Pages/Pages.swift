@@ -2,7 +2,7 @@ import Accounts
 import CloudModel
 import Cryptography
 
-/// Somebody at a page.
+/// A visitor of a page.
 struct Visit: Sendable {
     let request: PageRequest
     /// What shows that a form is ours.
@@ -10,8 +10,8 @@ struct Visit: Sendable {
     /// What the browser's own cookie holds, signed in or not.
     let browser: String
     let signedIn: BrowserSessions.SignedIn?
-    /// What the form that came in asks for, once whoever sent it has shown what that needs; nil where the page
-    /// is only to be shown.
+    /// What the form asks for, once its sender has proved what that needs; nil where the page is only to be
+    /// shown.
     let action: PageAction?
 
     /// A form that comes back to where it is shown, or to another place.
@@ -56,7 +56,7 @@ struct Pages: Sendable {
         forms = FormGuard(key: reception.formKey, random: reception.random)
     }
 
-    /// The page at an address, in the language of whoever asks.
+    /// The page at an address, in the visitor's language.
     func find(_ request: PageRequest) -> Found {
         let (page, work) = page(at: request)
         return Found(
@@ -65,7 +65,7 @@ struct Pages: Sendable {
         ) { request in try speaking(to: request) { try work(request) } }
     }
 
-    /// Has everything that a page says be said in the language that somebody chose or their browser names.
+    /// Makes a page in the language that the person chose or that their browser names.
     func speaking<Outcome>(
         to request: PageRequest, _ body: () throws -> Outcome
     ) rethrows -> Outcome {
@@ -136,7 +136,7 @@ struct Pages: Sendable {
         { _ in PageAnswer(200, type: type, body: Array(text.utf8), cacheSeconds: 300) }
     }
 
-    /// Lets a page work for a browser whose forms are known to be ours, once the person has shown what that needs.
+    /// Runs a page for a browser whose forms are known to be ours, once the person has proved what the page needs.
     private func visit(
         _ page: PageName, _ work: @escaping @Sendable (Visit) throws -> PageAnswer
     ) -> (page: PageName, work: Work) {
@@ -167,7 +167,7 @@ struct Pages: Sendable {
         )
     }
 
-    /// Has a page do what its form asks, if that stands in the table and the person has shown what it needs.
+    /// Does what a form asks, if it is in the table and the person has proved what it needs.
     private func admitted(
         _ page: PageName, _ request: PageRequest, _ cookie: String,
         _ signedIn: BrowserSessions.SignedIn?, _ work: (Visit) throws -> PageAnswer
@@ -175,7 +175,7 @@ struct Pages: Sendable {
         var action = request.isPost ? PageAction.asked(of: page, by: request.form) : nil
         if request.isPost, action == nil { return .redirect(to: request.target) }
         switch action?.proof {
-        // The page asks for who it is, or says where that is asked.
+        // The page asks the visitor to sign in, or says where to do that.
         case .session, .fresh: if signedIn == nil { action = nil }
         case nil, .nothing, .ofItsOwn: break
         }

@@ -20,9 +20,9 @@ package struct PageObservation: Sendable {
 
 /// Answers the pages for people: `/sign-in`, `/account`, `/share` and what belongs to them.
 ///
-/// Threads of its own make everything, and those who ask take turns. What hashes a password takes long,
-/// whether it is right or wrong. It has a lane of its own, with one thread and a short queue that refuses
-/// what comes on top, so that nobody's guesses hold up event loops, apps or other pages.
+/// Threads of its own make the pages, and callers take turns. What hashes a password takes long, whether it is
+/// right or wrong. It has a lane of its own, with one thread and a short queue that refuses what comes on top,
+/// so that guesses cannot hold up event loops, apps or other pages.
 package final class PagesResponder: Sendable {
     private static let bodyBytesMax = 65_536
     /// Requests that wait for their password to be hashed, each for some 0.2 s: one more is told to come again.
@@ -100,7 +100,7 @@ package final class PagesResponder: Sendable {
         @Sendable func finish(_ answer: PageAnswer, _ name: String, _ failure: String? = nil) {
             var response = answer.response(under: mark)
             response.headers.append(("X-Apple-Request-UUID", request.id))
-            // Before the answer, so that who has it finds it noted.
+            // Before the answer, so that it is noted when the answer arrives.
             observe(
                 PageObservation(
                     requestID: request.id, page: name, client: page.client?.blocks[0],
@@ -143,10 +143,10 @@ package final class PagesResponder: Sendable {
         }
     }
 
-    /// For whom requests count that a proxy passes on without saying for whom.
+    /// The client that requests count for when a proxy does not name one.
     private static let proxy = "a proxy"
 
-    /// Tells somebody to come again: they have too much waiting, or all together have.
+    /// Asks the caller to try again: too many of their requests wait, or too many of all.
     private func busy(_ page: PageRequest, _ refusal: WorkRefusal) -> PageAnswer {
         var answer = pages.speaking(to: page) {
             PageAnswer(

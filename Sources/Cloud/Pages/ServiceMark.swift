@@ -3,7 +3,7 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Whose server this is, as every page and letter says: a name and a picture beside it.
+/// The server's name and picture, which every page and letter shows.
 package struct ServiceMark: Sendable {
     package let name: String
     /// Whatever browsers ask for by `/favicon.ico`, too.
@@ -50,7 +50,7 @@ extension Pages {
         return Self.icon(bytes, seconds: 31_536_000)
     }
 
-    /// A picture of which the browser believes that it is one, and nothing else.
+    /// A picture that the browser takes for nothing else.
     private static func icon(_ bytes: [UInt8], seconds: Int) -> PageAnswer {
         guard let kind = PictureKind(of: bytes) else {
             return PageAnswer(404, title: Phrase.notHere.text, .nothing)

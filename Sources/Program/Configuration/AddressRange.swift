@@ -12,7 +12,8 @@ package struct AddressRange: Sendable, Equatable, LosslessStringConvertible {
     /// How many of its bits all addresses of the range share.
     package let bits: Int
 
-    /// Reads an address or a range; nil when it is none, or when bits beyond the shared ones are set.
+    /// Reads an address or a range; nil when it is not a range, or when bits beyond the shared ones
+    /// are set.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let bytes = Self.bytes(of: String(first)) else { return nil }

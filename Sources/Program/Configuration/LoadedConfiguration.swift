@@ -1,6 +1,6 @@
 /// A configuration with what is known of how it came about.
 package struct LoadedConfiguration: Sendable {
-    /// Variables with the settings' prefix that are none.
+    /// Variables with the settings' prefix that name no setting.
     static let otherVariables: Set = [
         "LENTICULAR_CONTAINER", "LENTICULAR_SERVICE_FILE", "LENTICULAR_TESTDATA",
     ]

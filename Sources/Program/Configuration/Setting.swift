@@ -44,7 +44,7 @@ package struct Setting: Sendable {
     package let allowed: String
     /// The numbers that it may be; nil for a text.
     package let range: ClosedRange<Int>?
-    /// What the reference says of that, which leaves out what a wrong value is told anyway.
+    /// What the reference says about it, without what the error for a wrong value says anyway.
     let form: String
     let access: Access
 

@@ -1,4 +1,4 @@
-/// Who may be believed about whom they pass requests on for: addresses, or who reaches a Unix socket.
+/// A proxy that is trusted to name its clients: addresses, or who reaches a Unix socket.
 package struct TrustedPeer: Sendable, Equatable, LosslessStringConvertible {
     /// How the wire names peers that came by a Unix socket.
     private static let unix = "unix"
@@ -6,7 +6,7 @@ package struct TrustedPeer: Sendable, Equatable, LosslessStringConvertible {
     /// Nil for Unix sockets.
     private let range: AddressRange?
 
-    /// Reads `unix`, an address or a range; nil when it is none of them.
+    /// Reads `unix`, an address or a range; nil for any other text.
     package init?(_ text: String) {
         guard text != Self.unix else {
             range = nil

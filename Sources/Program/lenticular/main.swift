@@ -1,3 +1,4 @@
+import Commands
 import Server
 
 #if canImport(Glibc)

@@ -61,7 +61,7 @@ package struct HTTPRequest: Sendable {
     package var target: [UInt8] { head.target }
     package var headers: HTTPHeaders { head.headers }
     package var peer: Peer { head.peer }
-    /// Whom the request came from: the peer, or for whom a trusted proxy has passed it on.
+    /// The client that sent the request: the peer, or the client that a trusted proxy names.
     ///
     /// Nil for a Unix socket.
     package var client: AddressBlock? { head.client }
@@ -69,14 +69,14 @@ package struct HTTPRequest: Sendable {
     package var loop: Int { head.loop }
 }
 
-/// Who is at the other end of the connection, before any proxy header is believed.
+/// The other end of the connection, before any proxy header is believed.
 package struct Peer: Sendable, Equatable {
     /// The numeric address, without the port; `unix` for a Unix socket.
     package let address: String
     /// True for 127.0.0.0/8, ::1 and Unix sockets.
     package let isLoopback: Bool
     package let isTLS: Bool
-    /// Whether it is a proxy whose word on its clients is believed.
+    /// Whether it is a proxy that is trusted to name its clients.
     package let isTrustedProxy: Bool
     /// What the address counts as; nil for a Unix socket.
     package let block: AddressBlock?

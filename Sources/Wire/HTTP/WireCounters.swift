@@ -22,11 +22,11 @@ package struct WireRejection: Sendable {
     package let peer: Peer
 }
 
-/// Who is told of what happens on the wire.
+/// The closures that hear of what happens on the wire.
 package struct WireObserver: Sendable {
     /// Called on an event loop's thread: must not block.
     package let rejected: @Sendable (WireRejection) -> Void
-    /// Told of what always holds in a sound server and did not; on any thread, must not block.
+    /// Called with an invariant that did not hold; on any thread, must not block.
     package let broken: @Sendable (String) -> Void
 
     package init(

@@ -13,7 +13,7 @@ package struct WireLimits: Sendable {
     package var bodyBytesMax = 16 * 1024 * 1024
     /// A body with its gzip undone; over it 413.
     package var inflatedBodyBytesMax = 16 * 1024 * 1024
-    /// Bodies of all requests at work, gzip undone, with what is made of them; over it 503.
+    /// Bodies of all requests in progress, with gzip undone, and what is made of them; over it 503.
     package var bodyMemoryBytesMax = 128 * 1024 * 1024
     /// What is thrown away of a body whose request has its answer; with more to come the connection
     /// ends.

@@ -75,7 +75,7 @@
             guard session.output({ transport.write($0) }) else {
                 return fail(.broken("the connection takes no more"))
             }
-            // A request whose answer was refused has come to its end with the word of it.
+            // Refusing the answer has already ended the request.
             tellOutcomes()
             transport.flush()
         }
@@ -85,7 +85,8 @@
             case .opening: if deadline <= now { fail(.timedOut) }
             case .open:
                 let late = underWay.filter { $0.value.deadline <= now }
-                // A connection that has said nothing while they waited is dead for the others as well.
+                // The connection said nothing while these requests waited: it is dead for the others,
+                // too.
                 let isSilent = late.values.contains { request in
                     let milliseconds =
                         request.request.millisecondsMax ?? requests.limits.requestMillisecondsMax
@@ -203,7 +204,7 @@
             phase = .over
             underWay = [:]
             session.end()
-            // NB: the server may have gone, and need not be told then.
+            // NB: the server may have gone; then there is nobody to tell.
             _ = session.output { transport.write($0) }
             transport.flush()
             transport.close()

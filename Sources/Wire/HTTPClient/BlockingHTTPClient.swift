@@ -25,7 +25,8 @@ package final class BlockingHTTPClient: Sendable {
     let options: Options
     private let idle = Mutex<[ClientConnection]>([])
 
-    /// - Parameter trust: whom TLS believes; without it nothing is sent to an `https` origin.
+    /// - Parameter trust: which certificates TLS accepts; without it nothing is sent to an
+    ///   `https` origin.
     package init(_ origin: HTTPOrigin, trust: ServerTrust?, options: Options = Options()) {
         self.origin = origin
         self.trust = trust

@@ -2,7 +2,7 @@ import Network
 
 /// One connection to an origin, which the client keeps for its next request.
 final class ClientConnection: @unchecked Sendable {
-    // Unchecked: whoever took it from the client uses it alone until it is given back.
+    // Unchecked: one thread takes it from the client and uses it alone until it gives it back.
     private let connection: BlockingConnection
     /// When it was last used, by the client's clock.
     var usedAt: UInt64 = 0

@@ -1,6 +1,6 @@
 import Network
 
-/// Whom a client believes to be the server that it asked for.
+/// The certificates that a client accepts from a server.
 package struct ServerTrust: Sendable {
     let tls: TLSTrust
 

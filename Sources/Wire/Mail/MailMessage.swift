@@ -44,7 +44,7 @@ package struct MailMessage: Sendable {
             "Date: \(MailDate(seconds).text)", "From: \(sender)", "To: \(to)",
             "Message-ID: <\(identifier)@\(host)>",
             "Subject: \(EncodedWords.encode(subject, after: 9))",
-            // RFC 3834: nobody's machine answers it.
+            // RFC 3834: so that no machine answers it.
             "Auto-Submitted: auto-generated", "MIME-Version: 1.0",
             "Content-Type: text/plain; charset=utf-8", "Content-Transfer-Encoding: base64", "",
         ]

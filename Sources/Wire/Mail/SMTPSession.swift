@@ -10,7 +10,7 @@ package enum MailSecurity: String, Sendable, CaseIterable {
     case none
 }
 
-/// Whom a mail server knows the sender as.
+/// The sender's credentials at a mail server.
 package struct MailLogin: Sendable, Equatable {
     let user: String
     let password: String
@@ -25,9 +25,9 @@ package struct MailLogin: Sendable, Equatable {
 package enum MailOutcome: Sendable, Equatable, CustomStringConvertible {
     /// The server has it and answers for it.
     case accepted
-    /// Not now: the same later may be taken.
+    /// Not now: it may be accepted later.
     case deferred(String)
-    /// Not ever: by these words and to this address it will not be taken.
+    /// Never: this message to this address will not be accepted.
     case refused(String)
 
     package var description: String {

@@ -6,7 +6,7 @@
 
 /// The addresses that count as one client: an IPv4 address, or the /64 that an IPv6 address lies in.
 ///
-/// Whoever has one address of a /64 has all of them, so that they are told apart no further. An IPv4
+/// A client that has one address of a /64 has all of them, so the server does not tell them apart. An IPv4
 /// address in its IPv6 form (RFC 4291 §2.5.5.2) counts as the IPv4 address.
 package struct AddressBlock: Sendable, Hashable {
     private let isIPv6: Bool

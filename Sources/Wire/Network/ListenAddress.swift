@@ -4,7 +4,7 @@ package enum ListenAddress: Sendable, Equatable, CustomStringConvertible {
     case tcp(host: String, port: UInt16)
     case unix(path: String)
 
-    /// Reads the text form; nil when it is none.
+    /// Reads the text form; nil for any other text.
     package init?(_ text: String) {
         if text.hasPrefix("unix:") {
             let path = String(text.dropFirst(5))

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Looks names up on threads of its own, for event loops, which must not wait.
 ///
-/// The system's own look-up blocks, for half a minute where no name server answers. Whoever asks asks
-/// for one name once at a time, so that one dead name holds one thread.
+/// The system's own look-up blocks, for half a minute where no name server answers. A caller asks for
+/// each name only once at a time, so that one dead name holds one thread.
 package final class NameResolver: Sendable {
     package typealias Outcome = Result<[ResolvedAddress], SystemError>
 

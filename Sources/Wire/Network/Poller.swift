@@ -31,7 +31,7 @@ struct Poller: ~Copyable {
         }
     }
 
-    /// Says nothing more of a descriptor, whoever has a copy of it.
+    /// Stops reporting on a descriptor, also when another process has a copy of it.
     func forget(_ socket: Int32) { network_poller_forget(descriptor, socket) }
 
     /// Fills the events and gives their number; none when the time is up or a signal came.

@@ -8,7 +8,7 @@ import CNetwork
 
 /// A connected, non-blocking socket: the bytes in and out of one descriptor.
 ///
-/// Whoever holds it closes it, once.
+/// Its owner closes it, once.
 package struct Socket: Sendable {
     package let descriptor: Int32
 

@@ -24,7 +24,8 @@ package struct SystemError: Error, Equatable, CustomStringConvertible {
     package var description: String { "\(call): \(String(cString: strerror(code))) (\(code))" }
 }
 
-/// The one place that knows how system calls report: EINTR is tried again, EAGAIN is no error.
+/// The one place that knows how system calls report errors: it tries again after EINTR, and EAGAIN
+/// is no error.
 enum SystemCall {
     /// Runs a call that gives a result of zero or more, or the negated errno.
     @inline(__always)

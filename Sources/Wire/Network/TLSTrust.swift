@@ -1,6 +1,6 @@
 import COpenSSL
 
-/// Whom a client believes: the authorities of this machine, or those of one file.
+/// The certificate authorities that a client trusts: those of this machine, or those of one file.
 ///
 /// TLS 1.2 and 1.3, and no connection without a certificate for the host that was asked for.
 package final class TLSTrust: @unchecked Sendable {

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import Control
 @testable import Server
 
 /// Ann, who has the zone `z`, and Bob, on a server in this process on a data folder.

@@ -4,6 +4,8 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import Commands
+@testable import Control
 @testable import Server
 
 /// A server in this process on a data folder, with a clock that the test sets.
@@ -36,7 +38,8 @@ final class FolderServer {
         let folder = try Self.open(data, configuration, process)
         do {
             server = try RunningServer(
-                folder: folder, log: Log(format: .json, descriptor: -1, clock: .system))
+                folder: folder, log: Log(format: .json, descriptor: -1, clock: .system),
+                commands: CommandLineProgram.answer)
         } catch {
             folder.close()
             throw error

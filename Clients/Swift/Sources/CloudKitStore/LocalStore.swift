@@ -1,3 +1,4 @@
+import CloudKitWire
 import Foundation
 
 #if !os(Linux)
@@ -7,9 +8,7 @@ import Foundation
 /// What this library keeps on a device between runs of a program, in one SQLite file.
 ///
 /// Several programs may use one file. Only its owner can read it: it holds tokens.
-package final class LocalStore: @unchecked Sendable {
-    // Unchecked: the connection is used behind the lock alone.
-
+package final class LocalStore: Sendable {
     /// What a column holds.
     package enum Value: Equatable, Sendable {
         case null
@@ -23,8 +22,7 @@ package final class LocalStore: @unchecked Sendable {
         package let description: String
     }
 
-    private let lock = NSLock()
-    private let connection: OpaquePointer
+    private let connection: Locked<OpaquePointer>
 
     /// Opens a file, or makes it with its folder.
     ///
@@ -45,12 +43,12 @@ package final class LocalStore: @unchecked Sendable {
             sqlite3_close_v2(opened)
             throw Failure(description: "\(file.path) cannot be opened (\(result))")
         }
-        connection = opened
+        connection = Locked(opened)
         sqlite3_busy_timeout(opened, Self.busyMilliseconds)
         for statement in Self.schema { try run(statement) }
     }
 
-    deinit { sqlite3_close_v2(connection) }
+    deinit { connection.withLock { _ = sqlite3_close_v2($0) } }
 
     /// How long to wait for another program's write.
     private static let busyMilliseconds: Int32 = 5_000
@@ -76,15 +74,15 @@ package final class LocalStore: @unchecked Sendable {
     /// - Throws: `Failure`.
     @discardableResult
     package func run(_ sql: String, _ values: [Value] = []) throws -> [[Value]] {
-        try lock.withLock {
+        try connection.withLock { connection in
             var prepared: OpaquePointer?
             guard sqlite3_prepare_v2(connection, sql, -1, &prepared, nil) == SQLITE_OK,
                 let statement = prepared
-            else { throw failure }
+            else { throw Self.failure(connection) }
             defer { sqlite3_finalize(statement) }
             for (index, value) in values.enumerated() {
                 guard Self.bind(value, Int32(index + 1), statement) == SQLITE_OK else {
-                    throw failure
+                    throw Self.failure(connection)
                 }
             }
             var rows: [[Value]] = []
@@ -94,13 +92,13 @@ package final class LocalStore: @unchecked Sendable {
                     rows.append(
                         (0..<sqlite3_column_count(statement)).map { Self.column($0, statement) })
                 case SQLITE_DONE: return rows
-                default: throw failure
+                default: throw Self.failure(connection)
                 }
             }
         }
     }
 
-    private var failure: Failure {
+    private static func failure(_ connection: OpaquePointer) -> Failure {
         Failure(description: String(cString: sqlite3_errmsg(connection)))
     }
 

@@ -1,13 +1,12 @@
+import CloudKitWire
 import Foundation
 import LenticularCloudKit
 
 /// Stands between a sync engine and an app's delegate, and writes down every event as a line of text.
 ///
 /// Keep it as long as the engine, which does not keep its delegate alive.
-public final class EventRecorder: CKSyncEngineDelegate, @unchecked Sendable {
-    // Unchecked: the lines are behind the lock.
-    private let lock = NSLock()
-    private var lines: [String] = []
+public final class EventRecorder: CKSyncEngineDelegate {
+    private let lines = Locked<[String]>([])
     private let waiters = Waiters()
     private let delegate: any CKSyncEngineDelegate
 
@@ -16,7 +15,7 @@ public final class EventRecorder: CKSyncEngineDelegate, @unchecked Sendable {
 
     /// The events since the last call; states are left out, since they come after everything.
     public func takeEvents() -> [String] {
-        lock.withLock {
+        lines.withLock { lines in
             defer { lines = [] }
             return lines
         }
@@ -28,10 +27,10 @@ public final class EventRecorder: CKSyncEngineDelegate, @unchecked Sendable {
     /// - Throws: `NothingCame` when there was none in so many seconds.
     public func events(until last: String, within seconds: Double = 20) async throws -> [String] {
         let hasCome = await waiters.wait(within: seconds) {
-            self.lock.withLock { self.lines.contains { $0.hasPrefix(last) } }
+            self.lines.withLock { $0.contains { $0.hasPrefix(last) } }
         }
         guard hasCome else { throw NothingCame(awaited: last, instead: takeEvents()) }
-        return lock.withLock {
+        return lines.withLock { lines in
             let count = (lines.firstIndex { $0.hasPrefix(last) } ?? lines.count - 1) + 1
             defer { lines.removeFirst(count) }
             return Array(lines.prefix(count))
@@ -42,7 +41,7 @@ public final class EventRecorder: CKSyncEngineDelegate, @unchecked Sendable {
     public func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
         if case .stateUpdate = event {
         } else {
-            lock.withLock { lines.append(event.description) }
+            lines.withLock { $0.append(event.description) }
             waiters.look()
         }
         await delegate.handleEvent(event, syncEngine: syncEngine)

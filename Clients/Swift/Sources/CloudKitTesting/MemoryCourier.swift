@@ -2,7 +2,7 @@ import CloudKitTransport
 import CloudKitWire
 import Foundation
 
-/// Where one device is told what its person's subscriptions have to say.
+/// The address at which one device hears of its person's subscriptions.
 struct MemoryCourier {
     /// How a device asks.
     enum Way {
@@ -80,7 +80,7 @@ struct MemoryCourier {
         hand()
     }
 
-    /// Hands what waits to who waits for it.
+    /// Hands what waits to the devices that wait for it.
     private mutating func hand() {
         guard let (way, answer) = reader else { return }
         for index in waiting.indices where !waiting[index].isSent {
@@ -107,7 +107,7 @@ extension MemoryState.Contents {
     /// How many wait to be told.
     var listenerCount: Int { couriers.values.filter(\.hasReader).count }
 
-    /// Makes an address at which a device is told.
+    /// Makes an address at which a device gets its notices.
     mutating func makeCourier(of person: String, at device: String) -> String {
         let address = UUID().uuidString
         couriers[address] = MemoryCourier(person: person, device: device)

@@ -18,7 +18,7 @@ struct MemoryExchange: HTTPExchange {
     func answer(
         to request: URLRequest, _ patience: Patience
     ) async throws -> (Data, HTTPURLResponse) {
-        // As over a network, whoever asks does not go on at once.
+        // As over a network, the caller has to wait.
         await Task.yield()
         guard let url = request.url else { throw URLError(.badURL) }
         let path = url.pathComponents.suffix(3).joined(separator: "/")
@@ -26,7 +26,7 @@ struct MemoryExchange: HTTPExchange {
         let person = query.first { $0.name == "ckWebAuthToken" }?.value
         let write = query.first { $0.name == "writeId" }?.value
         let (status, body) = try state.with { contents in
-            // Who waits for notifications is not counted among an app's requests.
+            // Waiting for notifications does not count among an app's requests.
             path.hasSuffix("tokens/create")
                 ? makeCourier(person, &contents)
                 : try answer(

@@ -76,7 +76,8 @@ public final class MemoryServer: Sendable {
     /// Lets somebody in again.
     public func signIn(_ person: String) { state.with { _ = $0.signedOut.remove(person) } }
 
-    /// Waits until so many notification sequences and sync engines wait to be told: what happened before is told to none.
+    /// Waits until so many notification sequences and sync engines wait to be told: it reports nothing that happened
+    /// before.
     ///
     /// - Throws: `NothingCame` when there were fewer after so many seconds.
     public func waitForListeners(_ count: Int, within seconds: Double = 20) async throws {

@@ -1,3 +1,4 @@
+import CloudKitWire
 import Foundation
 import LenticularCloudKit
 
@@ -6,7 +7,8 @@ public actor VirtualClock {
     private var now = 0.0
     private var sleepers: [(wakes: Double, number: Int, continuation: Sleeper)] = []
     private let waiters = Waiters()
-    private let sleeping = SleeperCount()
+    /// How many tasks sleep, for those who are not on the clock's actor.
+    private let sleeping = Locked(0)
     private var next = 0
 
     private typealias Sleeper = CheckedContinuation<Void, any Error>
@@ -55,26 +57,19 @@ public actor VirtualClock {
     public nonisolated func waitForSleepers(
         _ count: Int, within seconds: Double = 20
     ) async throws {
-        let isReached = await waiters.wait(within: seconds) { self.sleeping.value >= count }
+        let isReached = await waiters.wait(within: seconds) {
+            self.sleeping.withLock { $0 } >= count
+        }
         guard !isReached else { return }
-        throw NothingCame(awaited: "\(count) sleepers", instead: ["\(sleeping.value) sleepers"])
+        let there = sleeping.withLock { $0 }
+        throw NothingCame(awaited: "\(count) sleepers", instead: ["\(there) sleepers"])
     }
 
     private func count() {
-        sleeping.set(sleepers.count)
+        let count = sleepers.count
+        sleeping.withLock { $0 = count }
         waiters.look()
     }
-}
-
-/// How many tasks sleep, for those who are not on the clock's actor.
-private final class SleeperCount: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var count = 0
-
-    var value: Int { lock.withLock { count } }
-
-    func set(_ value: Int) { lock.withLock { count = value } }
 }
 
 extension CKSyncEngine {

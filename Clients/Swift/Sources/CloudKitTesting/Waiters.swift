@@ -1,3 +1,4 @@
+import CloudKitWire
 import Foundation
 
 /// What a test waited for has not come in time.
@@ -12,49 +13,52 @@ public struct NothingCame: Error, Equatable, CustomStringConvertible {
 }
 
 /// Tasks that wait until something holds, each up to a deadline.
-final class Waiters: @unchecked Sendable {
-    // Unchecked: behind the lock.
+final class Waiters: Sendable {
     private struct Waiter {
         let isOver: @Sendable () -> Bool
         let continuation: CheckedContinuation<Bool, Never>
         let deadline: Task<Void, any Error>
     }
 
-    private let lock = NSLock()
-    private var waiting: [Int: Waiter] = [:]
-    private var last = 0
+    private struct Contents {
+        var waiting: [Int: Waiter] = [:]
+        var last = 0
+    }
+
+    private let contents = Locked(Contents())
 
     /// Waits until something holds, which is looked at now and whenever `look` is called.
     ///
     /// - Returns: whether it holds; false after so many seconds.
     func wait(within seconds: Double, until isOver: @escaping @Sendable () -> Bool) async -> Bool {
         await withCheckedContinuation { continuation in
-            lock.withLock {
+            contents.withLock { contents in
                 if isOver() {
                     continuation.resume(returning: true)
                     return
                 }
-                last += 1
-                let number = last
+                contents.last += 1
+                let number = contents.last
                 let deadline = Task { [weak self] in
                     try await Task.sleep(nanoseconds: UInt64(seconds * 1e9))
                     self?.giveUp(number)
                 }
-                waiting[number] = Waiter(
+                contents.waiting[number] = Waiter(
                     isOver: isOver, continuation: continuation, deadline: deadline)
             }
         }
     }
 
     private func giveUp(_ number: Int) {
-        lock.withLock { waiting.removeValue(forKey: number) }?.continuation.resume(returning: false)
+        let late = contents.withLock { $0.waiting.removeValue(forKey: number) }
+        late?.continuation.resume(returning: false)
     }
 
     /// Lets those go on whose time has come; to be called without the lock of what they wait for.
     func look() {
-        lock.withLock {
-            for (number, waiter) in waiting where waiter.isOver() {
-                waiting[number] = nil
+        contents.withLock { contents in
+            for (number, waiter) in contents.waiting where waiter.isOver() {
+                contents.waiting[number] = nil
                 waiter.deadline.cancel()
                 waiter.continuation.resume(returning: true)
             }

@@ -33,7 +33,7 @@ package typealias StreamedBody = AsyncThrowingStream<Data, any Error>
 /// Requests over the network.
 package struct NetworkExchange: HTTPExchange {
     private let session: URLSession
-    private let requests = WatchedRequests()
+    private let requests: WatchedRequests
 
     /// One session for all containers, without cookies and caches: who is signed in is in each request.
     package static let standard: NetworkExchange = {
@@ -45,9 +45,15 @@ package struct NetworkExchange: HTTPExchange {
     }()
 
     /// Makes a session, which lives as long as the process.
-    package init(_ configuration: URLSessionConfiguration) {
+    package init(_ configuration: URLSessionConfiguration, clock: RequestClock = .real) {
+        requests = WatchedRequests(clock)
+        #if canImport(FoundationNetworking)
+            let queue: OperationQueue? = NarrowQueue()
+        #else
+            let queue: OperationQueue? = nil
+        #endif
         session = URLSession(
-            configuration: configuration, delegate: requests, delegateQueue: nil)
+            configuration: configuration, delegate: requests, delegateQueue: queue)
     }
 
     package func answer(

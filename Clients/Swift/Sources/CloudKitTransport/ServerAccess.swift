@@ -8,7 +8,7 @@ public struct ServerAccess: Sendable {
         case production
     }
 
-    /// Who the program is to the server.
+    /// How the program identifies itself to the server.
     public enum Credentials: Sendable {
         /// Nobody: what everybody may read of the public database.
         case none
@@ -29,10 +29,10 @@ public struct ServerAccess: Sendable {
     public var environment: Environment
     /// Names the app to the server; a server key needs none.
     public var apiToken: String?
-    /// Who the program is.
+    /// The credentials of the program.
     public var credentials: Credentials
-    /// Told of every web token that takes the place of another, nil when a session has ended: for programs that
-    /// keep it for their next run, where nobody else reads it.
+    /// Called with every web token that replaces another, and with nil when a session has ended: for programs
+    /// that keep it for their next run, where nobody else reads it.
     public var onTokenChange: (@Sendable (String?) -> Void)?
 
     /// Takes an address and what lets the program in.

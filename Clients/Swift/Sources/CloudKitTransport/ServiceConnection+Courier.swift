@@ -19,7 +19,7 @@ extension ServiceConnection {
     /// often.
     private static let silenceSeconds: TimeInterval = 90
 
-    /// Makes the address at which this device is told.
+    /// Makes the address at which this device gets its notices.
     ///
     /// - Throws: `WireFault`, `TransportFailure`.
     package func courierAddress() async throws -> URL {

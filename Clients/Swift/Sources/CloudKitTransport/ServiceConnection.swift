@@ -35,7 +35,7 @@ public final class ServiceConnection: Sendable {
     /// Grows whenever somebody else may be signed in than before.
     package var accountGeneration: Int { get async { await webToken.generation } }
 
-    /// The token of who is signed in, as it is now; nil for nobody.
+    /// The current token of the signed-in user; nil for nobody.
     package var currentWebToken: String? { get async { await webToken.current.token } }
 
     /// Lets somebody know whenever somebody else may be signed in than before; one observer at a time.
@@ -46,8 +46,8 @@ public final class ServiceConnection: Sendable {
     /// - Parameters:
     ///   - operation: the path below the environment, such as `private/records/modify`.
     ///   - body: a JSON text.
-    ///   - write: names what the request changes: records that it saves carry the name, so that whoever lost the
-    ///     answer knows them again. Nil for requests that save no records.
+    ///   - write: names what the request changes: records that it saves carry the name, so that a caller that
+    ///     lost the answer recognises them. Nil for requests that save no records.
     /// - Returns: the answer's body.
     /// - Throws: `WireFault` when the whole request failed; `TransportFailure` when no answer came.
     public func call(

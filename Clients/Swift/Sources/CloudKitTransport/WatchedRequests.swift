@@ -18,13 +18,18 @@ package struct BrokenRequest: Error {
 /// Foundation keeps no timeouts on Linux, so they are kept here.
 final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
     private let running = Locked<[ObjectIdentifier: Running]>([:])
+    private let clock: RequestClock
+
+    init(_ clock: RequestClock) { self.clock = clock }
 
     private struct Running {
         let patience: Patience
-        let begun = ContinuousClock.now
+        let begun: Duration
         /// When something came or went last.
-        var touched = ContinuousClock.now
+        var touched: Duration
         var hasLeft = false
+        /// Whether its patience is over.
+        var isOverdue = false
         var head: CheckedContinuation<HTTPURLResponse, any Error>?
         let body: StreamedBody.Continuation
         /// Where the body goes instead of the stream.
@@ -32,11 +37,10 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
         var watch: Task<Void, Never>?
 
         /// How long it is still waited for, if nothing happens.
-        var left: Duration {
-            let now = ContinuousClock.now
-            let silence = .seconds(patience.silenceSeconds) - touched.duration(to: now)
+        func left(_ now: Duration) -> Duration {
+            let silence = .seconds(patience.silenceSeconds) - (now - touched)
             guard let whole = patience.wholeSeconds else { return silence }
-            return min(silence, .seconds(whole) - begun.duration(to: now))
+            return min(silence, .seconds(whole) - (now - begun))
         }
     }
 
@@ -50,10 +54,12 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
     ) async throws -> (StreamedBody, HTTPURLResponse) {
         try Task.checkCancellation()
         let (stream, continuation) = StreamedBody.makeStream()
-        continuation.onTermination = { _ in task.cancel() }
+        continuation.onTermination = { if case .cancelled = $0 { task.cancel() } }
         let id = ObjectIdentifier(task)
+        let now = clock.now()
         running.withLock {
-            $0[id] = Running(patience: patience, body: continuation, file: file)
+            $0[id] = Running(
+                patience: patience, begun: now, touched: now, body: continuation, file: file)
         }
         let response = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { head in
@@ -75,18 +81,19 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
     /// Ends the request once nothing has come or gone for too long, or it takes too long in all.
     private func watch(_ task: URLSessionTask) async {
         let id = ObjectIdentifier(task)
-        while let left = running.withLock({ $0[id]?.left }) {
+        while let left = running.withLock({ $0[id]?.left(clock.now()) }) {
             guard left <= .zero else {
                 // NB: cut short when the request has ended; there is then nothing more to watch.
-                guard (try? await Task.sleep(for: left)) != nil else { return }
+                guard (try? await clock.sleep(left)) != nil else { return }
                 continue
             }
-            // Before the session has a word, which would be that somebody has cancelled it; this cancels it, too.
-            return end(id, URLError(.timedOut))
+            // It ends when the session says so: until then it may still send what it asks for.
+            running.withLock { $0[id]?.isOverdue = true }
+            return task.cancel()
         }
     }
 
-    /// Tells whoever waits, once.
+    /// Tells the waiting caller, once.
     private func end(_ id: ObjectIdentifier, _ error: (any Error)?) {
         guard let ended = running.withLock({ $0.removeValue(forKey: id) }) else { return }
         ended.watch?.cancel()
@@ -99,7 +106,7 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
     private func touch(_ task: URLSessionTask, _ note: (inout Running) -> Void = { _ in }) {
         running.withLock { running in
             guard var found = running.removeValue(forKey: ObjectIdentifier(task)) else { return }
-            found.touched = .now
+            found.touched = clock.now()
             note(&found)
             running[ObjectIdentifier(task)] = found
         }
@@ -125,6 +132,7 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
         }
         guard let answer = response as? HTTPURLResponse else {
             end(ObjectIdentifier(dataTask), TransportFailure.unreadable(status: 0))
+            cancel(dataTask)
             return completionHandler(.cancel)
         }
         head?.resume(returning: answer)
@@ -146,14 +154,25 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
         do {
             try file.write(contentsOf: data)
         } catch {
-            dataTask.cancel()
             end(id, error)
+            cancel(dataTask)
         }
+    }
+
+    /// Cancels a task from within a call of its session, which would wait for that call.
+    private func cancel(_ task: URLSessionTask) {
+        DispatchQueue.global().async { task.cancel() }
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
     ) {
-        end(ObjectIdentifier(task), error)
+        let id = ObjectIdentifier(task)
+        let isOverdue = running.withLock { running in
+            if task.countOfBytesSent > 0 { running[id]?.hasLeft = true }
+            return running[id]?.isOverdue ?? false
+        }
+        // The session's own word would be that somebody has cancelled it.
+        end(id, error.map { isOverdue ? URLError(.timedOut) : $0 })
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The token of who is signed in, as it is handed from one request to the next.
+/// The token of the signed-in user, as one request hands it to the next.
 ///
 /// The server answers with successors, and says when a session has ended. Requests that find it ended at the
 /// same time wait for one sign-in.
@@ -21,7 +21,7 @@ actor WebToken {
         fileprivate let asked: Int
     }
 
-    /// Whoever was asked has not signed in.
+    /// The person did not sign in.
     struct NotSignedIn: Error {}
 
     /// - Parameters:

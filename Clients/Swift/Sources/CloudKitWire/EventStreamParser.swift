@@ -65,7 +65,7 @@ public struct EventStreamParser: Sendable {
             if hasData { data.append(0x0A) }
             hasData = true
             data += value
-        // An id with a NUL is none.
+        // An id with a NUL is ignored.
         case "id" where !value.contains(0): id = String(decoding: value, as: UTF8.self)
         case "retry" where !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }:
             retrySeconds = Double(String(decoding: value, as: UTF8.self)).map { $0 / 1000 }

@@ -31,7 +31,7 @@ public struct JSONView: Sendable {
         }
     }
 
-    /// A whole number that fits; a number with a fraction or exponent is none.
+    /// A whole number that fits; a number with a fraction or exponent is not one.
     public var int64: Int64? {
         guard entry.kind == .number else { return nil }
         return Self.integer(scalarText)

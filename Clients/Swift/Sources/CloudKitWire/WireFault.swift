@@ -39,7 +39,7 @@ public struct WireFault: Error, Sendable {
     /// A day: whatever a server says beyond that, nobody waits for.
     private static let retryAfterSecondsMax = 86_400.0
 
-    /// A delay that can be waited for; nil for what is none.
+    /// A delay that can be waited for; nil for anything else.
     private static func delay(_ seconds: Double) -> Double? {
         seconds.isFinite ? max(0, min(retryAfterSecondsMax, seconds)) : nil
     }
@@ -47,7 +47,7 @@ public struct WireFault: Error, Sendable {
     /// Reads an item or a body that may be a fault.
     ///
     /// - Parameter retryAfterSeconds: what the head of the answer says, for a body that says nothing of it.
-    /// - Returns: nil for what is none: it has no `serverErrorCode`.
+    /// - Returns: nil for anything else: it has no `serverErrorCode`.
     public init?(_ view: JSONView, status: Int? = nil, retryAfterSeconds: Double? = nil) {
         guard let code = view["serverErrorCode"]?.string else { return nil }
         // A body that was refused unread has no details.

@@ -16,6 +16,7 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
     private var wanted: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
     private var next: [String: String] = [:]
+    private var late: @Sendable (String, String?) async -> Void = { _, _ in }
 
     /// - Parameter together: so many requests arrive before the first of them is answered.
     init(sessions: [String: String], together: Int = 1) {
@@ -27,6 +28,12 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
     var together: Int {
         get { lock.withLock { wanted } }
         set { lock.withLock { wanted = newValue } }
+    }
+
+    /// What each answer waits for once it is known, by the path and the token of its request.
+    var beforeAnswers: @Sendable (String, String?) async -> Void {
+        get { lock.withLock { late } }
+        set { lock.withLock { late = newValue } }
     }
 
     /// The tokens that answers hand out to requests with others.
@@ -54,6 +61,7 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
         let (user, successor) = lock.withLock {
             (token.flatMap { sessions[$0] }, token.flatMap { next[$0] })
         }
+        await beforeAnswers(url.path, token)
         let body =
             user.map { #"{"userRecordName":"\#($0)","zones":[]}"# }
             ?? #"{"serverErrorCode":"AUTHENTICATION_REQUIRED","reason":"sign in","redirectURL":"\#(Self.page)"}"#

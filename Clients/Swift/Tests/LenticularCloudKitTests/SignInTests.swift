@@ -77,7 +77,11 @@ final class SignInTests: XCTestCase {
                 return names.notes.count == 1 ? "first" : "second"
             }, onTokenChange: { changes.note($0 ?? "none") })
         let database = container.privateCloudDatabase
+        // The look who is signed in must not be the one to find the session ended.
+        let hasLooked = expectation(
+            forNotification: .CKAccountChanged, object: container, handler: nil)
         _ = try await database.allRecordZones()
+        await fulfillment(of: [hasLooked], timeout: 10)
         exchange.end("first")
         _ = try await database.allRecordZones()
         XCTAssertEqual(exchange.tokens, [nil, "first", "first", "second"])
@@ -131,6 +135,29 @@ final class SignInTests: XCTestCase {
         XCTAssertEqual(bob.recordName, "_bob")
         await fulfillment(of: [toldAgain], timeout: 10)
         await fulfillment(of: [notTold], timeout: 0.05)
+    }
+
+    func testANameThatComesLateIsNotTakenForThatOfWhoHasSignedInSince() async throws {
+        let exchange = SessionExchange(sessions: ["ann": "_ann", "bob": "_bob"])
+        let asked = Counter()
+        let container = container(
+            exchange,
+            .signIn { _ in
+                asked.note("asked")
+                return asked.notes.count == 1 ? "ann" : "bob"
+            })
+        let gate = Gate()
+        exchange.beforeAnswers = { path, token in
+            if path.hasSuffix("users/caller"), token == "ann" { await gate.pass() }
+        }
+        async let name = container.userRecordID().recordName
+        // The container's own look who has signed in, too.
+        await gate.waitForArrivals(2)
+        exchange.end("ann")
+        _ = try await container.privateCloudDatabase.allRecordZones()
+        await gate.open()
+        let found = try await name
+        XCTAssertEqual(found, "_bob")
     }
 
     func testTheEndOfASessionWithoutASignInIsToldAndTheStatusFollows() async throws {

@@ -192,7 +192,7 @@ final class SyncContractTests: XCTestCase {
         let zone = SyncedApp.zone
         let other = other
         let first = Task { try await engine.fetchChanges(.init(scope: .zoneIDs([zone]))) }
-        try await eventually { await gate.hasArrived }
+        await gate.waitForArrivals(1)
         let joined = Task { try await engine.fetchChanges(.init(scope: .zoneIDs([zone]))) }
         let second = Task { try await engine.fetchChanges(.init(scope: .zoneIDs([other]))) }
         await gate.open()
@@ -321,25 +321,6 @@ final class SyncContractTests: XCTestCase {
         let next = app.engine(server, from: state)
         try await next.sendChanges()
         XCTAssertEqual(app.takeLog(), ["will send", "sent [\"a\"] -[]", "did send"])
-    }
-}
-
-/// Holds tasks up until it is opened.
-private actor Gate {
-    private var isOpen = false
-    private var held: [CheckedContinuation<Void, Never>] = []
-
-    var hasArrived: Bool { !held.isEmpty }
-
-    func pass() async {
-        if isOpen { return }
-        await withCheckedContinuation { held.append($0) }
-    }
-
-    func open() {
-        isOpen = true
-        for continuation in held { continuation.resume() }
-        held = []
     }
 }
 

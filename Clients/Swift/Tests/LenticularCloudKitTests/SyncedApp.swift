@@ -12,6 +12,8 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
     private var texts: [String: String] = [:]
     private var records: [String: CKRecord] = [:]
     private var state: CKSyncEngine.State.Serialization?
+    /// The last engine, whose states are kept: those before it belong to processes that have ended.
+    private weak var current: CKSyncEngine?
     /// Called for each event, after it was dealt with.
     var onEvent: @Sendable (CKSyncEngine.Event, CKSyncEngine) async -> Void = { _, _ in }
     /// What is asked instead of the app when there is something to send or to fetch.
@@ -26,7 +28,7 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
     func takeLog() -> [String] {
         lock.withLock {
             defer { lines = [] }
-            return lines.filter { $0 != "state" }
+            return lines
         }
     }
 
@@ -64,9 +66,11 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
             delegate: delegate ?? self)
         configuration.automaticallySync = automatic
         configuration.subscriptionID = subscription
-        return CKSyncEngine(
+        let engine = CKSyncEngine(
             configuration, server: server,
             schedule: SyncSchedule(isOn: automatic, timing: SyncTiming(), sleep: sleep))
+        lock.withLock { current = engine }
+        return engine
     }
 
     static func id(_ name: String) -> CKRecord.ID { CKRecord.ID(recordName: name, zoneID: zone) }
@@ -123,8 +127,7 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
     private func note(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
         switch event {
         case .stateUpdate(let update):
-            state = update.stateSerialization
-            lines.append("state")
+            if engine === current { state = update.stateSerialization }
         case .accountChange(let change): lines.append("account \(change.changeType)")
         case .fetchedDatabaseChanges(let changes):
             lines.append(

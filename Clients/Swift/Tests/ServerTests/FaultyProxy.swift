@@ -93,7 +93,7 @@ import Foundation
         }
 
         /// Reads a head and as much body as it announces.
-        private static func message(from descriptor: Int32) -> [UInt8]? {
+        static func message(from descriptor: Int32) -> [UInt8]? {
             var bytes: [UInt8] = []
             var piece = [UInt8](repeating: 0, count: 65_536)
             while true {

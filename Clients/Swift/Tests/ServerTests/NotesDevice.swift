@@ -15,16 +15,10 @@ final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
 
     init(_ container: CKContainer) {
         database = container.privateCloudDatabase
-        current = make()
-        engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zone))])
+        make().state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zone))])
     }
 
-    var engine: CKSyncEngine {
-        if let current { return current }
-        let made = make()
-        current = made
-        return made
-    }
+    var engine: CKSyncEngine { lock.withLock { current } ?? make() }
 
     var notes: [String: String] { lock.withLock { texts } }
 
@@ -32,7 +26,9 @@ final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
         var configuration = CKSyncEngine.Configuration(
             database: database, stateSerialization: lock.withLock { state }, delegate: self)
         configuration.automaticallySync = false
-        return CKSyncEngine(configuration)
+        let engine = CKSyncEngine(configuration)
+        lock.withLock { current = engine }
+        return engine
     }
 
     /// The program ends, and begins again with the state that it was told last.
@@ -40,8 +36,7 @@ final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
         // A state is told after each change, by itself: wait for one that holds them all.
         let pending = engine.state.pendingRecordZoneChanges
         try? await engine.fetchChanges()
-        current = make()
-        engine.state.add(pendingRecordZoneChanges: pending)
+        make().state.add(pendingRecordZoneChanges: pending)
     }
 
     func write(_ name: String, _ text: String) {
@@ -67,7 +62,8 @@ final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
 
     private func note(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
         switch event {
-        case .stateUpdate(let update): state = update.stateSerialization
+        // Those of an engine of before belong to a program that has ended.
+        case .stateUpdate(let update) where engine === current: state = update.stateSerialization
         case .fetchedRecordZoneChanges(let changes):
             let waiting = Set(engine.state.pendingRecordZoneChanges)
             for change in changes.modifications {

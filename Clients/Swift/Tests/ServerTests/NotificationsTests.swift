@@ -1,5 +1,6 @@
-import LenticularCloudKit
 import XCTest
+
+@testable import LenticularCloudKit
 
 #if os(Linux)
     /// What another device of the same person does, told to this one by the server itself.
@@ -31,11 +32,15 @@ import XCTest
                 environment: ["LENTICULAR_SERVICE_FILE": service.path, "HOME": home.path])
         }
 
+        /// - Parameter body: called once this device is told of what changes from there on.
         /// - Throws: `NothingCame` after a minute; `XCTSkip` for a server that has no notifications.
         private func first(
-            of notifications: AsyncThrowingStream<CKNotification, any Error>,
+            in container: CKContainer, by way: CKNotificationDelivery = .eventStream,
             after body: @escaping @Sendable () async throws -> Void
         ) async throws -> CKNotification? {
+            let (beginnings, begin) = AsyncStream<Void>.makeStream()
+            let notifications = container.access.notifications(
+                by: way, onBegin: { begin.yield() })
             do {
                 return try await withThrowingTaskGroup(of: CKNotification?.self) { group in
                     group.addTask {
@@ -43,6 +48,7 @@ import XCTest
                         return nil
                     }
                     group.addTask {
+                        for await _ in beginnings { break }
                         try await body()
                         try await Task.sleep(nanoseconds: 60_000_000_000)
                         return nil
@@ -68,7 +74,7 @@ import XCTest
             try await database.save(CKRecordZone(zoneName: "Contacts"))
             try await database.save(CKDatabaseSubscription(subscriptionID: "all"))
             for (index, way) in [CKNotificationDelivery.eventStream, .longPoll].enumerated() {
-                let found = try await first(of: container.notifications(by: way)) {
+                let found = try await first(in: container, by: way) {
                     try other.add("Contact \(index)")
                 }
                 let notification = try XCTUnwrap(found as? CKDatabaseNotification, "\(way)")
@@ -88,8 +94,7 @@ import XCTest
                 .init(
                     database: container.privateCloudDatabase, stateSerialization: nil,
                     delegate: follower))
-            let subscribed = container.notifications()
-            _ = try await first(of: subscribed) {
+            _ = try await first(in: container) {
                 await follower.hasLooked()
                 try other.add("Cleo")
             }

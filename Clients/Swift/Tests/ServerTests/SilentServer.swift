@@ -10,8 +10,6 @@ import Foundation
         enum Words: Sendable {
             /// At once.
             case all(String)
-            /// The first text at once, then the second by single letters, so many seconds apart.
-            case slowly(String, String, seconds: Double)
             /// It takes no connection: what is sent to it does not leave.
             case unreachable
         }
@@ -19,6 +17,9 @@ import Foundation
         struct NotStarted: Error {}
 
         let url: URL
+        /// Every request, once all of it has come and the answer's words have left.
+        let answered: AsyncStream<Void>
+        private let tell: AsyncStream<Void>.Continuation
         private let words: Words
         private let listener: Int32
         /// Connections that stay open as long as the server.
@@ -26,6 +27,7 @@ import Foundation
 
         init(_ words: Words) throws {
             self.words = words
+            (answered, tell) = AsyncStream.makeStream()
             let listening = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
             listener = listening
             var address = sockaddr_in()
@@ -94,24 +96,21 @@ import Foundation
         }
 
         private func answer(_ client: Int32) {
-            var piece = [UInt8](repeating: 0, count: 65_536)
-            guard read(client, &piece, piece.count) > 0 else { return }
-            switch words {
-            case .all(let text): say(text, to: client)
-            case .slowly(let first, let rest, let seconds):
-                say(first, to: client)
-                for letter in rest {
-                    usleep(UInt32(seconds * 1e6))
-                    guard say(String(letter), to: client) else { return }
-                }
-            case .unreachable: return
+            guard FaultyProxy.message(from: client) != nil, case .all(let text) = words else {
+                return
             }
+            say(text, to: client)
+            tell.yield()
         }
 
-        @discardableResult
-        private func say(_ text: String, to client: Int32) -> Bool {
+        /// Says more to all who are connected.
+        func say(_ text: String) {
+            for client in open.withLock({ $0 }) { say(text, to: client) }
+        }
+
+        private func say(_ text: String, to client: Int32) {
             let bytes = Array(text.utf8)
-            return bytes.isEmpty || send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL)) > 0
+            _ = send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL))
         }
     }
 #endif

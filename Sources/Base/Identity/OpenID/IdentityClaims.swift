@@ -1,7 +1,8 @@
 import Cryptography
 import JSON
 
-/// Who somebody is, by a provider's ID token that was checked (OpenID Connect Core 1.0 §3.1.3.7).
+/// A person's identity, from a provider's ID token that was checked (OpenID Connect Core 1.0
+/// §3.1.3.7).
 ///
 /// Issuer and subject together are the identity; an e-mail address is not.
 package struct IdentityClaims: Sendable, Equatable {
@@ -13,7 +14,7 @@ package struct IdentityClaims: Sendable, Equatable {
     package let issuer: String
     package let subject: String
     package let email: String?
-    /// By the provider's word: what it is worth is a matter of trust in it.
+    /// As the provider says: believe it as far as you trust the provider.
     package let isEmailVerified: Bool
     package let givenName: String?
     package let familyName: String?

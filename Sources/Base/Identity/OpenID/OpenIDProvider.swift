@@ -4,7 +4,7 @@ import JSON
 package struct OpenIDProvider: Sendable, Equatable {
     package static let documentBytesMax = 262_144
 
-    /// Exactly as the provider writes it: half of who somebody is.
+    /// Exactly as the provider writes it: with the subject it makes the identity.
     package let issuer: String
     package let authorizationEndpoint: String
     package let tokenEndpoint: String
@@ -20,8 +20,8 @@ package struct OpenIDProvider: Sendable, Equatable {
 
     /// Reads a provider's document.
     ///
-    /// Nil when it is none, when it is another issuer's (§4.3), or when it leads to plain `http` although
-    /// the issuer is `https`.
+    /// Nil when the bytes are not such a document, when it belongs to another issuer (§4.3), or when it leads
+    /// to plain `http` although the issuer uses `https`.
     package init?(_ bytes: [UInt8], ofIssuer issuer: String) {
         guard bytes.count <= Self.documentBytesMax else { return nil }
         let root: JSONValue

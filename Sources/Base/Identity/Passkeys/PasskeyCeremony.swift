@@ -6,7 +6,7 @@ package enum PasskeyRefusal: Error, Sendable, Equatable {
     case malformed(String)
     /// Made for another page, challenge, purpose or server.
     case otherCeremony(String)
-    /// Nobody was there, or nobody was asked who they are although that is wanted.
+    /// The authenticator did not notice a user, or did not check who they are although that is required.
     case userAbsent
     /// A key that is neither ES256 nor RS256.
     case unsupportedKey
@@ -27,13 +27,14 @@ package struct Passkey: Sendable {
     /// Whether it may exist on several devices of its owner.
     package let isBackupEligible: Bool
     package let isBackedUp: Bool
-    /// Whether the authenticator has asked who is there, so that no other factor is needed.
+    /// Whether the authenticator has checked who uses it, by a PIN or a fingerprint, so that no other factor is
+    /// needed.
     package let isUserVerified: Bool
 }
 
 /// What a sign-in by a passkey has shown.
 package struct PasskeyUse: Sendable, Equatable {
-    /// To be kept in place of the former, in the transaction that lets its owner in.
+    /// The new count, to be stored in the transaction that lets the owner in.
     package let signCount: UInt32
     package let isBackedUp: Bool
     package let isUserVerified: Bool
@@ -41,8 +42,8 @@ package struct PasskeyUse: Sendable, Equatable {
 
 /// One exchange with an authenticator (WebAuthn §7): what was asked, and the check of what comes back.
 ///
-/// Pure. Whoever uses it makes the challenge: `challengeBytes` random bytes, used once, for a few minutes.
-/// They also look up the passkey by its id, and see that it is its account's.
+/// Pure. The caller makes the challenge: `challengeBytes` random bytes, used once, for a few minutes. The
+/// caller also looks up the passkey by its id, and checks that it belongs to the account.
 package struct PasskeyCeremony: Sendable {
     package static let challengeBytes = 32
     private static let clientDataBytesMax = 8_192
@@ -56,7 +57,7 @@ package struct PasskeyCeremony: Sendable {
     ///   - challenge: that was sent to the page.
     ///   - relyingParty: the host's name that passkeys are bound to, such as `sync.example.com`.
     ///   - origins: of the server's own pages, such as `https://sync.example.com`.
-    ///   - requiresVerification: whether the authenticator has to ask who is there.
+    ///   - requiresVerification: whether the authenticator has to check who uses it.
     package init(
         challenge: [UInt8], relyingParty: String, origins: Set<String>,
         requiresVerification: Bool
@@ -131,7 +132,7 @@ package struct PasskeyCeremony: Sendable {
         guard let origin = root["origin"]?.string, origins.contains(origin) else {
             throw .otherCeremony("origin")
         }
-        // A page of somebody else that shows ours in a frame is somebody else's page.
+        // When another site shows our page in a frame, the sign-in belongs to that site.
         guard root["crossOrigin"]?.bool != true, root["topOrigin"] == nil else {
             throw .otherCeremony("crossOrigin")
         }

@@ -17,7 +17,8 @@ package struct PasskeyPublicKey: Sendable {
     package let cose: [UInt8]
     private let key: Key
 
-    /// Reads a COSE_Key to its last byte; nil for one of another kind, or that is none.
+    /// Reads a COSE_Key to its last byte; nil for a key of another kind, and for bytes that are not
+    /// a key.
     package init?(cose: [UInt8]) {
         guard let (value, end) = CBORReader.valueIfAny(cose), end == cose.count else { return nil }
         self.init(value, cose: cose)
@@ -54,7 +55,7 @@ package struct PasskeyPublicKey: Sendable {
 }
 
 extension CBORReader {
-    /// As `value`, where it does not matter why there is none.
+    /// As `value`, but nil in place of an error.
     static func valueIfAny(
         _ bytes: [UInt8], at position: Int = 0
     ) -> (value: CBORValue, end: Int)? {

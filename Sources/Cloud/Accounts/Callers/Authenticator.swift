@@ -3,7 +3,7 @@ import Cryptography
 import Storage
 import Synchronization
 
-/// Says who a request is from (rulings.md 3 to 8).
+/// Finds out which caller sent a request (rulings.md 3 to 8).
 ///
 /// Tokens once found good are remembered, so that the usual request costs a look-up in memory. A
 /// revocation through the same catalog holds for every request that comes after it.
@@ -91,7 +91,7 @@ package final class Authenticator: Sendable {
         do { try lastUses.write(to: catalog) } catch { report(error) }
     }
 
-    /// Whether a signed request's body is worth keeping while it comes in.
+    /// Whether to keep the body of a signed request while it comes in.
     ///
     /// It is if the key is known here, the date is near, and the signature has the form of one.
     ///
@@ -109,7 +109,7 @@ package final class Authenticator: Sendable {
         }
     }
 
-    /// Those names that a user or a server key of the container has.
+    /// The names among these that belong to a user or a server key of the container.
     ///
     /// - Throws: what the catalog reports.
     package func identities(
@@ -137,8 +137,8 @@ package final class Authenticator: Sendable {
 
     /// The fault for a caller of a kind that the endpoint does not take (rulings.md 6 and 8).
     ///
-    /// For an API token it is AUTHENTICATION_REQUIRED, with the way to sign in. For a server key it
-    /// is AUTHENTICATION_FAILED. It is so for everybody where signing in would not help.
+    /// For an API token it is AUTHENTICATION_REQUIRED, with the way to sign in. For a server key it is
+    /// AUTHENTICATION_FAILED. Every caller gets this fault where signing in would not help.
     package func wrongKind(
         _ identified: Identified, isForPeople: Bool = true, origin: String? = nil,
         now: Milliseconds
@@ -151,7 +151,7 @@ package final class Authenticator: Sendable {
     ///
     /// Has no side effect: browsers send a request that is answered 421 twice.
     ///
-    /// - Parameter origin: of the page that the request is of, to which alone sign-in hands its outcome.
+    /// - Parameter origin: of the page that sent the request; only this page gets the outcome of the sign-in.
     package func authenticationRequired(
         for token: APITokenRecord, origin: String? = nil, now: Milliseconds
     ) -> Fault {
@@ -161,8 +161,7 @@ package final class Authenticator: Sendable {
         return fault
     }
 
-    /// The token to send back to a caller whose renewal is due: a new one, or the old one when none
-    /// can be made.
+    /// The token to send back when a renewal is due: a new one, or the old one when no new one can be made.
     ///
     /// Blocks until the new token is on disk. Requests that come together with one token get one
     /// new token. While it is being made, they keep the old one, which stays good until it expires.
@@ -179,7 +178,7 @@ package final class Authenticator: Sendable {
             return made
         } catch {
             checked.endRenewal(of: renewal.presented, made: nil)
-            // A refusal means that the session was ended meanwhile, which is no failure.
+            // A refusal means that the session has ended meanwhile; that is not a failure.
             if !(error is CatalogRefusal) { report(error) }
             return identified.webToken
         }
@@ -312,7 +311,7 @@ extension Identification {
 extension APITokenRecord {
     /// Why the token is not good here or for a page of the request's origin; nil when it is.
     ///
-    /// Requests of no page come without an origin, and always may.
+    /// Requests that come from no page have no origin, and are always allowed.
     fileprivate func refusal(
         of credentials: Credentials, in container: ContainerID, _ environment: Environment
     ) -> CredentialRefusal? {

@@ -5,8 +5,8 @@ import Storage
 /// The tokens with which devices wait for their notices: random bytes, and a code over them and
 /// their place.
 ///
-/// By the code, the server knows its own tokens without looking into a store. So nobody can make it
-/// open a store with a token that is not good.
+/// By the code, the server knows its own tokens without looking into a store. So a false token
+/// never makes it open a store.
 package struct CourierTokens: Sendable {
     /// Of one token.
     package static let bytes = randomBytes + codeBytes

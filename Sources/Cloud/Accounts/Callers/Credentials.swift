@@ -6,7 +6,7 @@ import Cryptography
     import Darwin
 #endif
 
-/// What one request brings to show who it is from, as received and not yet believed.
+/// The credentials of one request, as received and not yet checked.
 ///
 /// The body is hashed when a signature has to be verified, not before.
 package struct Credentials: Sendable {
@@ -25,7 +25,7 @@ package struct Credentials: Sendable {
     let webToken: TokenBytes?
     /// `ckOnBehalfOf`, percent-decoded; nil when absent.
     let onBehalfOf: [UInt8]?
-    /// The name of a parameter or header that came more than once, so that nobody can say which counts.
+    /// The name of a parameter or header that came more than once, so that it is not clear which one counts.
     let repeatedName: String?
     /// Nil when none of the headers is there.
     let signature: Signature?
@@ -34,7 +34,7 @@ package struct Credentials: Sendable {
     let target: [UInt8]
     let body: SignedBody
 
-    /// Whether a signature, and nothing else, says who the request is from.
+    /// Whether a signature is the request's only credential.
     package var areSignature: Bool {
         signature != nil && apiToken == nil && webToken == nil && repeatedName == nil
     }
@@ -124,7 +124,7 @@ struct TokenBytes: Hashable, Sendable {
     }
 }
 
-/// What a query says of who asks.
+/// What a query says about the caller.
 private struct CredentialQuery {
     private(set) var apiToken: [UInt8]?
     private(set) var webToken: [UInt8]?

@@ -6,7 +6,7 @@ package struct Identification: Sendable {
     /// The Origin to allow in the answer, also when the result is a fault; nil to allow none.
     package let allowedOrigin: String?
     package let result: Result<Identified, Fault>
-    /// Why the credentials were not believed, for the log alone; nil where the fault says it.
+    /// Why the credentials were refused, for the log alone; nil where the fault says it.
     package let refusal: CredentialRefusal?
 
     init(
@@ -49,7 +49,7 @@ package final class Identified: Sendable {
     /// Whether half of the web token's life is over and no other has been made for it yet.
     ///
     /// Then `Authenticator.renewedWebToken(_:now:)` gives the token to send back instead. It writes
-    /// to the disk, so it does not belong on an event loop.
+    /// to the disk, so never call it on an event loop.
     package var isRenewalDue: Bool { renewal != nil }
 
     /// What a token that replaces another is made from.

@@ -4,7 +4,7 @@ import Synchronization
 
 /// When tokens and keys were last used, remembered until it is written down, for all of them together.
 ///
-/// What a crash takes with it are the uses of the last minute.
+/// A crash loses the uses of the last minute.
 final class LastUses: Sendable {
     /// A credential that is used all the time is noted this often.
     static let stepMilliseconds: Milliseconds = 60_000

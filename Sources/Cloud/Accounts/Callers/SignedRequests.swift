@@ -20,7 +20,9 @@ struct SignedRequests: Sendable {
         standInSignature = made.sign([])
     }
 
-    /// The key that signed the request, or what is wrong with it, which must not be told to the caller.
+    /// The key that signed the request, or what is wrong with the request.
+    ///
+    /// The caller must not learn what is wrong.
     ///
     /// - Throws: what the catalog reports.
     func signer(

@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// What people are shown an app as.
+/// How an app is shown to people.
 package struct AppLabel: Sendable, Equatable {
     /// The name that the operator gave it, else the container's.
     package let name: String
@@ -31,7 +31,7 @@ package struct AppLabel: Sendable, Equatable {
 }
 
 extension Reception {
-    /// What people are shown the app of a container as.
+    /// How the app of a container is shown to people.
     package func label(of container: ContainerID) throws -> AppLabel {
         try catalog.container(container).map { AppLabel($0) } ?? AppLabel(name: container.name)
     }

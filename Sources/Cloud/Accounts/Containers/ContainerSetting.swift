@@ -13,7 +13,7 @@ package enum ContainerSetting: String, CaseIterable, Sendable {
     /// Whether `changes/zone` serves the public database's default zone too (rulings.md 31).
     case publicChanges
 
-    /// More is no picture to stand beside a name.
+    /// A larger picture does not fit beside a name.
     package static let iconBytesMax = 65_536
 
     /// Whether the setting can be set to this text; an icon is set to a picture only.

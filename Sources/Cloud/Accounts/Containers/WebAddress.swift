@@ -1,4 +1,4 @@
-/// The little that is asked of addresses that operators give and browsers are sent to.
+/// Checks the addresses that operators give and that browsers are sent to.
 enum WebAddress {
     private static let bytesMax = 2_048
 

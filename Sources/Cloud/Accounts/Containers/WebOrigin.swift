@@ -1,6 +1,6 @@
 /// Where a web page comes from, in the form that browsers send (RFC 6454 §6.2): scheme, host, port.
 package enum WebOrigin {
-    /// Longer ones are no origins of a page: a host has at most 253 characters.
+    /// A longer text is not an origin: a host has at most 253 characters.
     private static let bytesMax = 512
 
     /// The one spelling of the origin: lower-case, without the scheme's own port.

@@ -1,7 +1,7 @@
 import CloudModel
 import Synchronization
 
-/// How many of something may be done in an hour by all together.
+/// A limit on what all callers together may do in an hour.
 ///
 /// Any thread may call.
 final class HourlyBudget: Sendable {

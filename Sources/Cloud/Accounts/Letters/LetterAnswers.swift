@@ -14,7 +14,7 @@ package struct LetterAnswers: Sendable {
         self.random = random
     }
 
-    /// To whom a link was sent, and where it leads on to; nil for one that is not good now.
+    /// The recipient of a link, and the page that it leads to; nil for one that is not good now.
     package func link(
         of secret: String, _ purpose: LetterLink.Purpose, now: Milliseconds
     ) throws -> LetterLink? {
@@ -38,7 +38,7 @@ package struct LetterAnswers: Sendable {
         return account
     }
 
-    /// Makes an account for who was invited; the link has shown that the address is theirs.
+    /// Makes an account for the person who was invited; the link has shown that the address is theirs.
     ///
     /// - Returns: nil for a link that is not good, or was used by somebody else first.
     /// - Throws: `nameIllegal`, `passwordIllegal`: the link stays good; `addressTaken` when the address has

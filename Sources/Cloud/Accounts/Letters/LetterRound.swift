@@ -2,11 +2,11 @@ import Background
 import CloudModel
 import Storage
 
-/// Brings what is to be said to an address.
+/// Sends a letter to an address.
 package protocol LetterSender: Sendable {
     /// Whether letters of this kind can be sent at all.
     func reaches(_ kind: Address.Kind) -> Bool
-    /// Sends one letter, and returns when somebody else is responsible for it; blocks.
+    /// Sends one letter, and returns when the next server is responsible for it; blocks.
     ///
     /// - Throws: when it is to be tried again later.
     func send(_ text: LetterText, to address: Address) throws
@@ -31,9 +31,9 @@ package struct LetterRound: Sendable {
     /// What became of the letters of a round.
     package struct Outcome: Sendable, Equatable {
         package var sent = 0
-        /// Nobody was to get them.
+        /// They no longer had a recipient.
         package var dropped = 0
-        /// To be tried again; why, for the log.
+        /// Will be tried again; the reason is for the log.
         package var failures: [String] = []
         /// Given up.
         package var givenUp = 0

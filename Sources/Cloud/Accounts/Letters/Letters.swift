@@ -4,14 +4,12 @@ import Storage
 
 /// Queues what is to be sent to people, and makes the secrets when it leaves.
 ///
-/// Queueing looks at no account. So it does the same work, in the same time, for an address that
-/// has an account and for one that has none. Only when the letter leaves, the server looks whom it
-/// is for.
+/// Queueing looks at no account. So it does the same work, in the same time, for an address that has an account
+/// and for one that has none. The server looks up the recipient only when the letter leaves.
 ///
-/// Each kind of letter has its share of the queue, so that no kind that somebody has sent in numbers shuts
-/// out another.
+/// Each kind of letter has its share of the queue, so that many letters of one kind do not shut out another.
 package struct Letters: Sendable {
-    /// What became of a wish for a letter.
+    /// What became of a request for a letter.
     package enum Outcome: Sendable, Equatable {
         case queued
         /// Too many lately; the next may be asked for in so many seconds.
@@ -24,7 +22,7 @@ package struct Letters: Sendable {
         case reset(secret: String)
         /// The last part of a link by which an account is made.
         case invitation(secret: String)
-        /// Somebody asked for an account for an address that has one.
+        /// An account was asked for with an address that already has one.
         ///
         /// - Parameter place: where they were going; nil for nowhere.
         case accountExists(place: String?)
@@ -36,7 +34,7 @@ package struct Letters: Sendable {
 
     private static let secretBytes = 32
     private static let codeDigits = 8
-    /// When too many wait, whoever asks may come again after so long.
+    /// When too many wait, the caller may try again after so long.
     private static let fullSeconds = 60
 
     private let catalog: any CatalogStorage
@@ -56,11 +54,11 @@ package struct Letters: Sendable {
         textBudget = HourlyBudget(countMax: settings.textMessagesPerHourMax)
     }
 
-    /// Queues a letter that somebody asks for, unless they or the address had many lately.
+    /// Queues a letter that was asked for, unless the caller or the address had many lately.
     ///
     /// - Parameters:
     ///   - account: whose code it is; nil for letters that find it out.
-    ///   - origin: where on the network the wish comes from; nil where that may be everybody's.
+    ///   - origin: where on the network the request comes from; nil when that may be shared by everybody.
     ///   - place: the page of the server to go on to by the letter's link; nil for the account page.
     ///   - language: as a file of texts is named; empty for English.
     /// - Throws: what the catalog reports.
@@ -83,7 +81,7 @@ package struct Letters: Sendable {
         return .queued
     }
 
-    /// What a letter counts to, besides where the wish for it comes from.
+    /// What a letter counts towards, beside the network address that asked for it.
     private func counted(
         _ purpose: Letter.Purpose, _ address: Address, _ account: AccountID?
     ) -> [(subject: GuessLimits.Subject, patience: GuessLimits.Patience)] {
@@ -99,7 +97,7 @@ package struct Letters: Sendable {
             < max(1, settings.lettersWaitingMax / Letter.Purpose.allCases.count)
     }
 
-    /// Queues a letter, whoever waits.
+    /// Queues a letter, however many wait.
     package func post(
         _ purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
         detail: String = "", place: String? = nil, language: String = "", now: Milliseconds
@@ -113,7 +111,7 @@ package struct Letters: Sendable {
     /// Queues news of a browser that was not known.
     ///
     /// There is none where the account or the address had many lately, where the share of such letters in the
-    /// queue is full, and beyond the budget of text messages: whoever signs in over and over tells nothing new.
+    /// queue is full, and beyond the budget of text messages: repeated sign-ins tell nothing new.
     package func tell(
         of device: String, to address: Address, of account: AccountID, language: String,
         now: Milliseconds
@@ -135,7 +133,7 @@ package struct Letters: Sendable {
             seconds: settings.invitationSeconds, now: now)
     }
 
-    /// Makes what a letter says; nil for one that nobody is to get.
+    /// Makes the contents of a letter; nil for one without a recipient.
     ///
     /// - Throws: what the catalog reports.
     package func contents(of letter: Letter, now: Milliseconds) throws -> Contents? {

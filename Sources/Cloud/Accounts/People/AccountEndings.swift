@@ -1,7 +1,10 @@
 import CloudModel
 import Storage
 
-/// The end of an account that its owner has asked for, and takes back by signing in before it is due.
+/// Deletions of accounts that their owners have asked for.
+///
+/// An owner who signs in before the deletion
+/// is due takes it back.
 package struct AccountEndings: Sendable {
     private static let dayMilliseconds: Milliseconds = 86_400_000
 
@@ -13,7 +16,7 @@ package struct AccountEndings: Sendable {
         self.settings = settings
     }
 
-    /// When an account would end whose owner asked for it now.
+    /// When an account would end if its owner asked for that now.
     package func due(now: Milliseconds) -> Milliseconds {
         now + Milliseconds(settings.deletionGraceDays) * Self.dayMilliseconds
     }
@@ -28,7 +31,7 @@ package struct AccountEndings: Sendable {
             AccountEnding(account: account, dueAt: due(now: now), publicRecords: publicRecords))
     }
 
-    /// Takes it back for somebody who signs in.
+    /// Takes the request back when the owner signs in.
     ///
     /// - Parameter note: told before it is done, where there is something to take back.
     /// - Returns: whether there was.

@@ -2,7 +2,7 @@ import CloudModel
 import Storage
 import Synchronization
 
-/// Who is behind the user record names of each container, remembered from one look to the next.
+/// Caches the people behind the user record names of each container.
 ///
 /// A cache: every process has its own, and the catalog's version ends what is in it.
 package final class KnownPeople: Sendable {
@@ -49,7 +49,7 @@ package final class KnownPeople: Sendable {
             return known.people[key]
         }
         if let found { return found }
-        // Nobody is not remembered: a new user does not move the version.
+        // An unknown name is not remembered: a new user does not move the version.
         guard let id = try catalog.account(named: name, in: container),
             let account = try catalog.account(id)
         else { return nil }

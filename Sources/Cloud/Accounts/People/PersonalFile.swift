@@ -1,6 +1,6 @@
-/// A file with everything that the server keeps of somebody.
+/// A file with everything that the server stores about a person.
 ///
-/// Nobody else can open it. It is gone when the last who uses it closes it.
+/// No other process can open it. It goes when its last user closes it.
 package struct PersonalFile: Sendable {
     package let descriptor: Int32
     /// Keeps the descriptor open as long as it lives.

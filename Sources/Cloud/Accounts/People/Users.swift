@@ -47,7 +47,8 @@ package struct Users: Sendable {
 
     package func list() throws -> [AccountRecord] { try catalog.accounts() }
 
-    /// The account with this verified e-mail address, or with this ID: who came from an app has no address.
+    /// The account with this verified e-mail address, or with this ID: a person who came from an app has no
+    /// address.
     ///
     /// - Throws: `emailIllegal`, `userUnknown`.
     package func find(email: String) throws -> AccountRecord {

@@ -1,6 +1,6 @@
 import Cryptography
 
-/// Codes that let somebody in who has lost their second factor, each of them once.
+/// Codes for people who have lost their second factor; each works once.
 ///
 /// Only their digests are kept. A code has 80 random bits, so that a digest tells nothing of it. They
 /// are shown once, when they are made; making new ones ends the old ones.
@@ -29,15 +29,15 @@ package enum RecoveryCodes {
         return (shown, codes.map { digest($0, owner: owner) })
     }
 
-    /// The digests that are left when a code is used; nil when it is none of them.
+    /// The digests that are left when a code is used; nil when it is not one of them.
     ///
-    /// Whoever accepts a code puts these in place of the others in the same transaction. Capitals,
+    /// The caller that accepts a code stores the remaining ones in the same transaction. Capitals,
     /// spaces and hyphens do not matter, and `0`, `1` and `8`, which no code has, stand for `o`, `l`
     /// and `b`.
     package static func use(
         _ text: String, of digests: [[UInt8]], owner: String
     ) -> [[UInt8]]? {
-        // Longer ones are none, whatever is passed over.
+        // A longer text is not a code.
         guard text.utf8.count <= 64 else { return nil }
         let typed = digest(normalized(text), owner: owner)
         var rest = digests

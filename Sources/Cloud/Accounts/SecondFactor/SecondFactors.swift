@@ -13,12 +13,12 @@ package struct SecondFactors: Sendable {
         case wait(seconds: Int)
     }
 
-    /// Who tries, and from where.
+    /// The account and the browser that a code comes from.
     package struct Attempt: Sendable {
         package let code: String
-        /// Where on the network it comes from; nil where that may be everybody's.
+        /// Where on the network it comes from; nil when that may be shared by everybody.
         package let client: NetworkOrigin?
-        /// What the browser keeps of former sign-ins; nil for nothing.
+        /// What the browser keeps of earlier sign-ins; nil for nothing.
         package let device: String?
 
         package init(code: String, client: NetworkOrigin?, device: String?) {
@@ -28,7 +28,7 @@ package struct SecondFactors: Sendable {
         }
     }
 
-    /// Two that use different recovery codes at once can hinder each other so often.
+    /// Two sign-ins with different recovery codes can get in each other's way this often.
     private static let recoveryTriesMax = 16
 
     private let catalog: any CatalogStorage
@@ -80,7 +80,7 @@ package struct SecondFactors: Sendable {
         return codes.shown
     }
 
-    /// Has an account ask for nothing but its password again.
+    /// Removes an account's second factor, so that the password is enough again.
     package func remove(of account: AccountID) throws {
         try catalog.deleteSecondFactor(of: account)
     }

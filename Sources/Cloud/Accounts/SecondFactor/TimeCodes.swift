@@ -41,7 +41,7 @@ package struct TimeCodes: Sendable {
         return String(repeating: "0", count: digits - text.count) + text
     }
 
-    /// Which step's code a text is; nil when it is none that counts now.
+    /// Which step's code a text is; nil when it is not a code of this time.
     ///
     /// Takes the same time whichever it is. Spaces are passed over, as apps show them.
     /// - Parameter lastStep: of the code that was accepted last; it and earlier ones do not count.

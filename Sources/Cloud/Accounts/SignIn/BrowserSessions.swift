@@ -4,7 +4,7 @@ import Storage
 
 /// Browsers that are signed in to the server's own pages, by what their cookie holds.
 package struct BrowserSessions: Sendable {
-    /// Whom a cookie stands for.
+    /// The account that a cookie stands for.
     package struct SignedIn: Sendable {
         package let account: AccountRecord
         package let session: BrowserSession
@@ -32,7 +32,8 @@ package struct BrowserSessions: Sendable {
 
     /// Begins a session, which ends after its greatest age however much it is used.
     ///
-    /// Where the account has `browserSessionsMax`, the one that was not in use for the longest ends.
+    /// When the account already has `browserSessionsMax`, the session that was unused for longest
+    /// ends.
     /// - Returns: what the cookie holds, 64 hexadecimal digits, and how long it is good.
     /// - Throws: `accountUnknown`.
     package func begin(
@@ -50,7 +51,7 @@ package struct BrowserSessions: Sendable {
         return (cookie, seconds)
     }
 
-    /// Who is behind a cookie; nil for one that is not good now.
+    /// The account behind a cookie; nil for a cookie that does not count now.
     package func find(_ cookie: String?, now: Milliseconds) throws -> SignedIn? {
         guard let cookie, cookie.utf8.count == 2 * Self.cookieBytes,
             let session = try catalog.browserSession(hash: Self.hash(cookie)),
@@ -62,17 +63,17 @@ package struct BrowserSessions: Sendable {
         return SignedIn(account: account, session: session)
     }
 
-    /// Whether the person showed lately enough who they are for what cannot be undone.
+    /// Whether the person has signed in recently enough for sensitive changes.
     package func isFresh(_ session: BrowserSession, now: Milliseconds) -> Bool {
         now - session.provedAt < Milliseconds(settings.proofSeconds) * 1_000
     }
 
-    /// Notes that the person has shown again who they are.
+    /// Notes that the person has signed in again.
     package func prove(_ session: BrowserSession, now: Milliseconds) throws {
         try catalog.use(browserSession: session.hash, at: now, isProof: true)
     }
 
-    /// The sessions of an account that somebody could go on with.
+    /// The sessions of an account that can still be used.
     package func list(_ account: AccountID, now: Milliseconds) throws -> [BrowserSession] {
         try catalog.browserSessions(of: account).filter { now < $0.expiresAt }
     }

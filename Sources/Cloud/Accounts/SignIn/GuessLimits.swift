@@ -3,14 +3,14 @@ import Cryptography
 import Storage
 import Synchronization
 
-/// Counts guesses, and makes whoever guesses wrong wait longer each time.
+/// Counts guesses, and makes a caller wait longer after each wrong one.
 ///
-/// It counts what was typed and where it came from, whether there is such an account or not. The
-/// counts lie in two rows of places, and a keyed hash chooses the place. So memory stays the same
-/// however much is tried, and nothing is forgotten to make room. Two things that share a place in
-/// one row hardly share the place in the other. Any thread may call.
+/// It counts by what was typed and by where it came from, even when there is no such account. The counts lie in
+/// two rows of places, and a keyed hash chooses the place. So memory stays the same however much is tried, and
+/// nothing is forgotten to make room. Two things that share a place in one row hardly share the place in the
+/// other. Any thread may call.
 package final class GuessLimits: Sendable {
-    /// What a guess counts to.
+    /// What a guess counts towards.
     package enum Subject: Hashable, Sendable {
         /// An e-mail address or a phone number, in the form that is compared.
         case address(String)
@@ -40,7 +40,7 @@ package final class GuessLimits: Sendable {
         }
     }
 
-    /// How patient the server is.
+    /// How long a caller waits after wrong guesses.
     package struct Patience: Sendable {
         /// So many guesses cost no waiting.
         package var free: Int
@@ -76,7 +76,7 @@ package final class GuessLimits: Sendable {
 
     /// Counts a guess to all of its subjects, unless one of them has to wait.
     ///
-    /// It counts before it is made, so that many at once are as many one after the other.
+    /// It counts the guess before it is made, so that many at once count like many in a row.
     ///
     /// - Returns: the seconds to wait; nil when the guess may be made.
     package func take(
@@ -103,7 +103,7 @@ package final class GuessLimits: Sendable {
         }
     }
 
-    /// Takes a guess back that was right.
+    /// Takes back a guess that was right.
     package func giveBack(_ subject: Subject) {
         let places = places(of: subject)
         rows.withLock { rows in
@@ -111,7 +111,7 @@ package final class GuessLimits: Sendable {
         }
     }
 
-    /// Forgets what was counted to a subject, whose owner has shown who they are.
+    /// Forgets what was counted for a subject once its owner has signed in.
     package func forget(_ subject: Subject) {
         let places = places(of: subject)
         rows.withLock { rows in for place in places { rows[place] = Place() } }

@@ -4,14 +4,14 @@ import Storage
 
 /// Brings a web token from the sign-in page to the app that asked for it (rulings.md 54 and 55).
 package struct HandOver: Sendable {
-    /// Who asks.
+    /// The app that asks.
     package struct Asker: Sendable {
         package let apiToken: APITokenRecord
         /// Of the page that asks; nil for none.
         package let origin: String?
     }
 
-    /// What an asker has put behind the sign-in address.
+    /// The parameters that an app has added to the sign-in address.
     package struct Wish: Sendable, Equatable {
         package var callback: String?
         package var state: String?
@@ -39,7 +39,7 @@ package struct HandOver: Sendable {
         case code(callback: String, state: String?, challenge: [UInt8])
     }
 
-    /// What an asker got wrong, so that nothing can be handed to them.
+    /// Why nothing can be handed to the app.
     package enum WayRefusal: Error, Sendable, Equatable, CaseIterable {
         /// There is neither a page with an origin to send a message to, nor a registered callback.
         case originMissing
@@ -80,7 +80,7 @@ package struct HandOver: Sendable {
         tickets = try SignInTickets(catalog: catalog, random: random, settings: settings)
     }
 
-    /// Who asks with a ticket.
+    /// The app that asks with a ticket.
     ///
     /// Nil when the ticket is not good, its API token is gone, or the token no longer allows the
     /// origin.
@@ -99,7 +99,7 @@ package struct HandOver: Sendable {
     /// A callback counts only if it is the one that is registered with the API token. If that is a
     /// loopback address, any port will do.
     ///
-    /// - Throws: what the asker got wrong, where nothing that they ask for is allowed.
+    /// - Throws: why the app cannot get the outcome in any of the ways that it asks for.
     package func way(to asker: Asker, _ wish: Wish) throws(WayRefusal) -> Way {
         let registered = asker.apiToken.callback.flatMap { $0 == APITokens.postMessage ? nil : $0 }
         guard wish.callback != nil || wish.challenge != nil else {
@@ -112,7 +112,7 @@ package struct HandOver: Sendable {
         guard CallbackAddress.isSame(callback, as: registered) else { throw .callbackDiffers }
         guard (wish.state?.utf8.count ?? 0) <= Self.stateBytesMax else { throw .stateTooLong }
         guard let challenge = wish.challenge else {
-            // Tokens in an address reach whoever listens there: that is for the exact one.
+            // Any program that listens at the address gets the token: that is for the exact one.
             guard callback == registered else { throw .challengeMissing }
             return .tokens(callback: callback)
         }
@@ -169,7 +169,7 @@ package struct HandOver: Sendable {
 
     /// Trades a code for a web token; nil unless the code is good and the verifier is the asker's.
     ///
-    /// Whoever comes first ends the code, also with a wrong verifier.
+    /// The first use ends the code, also with a wrong verifier.
     package func trade(
         code: String, verifier: String, now: Milliseconds
     ) throws -> WebTokens.Created? {

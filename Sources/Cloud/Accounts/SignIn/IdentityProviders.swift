@@ -19,7 +19,7 @@ package struct IdentityProviders: Sendable {
         self.secrets = secrets
     }
 
-    /// Has a provider's word count.
+    /// Adds an identity provider that the server trusts.
     ///
     /// - Parameters:
     ///   - secret: what the provider takes from this server: a plain one, or with `signingKey` a P-256 key in PEM
@@ -59,7 +59,7 @@ package struct IdentityProviders: Sendable {
 
     /// The key in a text of PEM; nil for none.
     static func key(_ secret: [UInt8]) -> P256PrivateKey? {
-        // NB: whatever is no such key is refused in the same words.
+        // NB: anything else is refused with the same words.
         try? P256PrivateKey(pem: String(decoding: secret, as: UTF8.self))
     }
 }

@@ -17,20 +17,20 @@ package struct KnownDevices: Sendable {
         self.random = random
     }
 
-    /// What a browser is to keep at which the account has signed in.
+    /// The cookie for a browser that the account has signed in with.
     package func cookie(for account: AccountID) -> String {
         let name = random.bytes(Self.nameBytes)
         return Hexadecimal.encode(name + key.code(for: message(name, account)))
     }
 
-    /// The name of a browser at which the account has signed in; nil for any other, and for nobody's account.
+    /// The name of a browser at which the account has signed in; nil for any other browser.
     package func name(in cookie: String?, of account: AccountID?) -> String? {
         let bytes = cookie.flatMap { Hexadecimal.decode($0) } ?? []
         let isWhole = bytes.count == Self.nameBytes + HMACSHA256.codeBytes
         let name = isWhole ? Array(bytes[..<Self.nameBytes]) : []
         let code =
             isWhole ? Array(bytes[Self.nameBytes...]) : [UInt8](repeating: 0, count: 32)
-        // The same is worked out for everybody.
+        // The work is the same for every account.
         let isKnown = key.isValid(code, for: message(name, account ?? AccountID("")))
         return isKnown && account != nil ? Hexadecimal.encode(name) : nil
     }

@@ -1,7 +1,8 @@
-/// Where a guess or a wish comes from: the blocks of network addresses that it lies in, each within the next.
+/// Where a guess or a request comes from: the blocks of network addresses that it lies in, each within the
+/// next.
 ///
-/// Whoever has one address has its whole block, and often a wider one. So all of them are counted, the wider
-/// ones more patiently.
+/// A client with one address has its whole block, and often a wider one. So all of them are counted, the wider
+/// ones with higher limits.
 package struct NetworkOrigin: Sendable, Equatable {
     /// The narrowest first; never empty.
     package let blocks: [String]
@@ -11,13 +12,13 @@ package struct NetworkOrigin: Sendable, Equatable {
     ///   - wider: those around it, each within the next.
     package init(_ block: String, within wider: [String] = []) { blocks = [block] + wider }
 
-    /// The block that is everybody's who could be one person.
+    /// The widest block that may belong to one person.
     package var widest: String { blocks[blocks.count - 1] }
 
-    /// The narrowest block alone, for who is known to be no stranger.
+    /// The narrowest block alone, for a caller who is known.
     var narrowest: NetworkOrigin { NetworkOrigin(blocks[0]) }
 
-    /// What each block counts to, and how patiently.
+    /// What each block counts towards, and with which limits.
     func counted(
         _ patience: GuessLimits.Patience, as subject: (String) -> GuessLimits.Subject
     ) -> [(subject: GuessLimits.Subject, patience: GuessLimits.Patience)] {
@@ -28,7 +29,7 @@ package struct NetworkOrigin: Sendable, Equatable {
         }
     }
 
-    /// So many times as many are free from each block as from the one within it.
+    /// Each block may make this many times as many free guesses as the block within it.
     private static let growth = 4
 }
 

@@ -2,29 +2,29 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// What one page hands to the next by way of the browser: sealed, for one browser, for a few minutes.
+/// What one page passes to the next through the browser: sealed, for one browser, for a few minutes.
 ///
-/// Nothing is kept of those that are on their way, so that strangers fill nothing. Of one that works once
-/// the digest is kept from its use to its end.
+/// The server does not store unused ones, so strangers cannot fill its memory. When a one-time pass is used,
+/// the server stores its digest until it expires.
 package struct Passes: Sendable {
-    /// What a pass is for; one of another purpose is none.
+    /// What a pass is for; a pass of another purpose is refused.
     package enum Purpose: String, Sendable {
-        /// Somebody whose password was right, and whose second factor is asked for.
+        /// The password was right, and the second factor is asked for.
         case secondFactor = "pass: second factor"
         /// The secret of a second factor that is being set up.
         case newSecondFactor = "pass: new second factor"
-        /// Somebody who was sent to an identity provider.
+        /// A sign-in that goes on at an identity provider.
         case provider = "pass: provider"
-        /// What an authenticator is asked.
+        /// The challenge for an authenticator.
         case passkey = "pass: passkey"
-        /// Where somebody goes on who has signed in.
+        /// The page to go on to after the sign-in.
         case place = "pass: place"
         /// An address that somebody typed before they had to show who they are.
         case address = "pass: address"
     }
 
     private static let digestBytes = 16
-    /// More is none of ours.
+    /// A longer text cannot be a pass.
     private static let textBytesMax = 8_192
 
     private let catalog: any CatalogStorage
@@ -52,14 +52,15 @@ package struct Passes: Sendable {
         return Base64.encode(secrets.seal(bytes, for: subject(purpose, browser)), .urlSafe)
     }
 
-    /// What a pass holds; nil for one of another browser or purpose, for what is none, and after its time.
+    /// What a pass holds; nil for one of another browser or purpose, for anything else, and when it has
+    /// expired.
     package func open(
         _ text: String?, _ purpose: Purpose, browser: String?, now: Milliseconds
     ) -> [String]? {
         guard let text, let browser, text.utf8.count <= Self.textBytesMax,
             let sealed = Base64.decode(text, .urlSafe)
         else { return nil }
-        // NB: whatever else somebody sends in place of a pass is none.
+        // NB: anything else that is sent in place of a pass is refused.
         guard let bytes = try? secrets.open(sealed, for: subject(purpose, browser)),
             bytes.count >= 8, now < Self.expiry(bytes)
         else { return nil }

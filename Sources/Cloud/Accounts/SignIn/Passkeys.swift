@@ -5,7 +5,7 @@ import Storage
 
 /// Passkeys of accounts: made, used to sign in, removed.
 package struct Passkeys: Sendable {
-    /// What a page asks an authenticator, and hands back with its answer.
+    /// The question to an authenticator, which the page sends back with the answer.
     package struct Question: Sendable {
         /// For the page's form.
         package let pass: String
@@ -30,16 +30,16 @@ package struct Passkeys: Sendable {
         }
     }
 
-    /// Who has come in.
+    /// The account that has signed in.
     package struct SignedIn: Sendable {
         package let account: AccountRecord
-        /// Whether the authenticator has asked who is there, so that no second factor is needed.
+        /// Whether the authenticator has checked who uses it, so that no second factor is needed.
         package let isUserVerified: Bool
     }
 
-    /// How long somebody has for their authenticator.
+    /// How long a person may take with their authenticator.
     private static let seconds = 600
-    /// For one account; more are for nobody's use.
+    /// For one account; nobody needs more.
     package static let countMax = 32
 
     private let catalog: any CatalogStorage
@@ -69,7 +69,7 @@ package struct Passkeys: Sendable {
 
     /// What to ask; works in one browser and once.
     ///
-    /// - Parameter account: for whom a passkey is to be made; nil for a sign-in.
+    /// - Parameter account: the account that the passkey is for; nil for a sign-in.
     package func question(
         for account: AccountID?, browser: String, now: Milliseconds
     ) -> Question {
@@ -83,8 +83,8 @@ package struct Passkeys: Sendable {
 
     /// Keeps a new passkey.
     ///
-    /// - Returns: false for an answer that is not believed, or to another question, and when there are
-    ///   too many.
+    /// - Returns: false for an answer that is refused or answers another question, and when there
+    ///   are too many passkeys.
     /// - Throws: `passkeyTaken`, `accountUnknown`.
     package func register(
         _ answer: Answer, to pass: String?, name: String, of account: AccountID,
@@ -111,7 +111,8 @@ package struct Passkeys: Sendable {
         return true
     }
 
-    /// Lets somebody in by a passkey; nil for an answer that is not believed, or to another question.
+    /// Signs a person in with a passkey; nil for an answer that is refused, or that answers another
+    /// question.
     ///
     /// - Throws: what the catalog reports.
     package func signIn(

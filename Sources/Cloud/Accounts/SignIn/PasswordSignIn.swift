@@ -2,17 +2,17 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Lets people in by address and password.
+/// Signs people in with address and password.
 ///
 /// An address that nobody has is refused after the same work as a wrong password, and waits as long.
 package struct PasswordSignIn: Sendable {
-    /// What somebody typed, and where.
+    /// What a person typed, and where.
     package struct Attempt: Sendable {
         package let address: String
         package let password: [UInt8]
-        /// Where on the network it comes from; nil where that may be everybody's.
+        /// Where on the network it comes from; nil when that may be shared by everybody.
         package let client: NetworkOrigin?
-        /// What the browser keeps of former sign-ins; nil for nothing.
+        /// What the browser keeps of earlier sign-ins; nil for nothing.
         package let device: String?
 
         package init(
@@ -59,7 +59,7 @@ package struct PasswordSignIn: Sendable {
     /// - Throws: what the catalog reports.
     package func run(_ attempt: Attempt, now: Milliseconds) throws -> Outcome {
         let address =
-            // NB: what is no address is nobody's, and is refused as such.
+            // NB: a text that is not an address belongs to no account, and is refused like one.
             (try? AddressFormat.any(attempt.address))
             ?? Address(kind: .email, text: "", folded: attempt.address.lowercased())
         let account = try catalog.account(verified: address)
@@ -67,7 +67,7 @@ package struct PasswordSignIn: Sendable {
         let subject =
             device.map { GuessLimits.Subject.device(address.folded, id: $0) }
             ?? .address(address.folded)
-        // Who is known there is not kept out by strangers who share a wide block with them.
+        // Strangers in the same wide block do not lock out a person with a known browser.
         let client = device == nil ? attempt.client : attempt.client?.narrowest
         let places = client?.counted(settings.clientPatience, as: { .client($0) }) ?? []
         let wait = limits.take([(subject, settings.accountPatience)] + places, now: now)
@@ -77,7 +77,7 @@ package struct PasswordSignIn: Sendable {
                     .password, of: account?.id, from: attempt.client, isHeldBack: true, at: now))
             return .wait(seconds: wait)
         }
-        // A longer one is nobody's, and is found to be wrong by the same work.
+        // No account has a longer password; it is refused after the same work.
         let isPossible = attempt.password.count <= PasswordHash.passwordBytesMax
         guard
             let compared = PasswordHash.compare(
@@ -94,7 +94,7 @@ package struct PasswordSignIn: Sendable {
         return .signedIn(account, isNewDevice: device == nil)
     }
 
-    /// Keeps the password at the costs of today.
+    /// Stores the password again at today's costs.
     private func renew(_ password: [UInt8], of account: AccountRecord) throws {
         guard
             let hash = PasswordHash.make(password, random: random, costs: settings.passwordCosts)

@@ -10,16 +10,16 @@ package protocol ProviderFetch: Sendable {
     ) throws(ProviderFailure) -> [UInt8]
 }
 
-/// Why nobody comes in by way of a provider.
+/// Why a sign-in through a provider fails.
 package enum ProviderFailure: Error, Sendable, Equatable {
-    /// There is none of that name.
+    /// No provider has that name.
     case unknown
-    /// It does not answer, or not what it has to; why, for the log.
+    /// It does not answer, or not as it must; the reason is for the log.
     case unreachable(String)
     /// It was not begun in this browser, took too long, or was finished before.
     case notBegun
     /// They or the provider have refused.
     case refused
-    /// What the provider asserts is not believed; why, for the log.
+    /// The provider's claims are refused; the reason is for the log.
     case notBelieved(String)
 }

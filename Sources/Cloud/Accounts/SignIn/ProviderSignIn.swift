@@ -4,13 +4,13 @@ import Identity
 import Storage
 import Synchronization
 
-/// Signs people in by the word of an identity provider (OpenID Connect, the code flow with PKCE).
+/// Signs people in through an identity provider (OpenID Connect, the code flow with PKCE).
 ///
 /// Blocks while it asks providers: never on an event loop.
 package final class ProviderSignIn: Sendable {
     /// What a browser that is sent to a provider keeps and where it goes.
     package struct Begun: Sendable {
-        /// Where the provider asks who is there.
+        /// The provider's sign-in page.
         package let address: String
         /// For the browser's cookie: without it nothing that comes back counts.
         package let pass: String
@@ -23,11 +23,11 @@ package final class ProviderSignIn: Sendable {
         /// Where the browser was before.
         package let target: String
         package let isKept: Bool
-        /// Whose account is to be known by the identity; nil for a sign-in.
+        /// The account that gets the identity; nil for a sign-in.
         package let linkedTo: AccountID?
         package let givenName: String?
         package let familyName: String?
-        /// An address that is taken to be theirs; nil for none.
+        /// An address that the server takes to be theirs; nil for none.
         package let verifiedEmail: Address?
     }
 
@@ -39,7 +39,7 @@ package final class ProviderSignIn: Sendable {
         var keysFetchedAt: Int64?
     }
 
-    /// How long somebody may be away at a provider.
+    /// How long a person may take at a provider.
     package static let awaySeconds = 900
 
     private let catalog: any CatalogStorage
@@ -85,7 +85,7 @@ package final class ProviderSignIn: Sendable {
             address: signIn.authorizationURL(at: provider, for: client(of: record)), pass: pass)
     }
 
-    /// Who came back.
+    /// The person who came back.
     ///
     /// - Parameters:
     ///   - pass: what the browser kept.
@@ -115,12 +115,12 @@ package final class ProviderSignIn: Sendable {
             providerName: record.name, target: kept[4], isKept: kept[5] == "kept",
             linkedTo: kept[6].isEmpty ? nil : AccountID(kept[6]),
             givenName: Self.name(claims.givenName), familyName: Self.name(claims.familyName),
-            // NB: what is no address is none.
+            // NB: a text that is not an address counts as no address.
             verifiedEmail: email.flatMap { try? AddressFormat.email($0) })
     }
 
     private static func name(_ text: String?) -> String? {
-        // NB: who has no name that can be shown has none here.
+        // NB: a name that cannot be shown is left out.
         (try? PlainName.checked(text)) ?? nil
     }
 

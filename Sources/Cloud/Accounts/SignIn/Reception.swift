@@ -2,16 +2,16 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Who may make an account by themselves.
+/// Who may create an account without an operator.
 package enum SignUpMode: String, Sendable, CaseIterable {
     case off
-    /// Whoever has a link from the operator.
+    /// Only people with a link from the operator.
     case invitation
-    /// Whoever has an address to which a link can be sent.
+    /// Everybody with an address that a link can be sent to.
     case open
 }
 
-/// All that the pages for people need of accounts, made once for each server.
+/// Everything about accounts that the pages for people use, made once for each server.
 package struct Reception: Sendable {
     package let catalog: any CatalogStorage
     package let sessions: BrowserSessions
@@ -30,16 +30,17 @@ package struct Reception: Sendable {
     /// Where providers send people back to.
     package let providerRedirectURL: String
     private let limits: GuessLimits
-    /// Makes a file of all that is kept of somebody; nil where nobody does, and while another is being made.
+    /// Makes a file of all that is stored about a person; nil where that is not possible, and while another is
+    /// being made.
     package let export: Export?
     package let passes: Passes
-    /// Told of what somebody does to their own account, before it is done; what it cannot note is not done.
+    /// Notes what people do to their own accounts before it is done; what cannot be noted is not done.
     package let note: Note
-    /// Told of sign-ins that came to nothing; passwords and codes tell it by themselves.
+    /// Hears of failed sign-ins; those by password and code are reported without the pages.
     package let failed: SignInFailure.Told
     package let settings: AccountsSettings
     package let signUp: SignUpMode
-    /// What letters reach: mail, phones, both or nothing.
+    /// The kinds of addresses that letters reach: mail, phones, both or none.
     package let letterKinds: Set<Address.Kind>
     /// Where browsers reach the server, without a slash at the end.
     package let publicBaseURL: String
@@ -115,7 +116,7 @@ package struct Reception: Sendable {
     /// Whether letters reach addresses of a kind.
     package func reaches(_ kind: Address.Kind) -> Bool { letterKinds.contains(kind) }
 
-    /// Counts a way to an identity provider to a network address, until somebody comes back.
+    /// Counts a sign-in through a provider towards a network address, until the person comes back.
     ///
     /// - Returns: the seconds to wait; nil for none.
     package func awayWait(client: NetworkOrigin?, now: Milliseconds) -> Int? {
@@ -124,7 +125,7 @@ package struct Reception: Sendable {
         }
     }
 
-    /// Notes that somebody came back from a provider.
+    /// Notes that the person came back from a provider.
     package func cameBack(client: NetworkOrigin?) {
         for block in client?.blocks ?? [] { limits.giveBack(.client(block)) }
     }

@@ -1,16 +1,16 @@
 import CloudModel
 
-/// Somebody who was not let in, for the operator: a guess, or a mistake.
+/// A failed sign-in, for the operator: a guess, or a mistake.
 package struct SignInFailure: Sendable, Equatable {
     package enum Way: String, Sendable { case password, code, passkey }
 
-    /// What they showed.
+    /// What was typed or sent.
     package let way: Way
-    /// Whose it would have been; nil where it is nobody's, or not known.
+    /// The account that was tried; nil when there is none, or it is not known.
     package let account: AccountID?
     /// Where on the network they are; nil where that is not known.
     package let client: NetworkOrigin?
-    /// Whether it was not looked at, because there had been too many.
+    /// Whether it was refused unchecked, because there had been too many.
     package let isHeldBack: Bool
     package let time: Milliseconds
 
@@ -25,6 +25,6 @@ package struct SignInFailure: Sendable, Equatable {
         self.time = time
     }
 
-    /// Told of each; from any thread, may block for as long as the disk takes.
+    /// Called for each; from any thread, may block for as long as the disk takes.
     package typealias Told = @Sendable (SignInFailure) -> Void
 }

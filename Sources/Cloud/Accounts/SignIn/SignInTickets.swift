@@ -4,11 +4,11 @@ import Storage
 
 /// The last part of a sign-in address.
 ///
-/// It says for which API token somebody may sign in, for a page of which origin, and until when
+/// It names the API token that the sign-in is for, the origin of the page, and its own end
 /// (rulings.md 55).
 ///
-/// The server stores nothing when it makes a ticket: browsers send a request twice that was answered
-/// 421, and nobody follows most of these addresses. The ticket contains what it says, and a code that
+/// The server stores nothing when it makes a ticket: browsers repeat a request that was answered 421,
+/// and most of these addresses are never opened. The ticket contains what it says, and a code that
 /// only this server can make. It works any number of times.
 package struct SignInTickets: Sendable {
     /// What a ticket says.

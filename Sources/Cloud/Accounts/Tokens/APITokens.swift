@@ -59,7 +59,7 @@ package struct APITokens: Sendable {
 
     package func list() throws -> [APITokenRecord] { try catalog.apiTokens() }
 
-    /// Ends a token: no request that comes after this is let in by it.
+    /// Ends a token: it is refused from the next request on.
     ///
     /// - Throws: `apiTokenUnknown`.
     package func revoke(name: String) throws { try catalog.deleteAPIToken(name: name) }

@@ -33,7 +33,7 @@ package struct ServerKeys: Sendable {
 
     package func list() throws -> [ServerKeyRecord] { try catalog.serverKeys() }
 
-    /// Ends a key: no request that comes after this is let in by it.
+    /// Ends a key: it is refused from the next request on.
     ///
     /// - Throws: `serverKeyUnknown`.
     package func revoke(keyID: String) throws { try catalog.deleteServerKey(keyID: keyID) }

@@ -2,18 +2,18 @@ import CloudModel
 import Storage
 
 extension WebTokens {
-    /// For whom an app with a log-in of its own asks for a token.
+    /// The user that an app with its own sign-in asks a token for.
     package enum Bearer: Sendable {
-        /// Somebody whom the container knows already.
+        /// A user of the container.
         case known(UserRecordName)
         /// A user of the app's, who gets an account when the container sees them for the first time.
         case external(ExternalUser)
     }
 
-    /// Makes the first token of a session for a user whom an app has let in.
+    /// Makes the first token of a session for a user that an app has signed in.
     ///
-    /// Only for who may act for every user of the container. An address that comes with an app's user is
-    /// never believed, and never leads to an account that is there already.
+    /// Only for callers that may act for every user of the container. An address that comes with an app's user
+    /// is never believed, and never leads to an account that is there already.
     ///
     /// - Parameter seconds: the life of it and of those that replace it, at most that of a user who stays
     ///   signed in; nil for that of one who does not.

@@ -3,7 +3,7 @@ import Cryptography
 import Storage
 
 extension WebTokens {
-    /// A web token with those that replaced it: what one sign-in, or one command, began.
+    /// A web token with those that replaced it: the session that one sign-in or one command began.
     package struct Session: Sendable, Equatable {
         /// Names it to commands; lets nobody in.
         package let tokenID: String
@@ -14,12 +14,12 @@ extension WebTokens {
         package let madeAt: Milliseconds
         /// When the newest ends, unless it is renewed before.
         package internal(set) var expiresAt: Milliseconds
-        /// When one of them last let somebody in, to the minute or so; nil for never.
+        /// When one of them was last used, to the minute or so; nil for never.
         package internal(set) var usedAt: Milliseconds?
         let session: [UInt8]
     }
 
-    /// The sessions that somebody could go on with, in the order in which they began.
+    /// The sessions that can still be used, in the order in which they began.
     ///
     /// - Parameter email: whose; nil for everybody's.
     /// - Throws: `emailIllegal`, `userUnknown`.

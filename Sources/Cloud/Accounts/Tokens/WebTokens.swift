@@ -2,7 +2,7 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// Makes and ends what browsers and apps act as a user by.
+/// Makes and ends the tokens with which browsers and apps act for a user.
 package struct WebTokens: Sendable {
     /// A token just made: the only time that its text is seen.
     package struct Created: Sendable {
@@ -70,7 +70,7 @@ package struct WebTokens: Sendable {
 
     func newAccountID() -> AccountID { AccountID(UniqueID.random(random)) }
 
-    /// Ends a token and every one that it was replaced by or that it replaced: signing out.
+    /// Ends a whole session: a token, those that it replaced, and those that replaced it.
     ///
     /// Does nothing for a token that is not known.
     package func revoke(token: String) throws {
@@ -114,7 +114,7 @@ package struct WebTokens: Sendable {
         }.token
     }
 
-    /// Nobody without the key finds it: what the catalog keeps of tokens is not enough for that.
+    /// It cannot be derived without the key: what the catalog stores of tokens is not enough.
     private func successor(of token: [UInt8]) -> String {
         let bytes = [UInt8(1), 2].flatMap { successors.code(for: [$0] + token) }
         return Hexadecimal.encode(bytes.prefix(WebTokens.tokenBytes))

@@ -5,8 +5,8 @@ import Storage
 
 /// Erases somebody: the account, and what every container keeps of them.
 ///
-/// Safe to repeat: what a former attempt left undone is done, and of whom nothing is left nothing is erased.
-/// Refusals: `AccountsRefusal.emailIllegal`.
+/// Safe to repeat: it finishes what an earlier attempt left, and does nothing when nothing is left. Refusals:
+/// `AccountsRefusal.emailIllegal`.
 package struct EraseAccount: AdministrativeAction {
     /// What was erased.
     package struct Outcome: Sendable {

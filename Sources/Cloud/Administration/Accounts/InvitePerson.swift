@@ -40,7 +40,7 @@ package struct InvitePerson: AdministrativeAction {
     }
 }
 
-/// Nobody makes an account by themselves on this server.
+/// People cannot create accounts by themselves on this server.
 package struct SignUpIsOff: Error, CustomStringConvertible {
     package var description: String {
         "nobody makes an account by themselves: accounts.signUp is \"off\""

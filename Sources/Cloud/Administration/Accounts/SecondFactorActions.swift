@@ -32,7 +32,8 @@ package struct ShowSecondFactor: AdministrativeAction {
     }
 }
 
-/// Has a user asked for nothing but the password: for who has lost app and recovery codes.
+/// Removes a user's second factor, so that the password is enough: for people who have lost both
+/// the app and the recovery codes.
 ///
 /// Refusals: `emailIllegal`, `userUnknown`.
 package struct RemoveSecondFactor: AdministrativeAction {

@@ -2,7 +2,7 @@ import CloudDatabase
 import CloudModel
 import Delivery
 
-/// Has every change of a container environment told to a URL.
+/// Sends every change of a container environment to a URL.
 ///
 /// Refusals: those of `Webhooks.add`.
 package struct AddWebhook: AdministrativeAction {

@@ -1,6 +1,6 @@
 import Delivery
 
-/// Has everything sent to a webhook again that was given up.
+/// Sends a webhook everything again that was given up.
 ///
 /// Refusals: `DeliveryRefusal.webhookUnknown`.
 package struct ReplayWebhook: AdministrativeAction {

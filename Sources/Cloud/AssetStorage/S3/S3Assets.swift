@@ -149,7 +149,7 @@ package final class S3Assets: AssetBlobStore {
         prefix + digest.hexadecimal + (isSealed ? FolderAssets.sealedSuffix : "")
     }
 
-    /// Has a file of this machine in the bucket.
+    /// Puts a file of this machine into the bucket.
     fileprivate func accept(
         _ file: FolderUpload, _ content: AssetContent
     ) throws(AssetFailure) {

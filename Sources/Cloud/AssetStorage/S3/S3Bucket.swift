@@ -27,7 +27,7 @@ package final class S3Bucket: Sendable {
         }
     }
 
-    /// What time and chance are, handed in so that tests set them.
+    /// Clock and randomness, handed in so that tests can set them.
     package struct Surroundings: Sendable {
         package let clock: Clock
         package let random: RandomSource
@@ -69,7 +69,7 @@ package final class S3Bucket: Sendable {
     private let surroundings: Surroundings
     private let backoff: Backoff
 
-    /// - Parameter trust: whom TLS believes, for an endpoint with `https`.
+    /// - Parameter trust: which certificates TLS accepts, for an endpoint with `https`.
     package init(
         _ options: Options, credentials: S3Credentials, trust: ServerTrust?,
         surroundings: Surroundings
@@ -177,7 +177,7 @@ package final class S3Bucket: Sendable {
         }
     }
 
-    /// What a refusal means to whoever stores assets.
+    /// What a refusal means for the storage of assets.
     static func failure(_ what: String, _ status: Int, _ code: String) -> AssetFailure {
         if status == 507 || ["QuotaExceeded", "InsufficientStorage"].contains(code) {
             return .full

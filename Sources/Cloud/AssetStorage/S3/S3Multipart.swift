@@ -126,7 +126,7 @@ extension S3Bucket {
         }
     }
 
-    /// Has the store forget an upload's parts.
+    /// Makes the store forget an upload's parts.
     func abort(_ key: String, _ id: String) throws(AssetFailure) {
         try expectSuccess(
             "S3 DELETE upload",

@@ -31,7 +31,7 @@ package final class S3Ownership: Sendable {
         self.owner = owner
     }
 
-    /// Makes sure of it, or makes the prefix ours where it is nobody's.
+    /// Checks that the prefix is ours, and takes it when it has no owner.
     ///
     /// - Throws: `AssetFailure.ownedByAnother`, and what the store reports.
     package func confirm() throws(AssetFailure) {
@@ -45,7 +45,7 @@ package final class S3Ownership: Sendable {
         var found = try bucket.text(of: key)
         if found == nil {
             try bucket.putFirst(key, own)
-            // Somebody else may have come at the same moment.
+            // Another server may have come at the same moment.
             found = try bucket.text(of: key)
         }
         guard found == own else { throw .ownedByAnother(object: key) }

@@ -115,7 +115,7 @@ final class S3PlainReader: AssetReader {
         guard let sums = known.withLock({ $0 })?.sums else {
             return try object.stored(at: offset, count: wanted)
         }
-        // Up to where a part ends, so that whoever reads on begins with a whole one.
+        // To the end of a part, so that the next read begins with a whole one.
         let aligned = (offset + wanted) / PartSums.partBytes * PartSums.partBytes
         let end = aligned > offset ? aligned : offset + wanted
         let parts = PartSums.parts(of: offset..<end)

@@ -22,7 +22,7 @@ package struct FileClocks: Sendable {
     package init() {}
 }
 
-/// One file as it lies on the disk: whoever writes to it makes it another.
+/// One file as it lies on the disk: a write to it makes it another.
 struct FileState: Equatable {
     let device: UInt64
     let file: UInt64

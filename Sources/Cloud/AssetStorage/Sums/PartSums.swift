@@ -3,7 +3,7 @@ import CloudModel
 
 /// The CRC-32C of every 64 KiB of an asset's contents: by them a part is checked without the rest.
 ///
-/// They tell decay, not malice: whoever can write to the file can write to these.
+/// They tell decay, not malice: an attacker who can write to the file can write to these, too.
 struct PartSums: Sendable, Equatable {
     static let partBytes = 65_536
 

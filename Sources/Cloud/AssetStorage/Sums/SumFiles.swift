@@ -39,7 +39,7 @@ final class SumFiles: Sendable {
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         let byteCount = Int(try AssetFiles.status(descriptor).st_size)
-        // Of an asset of a terabyte; what is longer is none.
+        // Of an asset of a terabyte; a longer file is not one.
         guard byteCount <= PartSums.encodedBytes(ofContents: 1 << 40),
             // NB: as above.
             let bytes = try? AssetFiles.read(descriptor, at: 0, count: byteCount)

@@ -19,8 +19,8 @@ package struct GlobeRing: Sendable {
     private let outer: Double
 
     /// - Parameters:
-    ///   - inner: metres; what is nearer is none of it.
-    ///   - outer: metres; what is farther is none of it.
+    ///   - inner: metres; nearer points lie outside.
+    ///   - outer: metres; farther points lie outside.
     package init(around place: RecordQuery.Place, from inner: Double, to outer: Double) {
         longitude = place.longitude
         sine = sin(place.latitude * Self.radians)

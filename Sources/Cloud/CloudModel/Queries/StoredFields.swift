@@ -51,7 +51,7 @@ package struct StoredFields: Sendable {
         return value.elements.compactMap(\.string)
     }
 
-    /// Who made the record.
+    /// The maker of the record.
     package var creator: String? { body.member("created")?["userRecordName"]?.string }
 
     private func tagged(_ name: String) -> (value: JSONValue, element: FieldType.Element)? {

@@ -9,7 +9,7 @@
 /// What lies between the parts is the same for all records (rulings.md 15). So a record can be kept without
 /// it, and put together again byte for byte. All parts are kept as they are written, escapes included.
 package struct RecordText {
-    /// Who did something to a record, when, and by which device.
+    /// The author, moment and device of a change of a record.
     package struct Stamp {
         package let moment: Milliseconds
         package let user: Range<Int>
@@ -46,7 +46,7 @@ package struct RecordText {
     package static let beforeDeletedType: StaticString = ",\"deletedRecordType\":\""
     package static let afterDeletedType: StaticString = "\"}"
 
-    /// The device of those who say nothing of theirs.
+    /// The device of a caller that names none.
     package static let plainDevice: StaticString = "iCloud"
 
     /// Moments beyond it are not taken apart.
@@ -57,7 +57,7 @@ package struct RecordText {
     /// - Parameters:
     ///   - type: the name of the record's type.
     ///   - zone: the whole `zoneID` object.
-    ///   - fieldsEnd: where the members of `fields` end, as whoever made the text knows; nil to look for it.
+    ///   - fieldsEnd: where the members of `fields` end, as the maker of the text knows; nil to look for it.
     /// - Returns: nil for what is not exactly the text of such a record at the position.
     package init?(
         _ text: UnsafeRawBufferPointer, type: [UInt8], position: Int64, zone: [UInt8],

@@ -16,7 +16,7 @@ package struct ApplePushAddress: Sendable, Equatable {
     /// Which of the container's apps it is; nil for the only one.
     package let topic: String?
 
-    /// - Returns: nil for a token that is not hexadecimal, and for a topic that is none.
+    /// - Returns: nil for a token that is not hexadecimal, and for an invalid topic.
     package init?(token: String, gateway: Gateway, topic: String? = nil) {
         let lowered = token.lowercased()
         guard let bytes = Hexadecimal.decode(lowered.utf8), Self.tokenBytes.contains(bytes.count)

@@ -24,7 +24,7 @@ package final class ApplePushSender: NoticeSender {
 
     /// - Parameters:
     ///   - origins: where the two services answer.
-    ///   - backoff: how long a service is left alone that is in trouble.
+    ///   - backoff: how long to wait for a service that is in trouble.
     ///   - send: over HTTP/2.
     package init(
         origins: [ApplePushAddress.Gateway: HTTPOrigin], findKey: @escaping FindKey,
@@ -105,7 +105,7 @@ extension ApplePushSender {
         switch result {
         case .success(let found): answer = found
         case .failure(.overloaded):
-            // Our own queue is full: that says nothing of the service.
+            // Our own queue is full: that says nothing about the service.
             return .later(reason: "\(ClientFailure.overloaded)", seconds: 1)
         case .failure(let failure):
             rest.fail(origin.text, asked: nil, seconds: seconds)

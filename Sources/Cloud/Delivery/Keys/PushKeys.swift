@@ -103,7 +103,7 @@ package final class PushKeys: Sendable {
             do {
                 keys = try catalog.pushKeys(of: container).compactMap { try opened($0) }
             } catch {
-                // NB: whoever asks tries again later, and says that there is no key.
+                // NB: the caller says that there is no key, and tries again later.
                 return nil
             }
             kept.withLock { kept in

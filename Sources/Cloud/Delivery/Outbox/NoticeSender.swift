@@ -14,10 +14,10 @@ package protocol NoticeSender: Sendable {
     /// How many notices of one destination may be under way at a time; 1 keeps their order.
     var noticesAtOncePerDestinationMax: Int { get }
 
-    /// Begins to send a notice, and tells once what came of it, on any thread.
+    /// Begins to send a notice, and reports the outcome once, on any thread.
     ///
-    /// Called on a thread of the runner's, and must not block. Calling `then` before it returns is fine. What is
-    /// not told counts as under way for ever, so a sender bounds each attempt by a deadline.
+    /// Called on a thread of the runner's, and must not block. Calling `then` before it returns is fine. An
+    /// attempt without an outcome counts as under way for ever, so a sender gives each attempt a deadline.
     func send(
         _ notice: OutgoingNotice, then: @escaping @Sendable (DeliveryOutcome) -> Void)
 }
@@ -47,7 +47,7 @@ package struct OutgoingNotice: Sendable {
 
 /// What came of an attempt to send a notice.
 package enum DeliveryOutcome: Sendable, Equatable {
-    /// Whoever runs the destination has it.
+    /// The destination has it.
     case delivered
     /// It may go well later: the destination waits, and its notices with it.
     ///
@@ -58,6 +58,7 @@ package enum DeliveryOutcome: Sendable, Equatable {
     /// The destination takes nothing any more. It is removed, with everything that waits for it. A
     /// webhook stays; its notices become dead letters one by one.
     case gone(reason: String)
-    /// This notice will never be taken, others may be: it is given up. A webhook's becomes a dead letter.
+    /// This notice will never be accepted, but others may be: it is given up. A webhook's becomes a dead
+    /// letter.
     case refused(reason: String)
 }

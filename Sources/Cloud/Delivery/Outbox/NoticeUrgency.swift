@@ -2,7 +2,7 @@ import JSON
 
 /// Whether a notice shows or sounds anywhere, by its payload (web-services.md §9).
 struct NoticeUrgency {
-    /// Nobody sees or hears those that only say that something has changed.
+    /// Notices that only say that something has changed are silent.
     let isShown: Bool
 
     /// - Parameter payload: JSON; anything else shows nothing.

@@ -3,10 +3,10 @@ import CloudModel
 import Storage
 import Synchronization
 
-/// Takes what waits in the outbox of one store to the senders, and takes note of what comes of it.
+/// Hands what waits in the outbox of one store to the senders, and notes the outcomes.
 ///
-/// Each destination has its own queue and its own pauses, so that one that is slow or dead delays no other. What is
-/// under way is not noted anywhere: after a crash it is sent again. It holds no thread while it waits.
+/// Each destination has its own queue and its own pauses, so that one that is slow or dead delays no other.
+/// Attempts under way are not stored: after a crash they are made again. It holds no thread while it waits.
 package final class OutboxRunner: StoreWorker {
     /// What a runner is given.
     package struct Options: Sendable {
@@ -24,7 +24,7 @@ package final class OutboxRunner: StoreWorker {
         package var lifeMilliseconds: Milliseconds = 86_400_000
         /// Dead letters of one webhook.
         package var deadLettersMax = 10_000
-        /// Told of the first failure of the store, and of no further one until all goes well.
+        /// Called with the first failure of the store, and with no further one until all goes well.
         package var report: @Sendable (any Error) -> Void = { _ in }
         package var counts = DeliveryCounts()
         /// How long a destination is left alone that did not take a notice.
@@ -56,7 +56,7 @@ package final class OutboxRunner: StoreWorker {
     }
 
     private static let askedSecondsMax = 86_400
-    /// Whatever comes next, so soon somebody looks again.
+    /// The runner looks again after this time at the latest.
     private static let lookMillisecondsMax: Milliseconds = 3_600_000
 
     private weak let storage: (any Store)?
@@ -161,7 +161,7 @@ package final class OutboxRunner: StoreWorker {
                 room -= 1
             }
         }
-        // Those that are due by now, and under way or without a sender, hide no later one.
+        // Destinations that are due, and under way or without a sender, do not hide later ones.
         found.next = try snapshot.nextDestinationMoment(after: now)
         return found
     }
@@ -177,7 +177,7 @@ package final class OutboxRunner: StoreWorker {
             notice: notice, now: options.clock.now())
         let once = Atomic(false)
         sender.send(outgoing) { [weak self] outcome in
-            // A sender's second word on the same notice counts for nothing.
+            // A second outcome for the same notice is ignored.
             guard !once.exchange(true, ordering: .relaxed) else { return }
             self?.take(Told(destination: destination, notice: notice, outcome: outcome))
         }
@@ -245,7 +245,7 @@ package final class DeliveryCounts: Sendable {
 
     /// Notices that their destinations have taken.
     package var sent: Int { sentCount.load(ordering: .relaxed) }
-    /// Attempts that came to nothing.
+    /// Attempts that failed.
     package var failed: Int { failedCount.load(ordering: .relaxed) }
 
     func note(_ outcome: DeliveryOutcome) {

@@ -1,7 +1,7 @@
 import Background
 import Synchronization
 
-/// How long services are left alone that have said that they are busy, or do not answer.
+/// Pauses before the next attempt at services that are busy or do not answer.
 ///
 /// Many destinations lie behind one service. When an attempt for one of them shows that the service
 /// itself is in trouble, the others need not try.
@@ -32,7 +32,7 @@ final class ServiceRest: Sendable {
         rests.withLock { all in
             if all.count >= Self.servicesMax { all = [:] }
             var rest = all[service] ?? Rest()
-            // Those that were on their way at the same time tell the same.
+            // Attempts made at the same time report the same trouble.
             if rest.until > seconds { return }
             rest.failures = min(rest.failures + 1, 16)
             let own = (backoff.milliseconds(after: rest.failures) + 999) / 1_000

@@ -1,13 +1,13 @@
 import Cryptography
 import Identity
 
-/// How the server tells push services who it is (VAPID, RFC 8292): the same key, message after message.
+/// How the server identifies itself to push services (VAPID, RFC 8292), always with the same key.
 package struct PushIdentification: Sendable {
     /// RFC 8292 §2 allows a day.
     private static let lifeSeconds: Int64 = 43_200
 
     private let key: P256PrivateKey
-    /// Whom the push service may turn to.
+    /// The contact that the push service may write to.
     private let contact: String?
 
     /// - Parameter contact: a `mailto:` or `https:` address; nil where nobody is named.

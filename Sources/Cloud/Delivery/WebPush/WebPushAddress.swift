@@ -14,7 +14,7 @@ package struct WebPushAddress: Sendable {
 
     /// Reads `{"endpoint", "p256dh", "auth"}`, as browsers give them.
     ///
-    /// - Returns: nil for a key or secret that is none, and for an endpoint that is no URL. Whether it may be
+    /// - Returns: nil for an invalid key or secret, and for an endpoint that is not a URL. Whether it may be
     ///   sent to is looked at whenever something is (`TargetPolicy`).
     package init?(_ value: JSONValue) {
         guard value.kind == .object, let endpoint = value["endpoint"]?.string,

@@ -3,14 +3,14 @@ import HTTPClient
 import Storage
 import Synchronization
 
-/// Pushes notices to browsers (RFC 8030), sealed for each (RFC 8291), as the one who has the server's key
-/// (RFC 8292).
+/// Pushes notices to browsers (RFC 8030), sealed for each (RFC 8291) and signed with the server's key (RFC
+/// 8292).
 package final class WebPushSender: NoticeSender {
     /// For how long a push service keeps what a browser has not fetched: 4 weeks, as long as most do.
     private static let keptSeconds = 2_419_200
     /// An authorization is good for half a day, and is made anew after half of that.
     private static let authorizationSeconds: Int64 = 21_600
-    /// Push services are few; who names more of them has theirs made again.
+    /// There are few push services; with more of them, authorizations are made again.
     private static let authorizationsMax = 256
 
     package let noticesAtOncePerDestinationMax = 1

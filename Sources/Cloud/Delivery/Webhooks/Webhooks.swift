@@ -101,7 +101,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// Has everything sent again that was given up.
+    /// Sends everything again that was given up.
     ///
     /// - Returns: how many notices.
     /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
@@ -161,7 +161,7 @@ package struct Webhooks: Sendable {
         }
     }
 
-    /// A notice of no change that waits in no outbox, for a webhook to be tried with.
+    /// A notice to test a webhook with: it tells of no change and waits in no outbox.
     ///
     /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
     package func trial(of name: String, now: Milliseconds) throws -> OutgoingNotice {

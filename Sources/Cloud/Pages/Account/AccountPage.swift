@@ -9,7 +9,7 @@ extension Pages {
         /// The form that was sent.
         enum Place: Equatable {
             case findable, password
-            /// Of a further address; nil for what is none.
+            /// Of a further address; nil for a text that is not an address.
             case address(Address?)
         }
 

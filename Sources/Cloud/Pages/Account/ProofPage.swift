@@ -1,11 +1,11 @@
 import Accounts
 import Storage
 
-// `/account/prove`: where somebody who is signed in shows again who they are, before what cannot be undone.
+// `/account/prove`: where people sign in again before a sensitive change.
 extension Pages {
     private static let root = "account/"
 
-    /// Where somebody shows who they are who then goes on to a page, as far as it says by itself what it is.
+    /// The address at which people sign in again on their way to a page.
     func proofAddress(for page: PageName, _ visit: Visit) -> String {
         // Identities are linked from their page, by way of another.
         let page = page == .provider ? .identities : page
@@ -18,7 +18,7 @@ extension Pages {
         return "\(address)?to=\(page.rawValue.dropFirst(Self.root.count))"
     }
 
-    /// Lets a page of the account work for who is signed in, and leads others to the sign-in.
+    /// Shows a page of the account to a visitor who is signed in, and sends others to the sign-in.
     func signedIn(
         _ visit: Visit, _ work: (BrowserSessions.SignedIn) throws -> PageAnswer
     ) throws -> PageAnswer {
@@ -44,7 +44,7 @@ extension Pages {
         return .redirect(to: next)
     }
 
-    /// Why what was typed does not show who somebody is; nil when it does.
+    /// Why what was typed is not enough; nil when it is.
     private func refusal(
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> SignInAsking? {

@@ -5,10 +5,10 @@ import Storage
 
 // `/account/second-factor`: two-factor authentication, turned on and off.
 extension Pages {
-    /// How long somebody has to set it up.
+    /// How long a person may take to set it up.
     private static let setupSeconds = 900
 
-    /// What the account page says of how somebody signs in.
+    /// What the account page says about signing in.
     func securityPart(_ visit: Visit, _ account: AccountRecord) throws -> Markup {
         let left = try reception.secondFactors.recoveryLeft(of: account.id)
         return """
@@ -116,7 +116,7 @@ extension Pages {
         return recoveryPage(codes)
     }
 
-    /// Shows recovery codes, to be kept as whoever has them likes: on paper, in a keeper of passwords, in a file.
+    /// Shows recovery codes, for the person to keep: on paper, in a keeper of passwords, in a file.
     private func recoveryPage(_ codes: [String]) -> PageAnswer {
         let text = codes.joined(separator: "\n")
         // The file is in the address itself: the codes are not sent again.

@@ -65,7 +65,7 @@ extension Pages {
             ? Phrase.addressOrPhoneRefused.text : Phrase.addressRefused.text
     }
 
-    /// The address of a page that is told which address somebody typed: they need not type it again.
+    /// The address of a page with the address that a person typed, so that they need not type it again.
     func address(_ path: String, keepingAddressOf visit: Visit) -> String {
         address(path, keeping: reachable(visit.request.form.filled("address"))?.text, visit)
     }
@@ -87,15 +87,15 @@ extension Pages {
             now: visit.request.now)?.first
     }
 
-    /// The addresses to which codes are on their way, so that their forms are there again for who comes back from
-    /// their mail.
+    /// The addresses to which codes are on their way, so that people find the forms again when they come back
+    /// from their mail.
     func awaited(_ visit: Visit, _ account: AccountRecord) throws -> [Address] {
         let held = Set(account.addresses.filter { $0.verifiedAt != nil }.map(\.address))
         return try reception.catalog.awaitedAddresses(of: account.id, now: visit.request.now)
             .filter { !held.contains($0) }.suffix(Self.awaitedMax)
     }
 
-    /// Whoever tries more addresses than that at a time sees the last ones.
+    /// With more addresses at a time than that, the last ones are shown.
     private static let awaitedMax = 3
 
     /// Forms for the codes that are on their way; each lets another code be sent.

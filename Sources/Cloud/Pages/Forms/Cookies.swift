@@ -1,13 +1,13 @@
 /// The cookies of the pages, by what they are for.
 struct Cookies: Sendable {
     enum Name: String {
-        /// Who is signed in.
+        /// The session of the signed-in person.
         case session
-        /// That an account has signed in at this browser before.
+        /// The mark of a browser in which an account has signed in before.
         case device
         /// What shows that a form is ours.
         case form
-        /// Somebody who is away at an identity provider.
+        /// A sign-in that goes on at an identity provider.
         case provider
         /// The language that somebody or an app chose for them.
         case language

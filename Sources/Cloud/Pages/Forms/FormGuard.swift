@@ -24,7 +24,7 @@ struct FormGuard: Sendable {
         Hexadecimal.encode(key.code(for: Array(cookie.utf8)))
     }
 
-    /// Whether a form was ours: its token goes with the browser's cookie, and no other site sent it.
+    /// Whether a form is ours: its token matches the browser's cookie, and no other site sent it.
     func admits(_ request: PageRequest) -> Bool {
         if let site = request.headers["sec-fetch-site"], site != "same-origin" { return false }
         if let origin = request.headers["origin"], let host = request.headers["host"],

@@ -3,7 +3,7 @@
 /// All that people do by the pages stands here, in one table, with what they have to show for it. The
 /// dispatcher (`Pages`) looks it up and lets nothing else through: pages ask `Visit.action`, never the form.
 enum PageAction: Sendable, CaseIterable {
-    // Coming in, and going.
+    // Signing in and out.
     case signIn, typeCode, usePasskey, goToProvider, askForReset, resetPassword, askForAccount
     case makeAccount, prove, signOut, switchAccount
     // Apps.
@@ -17,7 +17,7 @@ enum PageAction: Sendable, CaseIterable {
     // Shares.
     case joinShare, askForShare
 
-    /// What somebody has to show before the page does it.
+    /// What a person has to prove before the page does it.
     enum Proof: Sendable {
         /// Nothing: it does nothing to an account.
         case nothing
@@ -25,11 +25,11 @@ enum PageAction: Sendable, CaseIterable {
         case ofItsOwn
         /// That they are signed in, however long ago.
         case session
-        /// That they showed lately who they are (`BrowserSessions.isFresh`).
+        /// That they have signed in recently (`BrowserSessions.isFresh`).
         case fresh
     }
 
-    /// Whatever changes who may sign in, and how, needs a fresh one: an old session is perhaps a thief's.
+    /// Changes of who may sign in, and how, need a fresh session: an old one may be a thief's.
     var proof: Proof {
         switch self {
         case .signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .prove: .ofItsOwn

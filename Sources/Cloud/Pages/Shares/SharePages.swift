@@ -32,7 +32,7 @@ extension Pages {
             answer = PageAnswer(503, title: Phrase.busy.text, .nothing)
             answer.headers.append(("Retry-After", "\(fault.retryAfterSeconds ?? 2)"))
         }
-        // What shows previews of links, or collects pages, is told nothing.
+        // Programs that show previews of links or collect pages get nothing.
         answer.headers.append(
             ("X-Robots-Tag", "noindex, nofollow, noarchive, nosnippet, noimageindex"))
         return answer
@@ -230,7 +230,7 @@ extension Pages {
         }
     }
 
-    /// Title, kind and picture, as far as whoever shares gave them.
+    /// Title, kind and picture, as far as the owner gave them.
     private static func card(_ thing: SharedThing) -> Markup {
         let picture: Markup =
             thing.thumbnail.flatMap { Thumbnail($0) }.map {

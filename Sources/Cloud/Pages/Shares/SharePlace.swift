@@ -1,7 +1,7 @@
-/// The page of a share, to which somebody goes on who came to sign in there.
+/// The page of a share that people go back to after they have signed in.
 ///
-/// The browser holds it sealed and a letter's link leads to it, so that nobody else says where people go; and
-/// it is never anything but a page of a share on this server.
+/// The browser holds it sealed, or a letter's link leads to it. So nobody else can choose where people go, and
+/// it is always a page of a share on this server.
 struct SharePlace: Equatable {
     private static let root = "/share/"
     /// More than any link has.
@@ -35,7 +35,7 @@ struct SharePlace: Equatable {
 }
 
 extension Pages {
-    /// How long somebody may take from a share's page to what they ask for there.
+    /// How long a person may take to come back to the share's page.
     private static let placeSeconds = 3_600
 
     /// The address of a page that leads on to a place in the end.

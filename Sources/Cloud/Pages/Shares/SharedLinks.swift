@@ -2,9 +2,9 @@ import Accounts
 import CloudModel
 import Storage
 
-/// What a page tells somebody of what a link leads to.
+/// What a page shows of the share that a link leads to.
 package struct SharedThing: Sendable, Equatable {
-    /// What the thing is to who looks.
+    /// How the visitor takes part in the share.
     package enum Standing: Sendable, Equatable {
         case owner, joined, invited, left
         /// They may join, as everybody with the link may.
@@ -14,14 +14,14 @@ package struct SharedThing: Sendable, Equatable {
     package var title: String?
     /// What kind of thing it is, as the app calls it.
     package var type: String?
-    /// A picture, as whoever shares gave it: nobody has looked whether it is one.
+    /// A picture as the owner gave it; the bytes may be anything.
     package var thumbnail: [UInt8]?
-    /// Whose it is; empty for somebody without a name.
+    /// The owner's name; empty for an owner without one.
     package var owner: String
     package var standing: Standing
     package var mayWrite: Bool
     package var app: AppLabel
-    /// Where a browser goes on to that has joined; nil where the app has no page.
+    /// The app's page, for people who have joined; nil where the app has none.
     package var destination: String?
     /// The link for everybody who may see it.
     package var link: String
@@ -48,7 +48,7 @@ package struct SharedThing: Sendable, Equatable {
 package protocol SharedLinks: Sendable {
     /// What a link leads to; nil for nothing, and for what the visitor may not see, in the same time.
     ///
-    /// Claims nothing, and tells nobody that somebody has looked.
+    /// Does not use up the link, and tells nobody of the visit.
     ///
     /// - Parameters:
     ///   - link: the last part of the address.
@@ -61,7 +61,7 @@ package protocol SharedLinks: Sendable {
     /// - Throws: `Fault` BAD_REQUEST for what is full.
     func join(_ link: String, as visitor: AccountRecord) throws -> Bool
 
-    /// Asks whoever shares to let a visitor take part; done alike whether there is anything or not.
+    /// Asks the owner to let a visitor take part; done alike whether there is anything or not.
     ///
     /// - Throws: `Fault` THROTTLED for too many in a day.
     func ask(for link: String, as visitor: AccountRecord) throws

@@ -1,7 +1,7 @@
 import CloudModel
 import Cryptography
 
-/// A picture that somebody gave with what they share.
+/// The picture of a share, as its owner gave it.
 struct Thumbnail {
     /// As an address that holds the picture itself: nobody else is asked for it.
     let address: String

@@ -3,7 +3,8 @@ import CloudModel
 import Cryptography
 import Storage
 
-// Signing in by way of another server: `/sign-in/with`, and `/sign-in/back` where that one sends people to.
+// Signing in through another server: `/sign-in/with`, and `/sign-in/back`, where that server sends people back
+// to.
 extension Pages {
     /// Buttons of a sign-in form that lead to providers instead; nothing where there are none.
     ///
@@ -160,7 +161,7 @@ extension Pages {
         do {
             return try made(outcome.verifiedEmail)
         } catch CatalogRefusal.addressTaken {
-            // Never somebody's account because of an address: they sign in there and link it.
+            // An address alone never leads to an existing account: its owner signs in and links the identity.
             return try made(nil)
         } catch CatalogRefusal.identityTaken {
             // Made by a second window a moment ago.
@@ -230,14 +231,14 @@ extension Pages {
 
     // MARK: - On the account page
 
-    /// `/account/identities`: who else may say that it is them.
+    /// `/account/identities`: the providers that the person can sign in with.
     func identities(_ visit: Visit) throws -> PageAnswer {
         try signedIn(visit) { signedIn in
             let (account, now) = (signedIn.account, visit.request.now)
             let known = try reception.catalog.identities(of: account.id)
             if visit.action == .unlinkProvider {
                 let issuer = visit.request.form["issuer"]
-                // What lets somebody in at last stays.
+                // The last way to sign in stays.
                 let hasOther =
                     try account.password != nil || known.count > 1
                     || !reception.catalog.passkeys(of: account.id).isEmpty

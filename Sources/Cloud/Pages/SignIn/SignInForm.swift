@@ -2,7 +2,7 @@ import Accounts
 import CloudModel
 import Storage
 
-/// What came of a form by which somebody wants to come in.
+/// What came of a sign-in form.
 enum SignInOutcome {
     /// - Parameter cookies: header fields that make the browser know it.
     case signedIn(AccountRecord, isKept: Bool, cookies: [(name: String, value: String)])
@@ -15,16 +15,16 @@ struct SignInAsking {
     var status = 200
     /// What to say above the form.
     var saying: Saying?
-    /// Of somebody whose second factor is asked for; nil where address and password are.
+    /// The sign-in that waits for a second factor; nil while address and password are asked for.
     var pass: String?
     var headers: [(name: String, value: String)] = []
 }
 
 extension Pages {
-    /// How long somebody has for their second factor.
+    /// How long a person may take for their second factor.
     private static let secondFactorSeconds = 300
 
-    /// Signs a browser in by what was typed into a form.
+    /// Signs a browser in with what was typed into a form.
     func attempt(_ visit: Visit) throws -> SignInOutcome {
         let request = visit.request
         if visit.action == .typeCode { return try attemptCode(visit) }
@@ -46,10 +46,10 @@ extension Pages {
         }
     }
 
-    /// Whether somebody asked to stay signed in at this browser, in whichever way they come in.
+    /// Whether the person asked to stay signed in at this browser.
     static func isKept(_ request: PageRequest) -> Bool { request.form["keep"] == "1" }
 
-    /// Lets somebody in who has shown who they are, or asks for the second factor that they have.
+    /// Signs a person in after the first factor, or asks for their second factor.
     func admit(
         _ account: AccountRecord, _ visit: Visit, isKept: Bool
     ) throws -> SignInOutcome {
@@ -90,7 +90,7 @@ extension Pages {
         }
     }
 
-    /// Begins the session of somebody who has shown all that they have to.
+    /// Begins the session after all factors were right.
     func welcomeIn(
         _ account: AccountRecord, _ visit: Visit, isKept: Bool
     ) throws -> SignInOutcome {
@@ -156,7 +156,7 @@ extension Pages {
             ? "<p><a href=\"\(new)\">\(Phrase.newHere)</a></p>" : .nothing
         let target = place == "/sign-in" ? "/account" : visit.request.target
         let isRefused = asking.saying?.kind == .refusal
-        // Whose address is right mistyped the password, as a rule.
+        // When the address is right, the password was mistyped, as a rule.
         let password: FieldState = isRefused ? .refused : .plain
         return """
             \(Self.said(asking.saying))

@@ -5,7 +5,7 @@ import Storage
 
 // The sign-in page that an app opens: `redirectURL` of an answer 421 (rulings.md 54 and 55).
 extension Pages {
-    /// One app's wish to have somebody signed in.
+    /// An app's request to have a person signed in.
     private struct Asking {
         let visit: Visit
         let asker: HandOver.Asker
@@ -80,7 +80,7 @@ extension Pages {
             """)
     }
 
-    /// Where the ways are described that an app may sign people in.
+    /// The page that describes how an app may sign people in.
     static let documentation = "docs/protocol/authentication.md#signing-in"
 
     private func show(_ asking: Asking) throws -> PageAnswer {
@@ -130,7 +130,7 @@ extension Pages {
             answer.headers += wanted.headers
             return answer
         case .signedIn(let account, let isKept, let cookies):
-            // Whoever has not agreed yet is asked by the page that is shown next.
+            // The next page asks people who have not agreed yet.
             var answer =
                 try reception.handOver.hasConsent(of: account.id, for: asking.asker)
                 ? try finish(asking, account.id, isKept: isKept)

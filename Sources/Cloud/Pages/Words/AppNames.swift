@@ -3,7 +3,7 @@ import CloudModel
 
 // How pages name an app: with its picture and its own page, where the operator gave them.
 extension Pages {
-    /// One line: picture and name, and whether it is the app as its makers try it out.
+    /// One line: picture and name, and whether it is the development version of the app.
     static func named(_ app: AppLabel, _ environment: Environment) -> Markup {
         let name: Markup = "<strong>\(app.name)</strong>"
         let text =

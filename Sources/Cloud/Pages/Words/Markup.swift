@@ -1,4 +1,4 @@
-/// HTML in which every text that is put in is escaped, so that nobody's name becomes a tag.
+/// HTML that escapes every text that is put in, so that a name cannot become a tag.
 ///
 /// Written as a literal; what stands in it is ours, what is interpolated is text unless it is markup.
 struct Markup: ExpressibleByStringInterpolation, Sendable {

@@ -30,7 +30,7 @@ package struct Phrasebook: Sendable {
         self.texts = texts
     }
 
-    /// A language in the words of whoever keeps the server.
+    /// A language in the operator's words.
     ///
     /// What is missing is said in English.
     ///

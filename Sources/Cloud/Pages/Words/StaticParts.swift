@@ -101,7 +101,8 @@ enum StaticParts {
 
         """
 
-    /// Gives the outcome to the window that opened this one, at exactly the origin that asked for it.
+    /// Sends the outcome to the window that opened this one, for exactly the origin that asked for
+    /// it.
     static let handOver = """
         'use strict';
         const {origin, token, error} = document.getElementById('outcome').dataset;

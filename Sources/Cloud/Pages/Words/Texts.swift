@@ -40,7 +40,7 @@ enum Texts {
 
     // MARK: - Shares
 
-    /// Who shares a thing with whom.
+    /// Who shares the thing, and with how many.
     static func shares(_ thing: SharedThing) -> Markup {
         let owner: Markup = thing.owner.isEmpty ? "\(Phrase.somebody)" : strong(thing.owner)
         let phrase: Phrase =
@@ -56,7 +56,7 @@ enum Texts {
         return phrase.markup(["owner": owner, "app": strong(thing.app.name)])
     }
 
-    /// Who else has to do with a share, and by which app.
+    /// The others in a share, and its app.
     static func partners(_ share: KnownShare) -> String {
         let app = share.app.name
         guard share.isOwn else {

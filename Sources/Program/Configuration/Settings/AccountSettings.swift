@@ -1,4 +1,4 @@
-/// Who gets an account, and how patient the server is with guesses.
+/// Who gets an account, and the limits on guesses.
 package struct AccountSettings: Sendable, Equatable {
     package enum SignUp: String, Sendable, CaseIterable { case off, invitation, open }
 

@@ -1,6 +1,6 @@
 /// How the server speaks HTTP, and how much of everything one client may ask of the wire.
 package struct HTTPSettings: Sendable, Equatable {
-    /// For whom answers are compressed.
+    /// Which clients get compressed answers.
     package enum Gzip: String, Sendable, CaseIterable {
         /// Not for a peer on this machine, unless a proxy passed the request on.
         case remote

@@ -1,6 +1,7 @@
 import Accounts
 import CloudModel
 import Configuration
+import Control
 import Cryptography
 import Files
 import Mail

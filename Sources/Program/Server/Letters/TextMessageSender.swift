@@ -1,6 +1,7 @@
 import Accounts
 import CloudModel
 import Configuration
+import Control
 import Cryptography
 import Delivery
 import Dispatch
@@ -10,7 +11,7 @@ import JSON
 import Storage
 import Synchronization
 
-/// Posts text messages to whoever hands them to a provider.
+/// Posts text messages to a gateway, which passes them to a provider.
 final class TextMessageSender: LetterSender {
     /// Why a message is still here.
     enum Failure: Error, Equatable, CustomStringConvertible {

@@ -1,9 +1,9 @@
 import CloudModel
 
-/// Chooses among lines that anybody can cause, by requests that show nobody's credentials.
+/// Chooses among lines that anybody can cause, by requests without credentials.
 ///
-/// So many of a second are written, and of the others each hundredth: whoever asks as fast as they can neither
-/// fills the disk nor hides what they do.
+/// So many of a second are written, and of the others each hundredth: a caller that floods the server can
+/// neither fill the disk nor hide.
 struct LineSampler: Sendable {
     /// Lines of a second that are all written.
     static let writtenPerSecond = 50

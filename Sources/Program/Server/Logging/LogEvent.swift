@@ -1,4 +1,5 @@
 import CloudModel
+import JSON
 
 /// How weighty an event is.
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {

@@ -3,7 +3,7 @@ import Audit
 import CloudModel
 import Synchronization
 
-/// Counts sign-ins that came to nothing, and notes them in the audit log and the log.
+/// Counts failed sign-ins, and notes them in the audit log and the log.
 ///
 /// Guesses come by the thousand. So only so many of an hour are noted one by one in the audit log, and of the
 /// others their number, with the next one of another hour.

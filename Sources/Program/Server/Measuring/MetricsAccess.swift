@@ -1,7 +1,7 @@
 import Cryptography
 import HTTP
 
-/// Who may read the metrics at the addresses of the protocol: whoever bears the token of the configuration.
+/// Who may read the metrics at the addresses of the protocol: every caller with the token of the configuration.
 ///
 /// Where a request comes from decides nothing: behind a proxy on this machine everybody seems to be here.
 package struct MetricsAccess: Sendable {

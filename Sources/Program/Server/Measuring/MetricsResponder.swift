@@ -1,6 +1,6 @@
 import HTTP
 
-/// Answers at the metrics' own address: the page to whoever reaches it, and nothing else.
+/// Answers at the metrics' own address: the page to every caller, and nothing else.
 struct MetricsResponder: Responder {
     let metrics: Metrics
 

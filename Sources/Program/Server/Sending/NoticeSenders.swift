@@ -1,4 +1,5 @@
 import Configuration
+import Control
 import Delivery
 import HTTPClient
 import Network
@@ -58,7 +59,7 @@ package final class NoticeSenders: Sendable {
         ) { traffic.requests.send($0, then: $1) }
     }
 
-    /// Ends every connection and the threads; what is under way is told as failed, to be sent later.
+    /// Ends every connection and the threads; what is under way is reported as failed, to be sent later.
     package func stop() {
         #if ApplePush
             http2.stop()
@@ -80,7 +81,7 @@ package final class NoticeSenders: Sendable {
 }
 
 /// Whether this build pushes to Apple's devices.
-enum ApplePushSupport {
+package enum ApplePushSupport {
     #if ApplePush
         static let isBuilt = true
     #else
@@ -88,7 +89,7 @@ enum ApplePushSupport {
     #endif
 
     /// - Throws: `CommandFailure` that says how to build it, when it does not.
-    static func require() throws(CommandFailure) {
+    package static func require() throws(CommandFailure) {
         guard !isBuilt else { return }
         throw CommandFailure(
             "this build does not push to Apple's devices; build it with libnghttp2-dev and "

@@ -1,4 +1,5 @@
 import Configuration
+import Control
 import HTTPClient
 import Network
 
@@ -29,7 +30,7 @@ package final class OutgoingTraffic: Sendable {
         }
     }
 
-    /// Looks names up for whoever else sends.
+    /// Looks names up for the other senders.
     var resolve: OutgoingRequests.Resolve {
         { [resolver] in resolver.resolve(host: $0, port: $1, then: $2) }
     }

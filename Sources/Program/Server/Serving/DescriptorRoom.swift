@@ -1,3 +1,5 @@
+import Control
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -63,8 +65,8 @@ package struct DescriptorRoom: Sendable, Equatable {
         return min(wanted, room)
     }
 
-    /// Has as many descriptors as the system lets the process have.
-    static func raiseLimit() {
+    /// Raises the limit of descriptors as far as the system allows.
+    package static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0, limit.rlim_cur < limit.rlim_max else { return }
         limit.rlim_cur = limit.rlim_max

@@ -2,6 +2,7 @@ import Accounts
 import Administration
 import CloudModel
 import Configuration
+import Control
 import Cryptography
 import Files
 import Network
@@ -13,7 +14,7 @@ import Network
 #endif
 
 /// What `serve --dev` makes in an empty data folder, so that the first sync is three pastes away.
-struct DevelopmentSetup {
+package struct DevelopmentSetup {
     static let container = "iCloud.dev.lenticular.Notes"
     static let emails = ["alice@example.com", "bob@example.com"]
     /// A year, so that what was printed once still works months later.
@@ -36,8 +37,17 @@ struct DevelopmentSetup {
     /// How a shell starts this program.
     let program: String
 
-    /// Has letters and text messages printed that nothing else carries.
-    static func printLetters(_ configuration: inout ServerConfiguration) {
+    package init(
+        folder: DataFolder, administrator: Administrator, address: ListenAddress, program: String
+    ) {
+        self.folder = folder
+        self.administrator = administrator
+        self.address = address
+        self.program = program
+    }
+
+    /// Prints the letters and text messages that no server is configured for.
+    package static func printLetters(_ configuration: inout ServerConfiguration) {
         if configuration.mail.sender == .none { configuration.mail.sender = .log }
         if configuration.textMessages.sender == .none { configuration.textMessages.sender = .log }
     }
@@ -45,7 +55,7 @@ struct DevelopmentSetup {
     /// Makes everything and says how to use it; nil when the folder holds containers already.
     ///
     /// - Throws: what the catalog and the file system report.
-    func make() throws -> String? {
+    package func make() throws -> String? {
         guard try administrator.perform(ListContainers()).isEmpty else { return nil }
         let place = NamedEnvironment(
             try administrator.perform(CreateContainer(Self.container)).id.name, .development)
@@ -78,7 +88,7 @@ struct DevelopmentSetup {
     /// Refuses addresses that others could reach: everything made here is printed on the terminal.
     ///
     /// - Throws: `CommandFailure` that names the address.
-    static func checkIsLocal(
+    package static func checkIsLocal(
         _ addresses: [ListenAddress], environment: [String: String]
     ) throws(CommandFailure) {
         guard environment["LENTICULAR_CONTAINER"] != "1" else { return }
@@ -134,7 +144,7 @@ struct DevelopmentSetup {
     }
 
     /// What to read where everything was made before: secrets are kept nowhere to be shown again.
-    func reminder() -> String {
+    package func reminder() -> String {
         let place = "\(Self.container) development"
         let data = "--data \(FolderAccess.quoted(folder.path))"
         return [

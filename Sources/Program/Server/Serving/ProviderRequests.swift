@@ -35,7 +35,7 @@ final class ProviderRequests: ProviderFetch {
         ) { resolver.resolve(host: $0, port: $1, then: $2) }
     }
 
-    /// Ends it; whoever waits is told so.
+    /// Ends it; the waiting callers are told so.
     func stop() {
         requests.stop()
         resolver.stop()

@@ -1,3 +1,4 @@
+import Control
 import Synchronization
 
 /// Whether the server accepts work, and if not, why.
@@ -21,7 +22,7 @@ package final class Readiness: Sendable {
 
     package var isDraining: Bool { state.withLock { $0 == .draining } }
 
-    /// What `healthcheck` is told over the control socket.
+    /// The answer to `healthcheck` over the control socket.
     var answer: CommandAnswer {
         guard let obstacle else { return CommandAnswer(status: 0) }
         return CommandAnswer(status: 1, error: obstacle)

@@ -2,12 +2,18 @@ import Administration
 import CloudDatabase
 import CloudModel
 import Configuration
+import Control
 import HTTP
 import Network
 import WebServices
 
-/// A server at work on a data folder: where everything is made and joined, by the program and by
-/// tests alike.
+/// Carries out a command that another process has read, on the data of a folder.
+///
+/// What it makes for the caller goes to the sender.
+package typealias CommandAnswering =
+    @Sendable (ControlRequest, Administrator, DataFolder, FileSender) -> CommandAnswer
+
+/// A server that serves a data folder: where everything is made and joined, by the program and by tests alike.
 package final class RunningServer: Sendable {
     package let folder: DataFolder
     package let log: Log
@@ -32,9 +38,10 @@ package final class RunningServer: Sendable {
 
     /// Makes everything and begins to accept requests and commands.
     ///
+    /// - Parameter commands: carries out what comes over the socket for commands.
     /// - Throws: `CommandFailure` when an address cannot be listened at, and when the bucket's prefix is
     ///   another server's.
-    package init(folder: DataFolder, log: Log) throws {
+    package init(folder: DataFolder, log: Log, commands: @escaping CommandAnswering) throws {
         let configuration = folder.configuration
         try Self.prepare(folder, log)
         let (books, mark) = (try configuration.phrasebooks(), try configuration.serviceMark())
@@ -73,7 +80,8 @@ package final class RunningServer: Sendable {
         Self.observeWork(of: protocolResponder, in: metrics)
         stores.reports.observe { log.tell($1, of: $0) }
         do {
-            (control, metricsListener) = try Self.startedBeside(folder, readiness, metrics, log)
+            (control, metricsListener) = try Self.startedBeside(
+                folder, readiness, metrics, log, commands)
         } catch {
             http.drain(withinSeconds: 0)
             throw error
@@ -122,21 +130,20 @@ package final class RunningServer: Sendable {
 
     /// Begins to take commands, and to show metrics at their own address.
     private static func startedBeside(
-        _ folder: DataFolder, _ readiness: Readiness, _ metrics: Metrics, _ log: Log
+        _ folder: DataFolder, _ readiness: Readiness, _ metrics: Metrics, _ log: Log,
+        _ answer: @escaping CommandAnswering
     ) throws -> (ControlServer, MetricsListener?) {
         folder.failedSignIns.observe(by: log, in: metrics)
         let listener = try MetricsListener(folder.configuration.metrics, metrics, log)
         do {
             let path = DataFolder.controlSocketPath(in: folder.path)
             let control = try ControlServer(path: path) { request, user, sender in
-                if request.arguments.first == Command.healthcheck.name { return readiness.answer }
+                if request.isHealthcheck { return readiness.answer }
                 let administrator = Administrator(.commandLine(userNumber: user), on: folder) {
                     try folder.note($0)
                     log.note($0)
                 }
-                return CommandLineProgram.run(
-                    request.arguments, inputs: request.inputs, by: administrator, on: folder,
-                    sender)
+                return answer(request, administrator, folder, sender)
             }
             return (control, listener)
         } catch {

@@ -26,7 +26,7 @@ package final class Signals: Sendable {
         let count = Count()
         let queue = queue
         sources = [SIGTERM, SIGINT, SIGHUP].map { number in
-            // Dispatch sees only signals whose own action is none.
+            // Dispatch sees only signals that the process ignores.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {

@@ -1,4 +1,4 @@
-/// For whom answers are compressed, where the client accepts it.
+/// Which clients get compressed answers, where they accept them.
 package enum GzipPolicy: String, Sendable {
     /// Never.
     case off

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// What follows the beginning of an answer that goes on until somebody ends it, such as events as they happen.
+/// The rest of an answer that goes on until one side ends it, such as a stream of events.
 ///
-/// An answer that has one goes out as far as it is made. The request then belongs to whoever sends pieces, one
-/// at a time. So a client that does not read has one piece in memory at most. When it takes nothing for
+/// An answer that has one goes out as far as it is made. From then on the sender sends one piece at a time. So
+/// a client that does not read holds one piece in memory at most. When it takes nothing for
 /// `WireLimits.answerSecondsMax`, its connection ends. A client that ends its direction has gone:
 /// `HTTPReply.whenAbandoned` tells of it until the last piece has been handed in.
 ///
-/// Clients of HTTP/1.1 get chunks, those of HTTP/1.0 a body that ends with the connection. Nothing of it is
+/// Clients of HTTP/1.1 get chunks, those of HTTP/1.0 a body that ends with the connection. It is never
 /// compressed.
 package final class OpenBody: Sendable {
-    /// Told once whether the system has taken a piece for the client; false when nobody gets any further one.
+    /// Called once, with whether the system has taken a piece for the client; false when no further piece will
+    /// be sent.
     ///
     /// Called on any thread; must not block.
     package typealias WhenSent = @Sendable (Bool) -> Void
@@ -46,7 +47,7 @@ package final class OpenBody: Sendable {
         take?(piece)
     }
 
-    /// Hands all pieces on to whoever carries them to the client; called once, by whoever takes the answer.
+    /// Passes all pieces to the connection; called once, when the connection takes the answer.
     package func begin(_ take: @escaping @Sendable (Piece) -> Void) {
         let early = state.withLock { state -> Piece? in
             defer { state = .begun(take) }
@@ -56,6 +57,6 @@ package final class OpenBody: Sendable {
         if let early { take(early) }
     }
 
-    /// Says that the answer goes to nobody, or shows no body.
+    /// Says that the client has gone, or that the answer has no body.
     func refuse() { begin { $0.whenSent(false) } }
 }

@@ -12,7 +12,7 @@ enum ResponseSerializer {
     struct ConnectionFields {
         var framing: Framing
         var closes = false
-        /// For a client of HTTP/1.0, to whom staying open is the exception.
+        /// For a client of HTTP/1.0, which expects the connection to close.
         var saysKeepAlive = false
         var isGzipped = false
         var variesByEncoding = false
@@ -106,7 +106,7 @@ enum ResponseSerializer {
         buffer.append("\r\n")
     }
 
-    /// The phrase of RFC 9110 §15; nothing reads it but people.
+    /// The phrase of RFC 9110 §15, which only people read.
     private static func phrase(_ status: Int) -> StaticString {
         switch status {
         case 201: "Created"

@@ -20,7 +20,7 @@ package struct StreamedBody: Sendable {
 
     package let parts: [Part]
     package let byteCount: Int
-    /// Who has asked for it; nil for whoever is at the other end of the connection.
+    /// The client that asked for it; nil for the peer of the connection.
     package let client: AddressBlock?
 
     package init(_ parts: [Part], for client: AddressBlock? = nil) {

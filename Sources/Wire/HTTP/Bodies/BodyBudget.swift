@@ -1,20 +1,20 @@
 import Network
 import Synchronization
 
-/// Whom the memory of a body counts to.
+/// The owner whose share the memory of a body counts towards.
 package enum BodyOwner: Hashable, Sendable {
-    /// Somebody whom the responder has identified, by a number of its choice.
+    /// A caller that the responder has identified, by a number of its choice.
     case caller(Int)
-    /// Somebody not yet identified, by their address; nil for a Unix socket.
+    /// A caller not yet identified, by address; nil for a Unix socket.
     case block(AddressBlock?)
-    /// Everybody whose request will be refused in any case, together.
+    /// All callers together whose requests will be refused in any case.
     case doubted
 }
 
 /// The memory that request bodies of a whole server may take, with what is made of them.
 ///
 /// One owner has at most an eighth of it, or the size of one body if that is more. The doubted
-/// together have a sixteenth. So nobody's bodies shut out those of others.
+/// together have a sixteenth. So no owner's bodies can shut out those of others.
 package final class BodyBudget: Sendable {
     private struct Used {
         var total = 0
@@ -52,7 +52,7 @@ package final class BodyBudget: Sendable {
             guard bytes <= bytesMax - used.total, isAlone || bytes <= share(of: owner) - before
             else { return false }
             used.total += bytes
-            // Who holds nothing leaves nothing behind.
+            // An owner that holds nothing leaves nothing behind.
             used.byOwner[owner] = before + bytes > 0 ? before + bytes : nil
             return true
         }
@@ -71,7 +71,7 @@ package final class BodyBudget: Sendable {
 
 /// What one body has taken of the budget; given back when nobody holds this any more.
 ///
-/// It goes with the request, so that the end of the request, however it comes, is the end of it.
+/// It belongs to the request, so it ends with the request, however that ends.
 package final class BodyCharge: Sendable {
     private struct State {
         var owner: BodyOwner
@@ -111,17 +111,18 @@ package final class BodyCharge: Sendable {
         }
     }
 
-    /// Counts all of it to somebody else; false, with nothing changed, where their share is used up.
+    /// Moves all of it to another owner; false, with nothing changed, when that owner's share is
+    /// used up.
     package func move(to owner: BodyOwner) -> Bool {
         state.withLock { state in
             if state.owner == owner { return true }
-            // Given first, or what is only moved would have to find room twice in the whole.
+            // Give back first: otherwise the same bytes would need room twice.
             budget.give(state.bytes, of: state.owner)
             if budget.take(state.bytes, for: owner, besides: nil) {
                 state.owner = owner
                 return true
             }
-            // NB: what was given back a moment ago may be somebody else's now: then less is kept.
+            // NB: another owner may have taken what was just given back: then less is kept.
             if !budget.take(state.bytes, for: state.owner, besides: nil) { state.bytes = 0 }
             return false
         }

@@ -8,7 +8,7 @@ package enum BodyDecision: Sendable {
 
 /// How a body is received.
 package struct BodyReception: Sendable {
-    /// Whom its memory counts to while it comes in.
+    /// The owner whose share its memory counts towards while it comes in.
     package var owner: BodyOwner
     /// Whether the bytes are kept; without, the request's body is empty in the end.
     package var keeps: Bool
@@ -21,7 +21,7 @@ package struct BodyReception: Sendable {
     }
 }
 
-/// Sees the bytes of a body as they come in, gzip undone: to digest them, say.
+/// Sees the bytes of a body as they come in, with gzip undone, for example to digest them.
 ///
 /// Made by the responder for one request and handed back with it.
 package protocol BodyWitness: AnyObject, Sendable {

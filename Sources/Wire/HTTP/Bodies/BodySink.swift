@@ -7,8 +7,8 @@ package protocol BodySink: AnyObject, Sendable {
     func receive(_ piece: [UInt8])
     /// The body is whole; the answer is awaited.
     func end()
-    /// Nothing more comes and nobody waits for an answer: the client went, broke the framing or was
-    /// too slow. Not called after `end`, nor after an answer.
+    /// Nothing more comes and no answer is awaited: the client went, broke the framing or was too
+    /// slow. Not called after `end`, nor after an answer.
     func abort()
 }
 

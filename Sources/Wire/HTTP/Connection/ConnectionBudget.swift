@@ -21,7 +21,7 @@ final class ConnectionBudget: Sendable {
 
     private let limit: Int
     private let limitPerAddress: Int
-    /// Over the limit, those that are refused take descriptors too.
+    /// Refused connections take descriptors, too.
     private let refusedMax: Int
     private let counts = Mutex(Counts())
 
@@ -39,7 +39,8 @@ final class ConnectionBudget: Sendable {
             let own = block.map { counts.byBlock[$0, default: 0] } ?? 0
             let isOver = !isExempt && block != nil && own >= limitPerAddress
             let isTooMany = counts.all >= limit
-            // Whoever has too many gets no more than a few words, also while there is room for others.
+            // A client with too many connections only gets a refusal, even while there is room for
+            // others.
             guard counts.all < limit + refusedMax,
                 !isOver || own - limitPerAddress < refusedMax
             else { return .dropped }

@@ -25,7 +25,7 @@ final class ConnectionLoop: @unchecked Sendable {
     /// What a full read buffer decrypts to, and the rest of a record from before.
     let plainBuffer = UnsafeMutableRawBufferPointer.allocate(
         byteCount: ConnectionLoop.readBytes + 32 * 1024, alignment: 16)
-    /// Where the output of the connection at work begins.
+    /// Where the output of the current connection begins.
     ///
     /// What lies before belongs to another connection, whose responder caused this one to be
     /// answered.
@@ -72,12 +72,12 @@ final class ConnectionLoop: @unchecked Sendable {
 
     /// Takes over an accepted socket that the budget has counted.
     ///
-    /// - Parameter fault: what to answer to whatever comes, instead of serving it.
+    /// - Parameter fault: what to answer to any request, instead of serving it.
     func adopt(
         _ accepted: AcceptedSocket, tls context: TLSContext?, refusing fault: WireFault? = nil
     ) {
         let tls = context?.makeSession()
-        // Nobody can be refused in words before a handshake.
+        // Before a handshake no refusal can be sent.
         if isDraining || (context != nil && (tls == nil || fault != nil)) {
             budget.give(accepted.block)
             accepted.socket.close()

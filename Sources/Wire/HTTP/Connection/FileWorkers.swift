@@ -41,7 +41,7 @@ final class FileWorkers: Sendable {
 
     private struct State {
         var lines: [AddressBlock?: Line] = [:]
-        /// Whose work waits, the next one first.
+        /// The clients whose work waits, the next one first.
         var turns: [AddressBlock?] = []
         var free = Array(0..<FileWorkers.count)
     }
@@ -55,7 +55,7 @@ final class FileWorkers: Sendable {
     private let queues = (0..<FileWorkers.count).map { DispatchQueue(label: "http.file.\($0)") }
     private let state = Mutex(State())
 
-    /// Has work done in its client's turn; from any thread.
+    /// Runs work in its client's turn; from any thread.
     func run(for client: AddressBlock?, _ work: @escaping Work) {
         let turn = state.withLock { state in
             if !(state.lines[client]?.isWaiting ?? false) { state.turns.append(client) }

@@ -85,7 +85,7 @@ extension HTTPConnection {
             switch outcome {
             case .wouldBlock: return false
             case .failed, .done(0):
-                // A file that has become shorter cannot be made up for.
+                // The file has become shorter: the answer cannot be completed.
                 close()
                 return false
             case .done(let count):
@@ -144,7 +144,7 @@ extension HTTPConnection {
             UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
-    /// Has a worker bring a stretch of a file into memory.
+    /// Lets a worker bring a stretch of a file into memory.
     private func fetch(_ slice: FileSlice, _ stretch: Range<Int>, _ cursor: StreamCursor) {
         let request = wait(for: cursor)
         shared.files.run(for: cursor.client) {
@@ -175,13 +175,13 @@ extension HTTPConnection {
         }
     }
 
-    /// Has a worker make the next bytes.
+    /// Lets a worker make the next bytes.
     private func make(
         _ maker: any ByteMaker, _ offset: Int, _ count: Int, _ cursor: StreamCursor
     ) {
         let request = wait(for: cursor)
         shared.files.run(for: cursor.client) {
-            // NB: whoever makes the bytes reports what fails; here it only ends the connection.
+            // NB: the maker of the bytes reports the failure; here it only ends the connection.
             let made = try? maker.bytes(at: offset, count: min(count, Self.stretchBytes))
             let piece = made?.isEmpty ?? true ? nil : made
             self.shared.events.post { self.fetched(piece, residentEnd: 0, of: request) }
@@ -191,7 +191,7 @@ extension HTTPConnection {
     /// - Returns: the number of the request, which has one worker at most.
     private func wait(for cursor: StreamCursor) -> UInt32 {
         cursor.isFetching = true
-        // The client is not to blame for this time.
+        // This time does not count against the client.
         deadline = .max
         watch([])
         return requestNumber

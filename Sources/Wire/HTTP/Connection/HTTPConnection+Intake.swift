@@ -1,6 +1,6 @@
 import Network
 
-/// The body of the request at work, while it comes in.
+/// The body of the current request, while it comes in.
 ///
 /// On its loop's thread only.
 final class IncomingBody {
@@ -41,7 +41,7 @@ extension HTTPConnection {
             request, stream: BodyStream(self, request: number),
             reply: HTTPReply(self, request: number))
         guard phase == .streaming, requestNumber == number else {
-            // The answer was there before the body was wanted.
+            // The answer was sent before the body was needed.
             sink?.abort()
             return
         }
@@ -111,7 +111,7 @@ extension HTTPConnection {
         }
         incoming.isPaused = incoming.isBehind
         if incoming.isPaused {
-            // The client is not to blame for this time.
+            // This time does not count against the client.
             flags.remove(.isTimed)
             deadline = .max
             watch([])
@@ -140,14 +140,15 @@ extension HTTPConnection {
 
 // Bodies that are held until they are whole.
 extension HTTPConnection {
-    /// Has the responder decide, by the head alone, what becomes of a body.
+    /// Asks the responder, with the head alone, what becomes of a body.
     ///
     /// - Parameter isAwaited: whether nothing of the body has come with its head.
     func beginHeld(_ head: RequestHead, isAwaited: Bool) {
         let request = open(head)
         let isContinueDue = head.expectsContinue && !head.isVersion10 && isAwaited
         let kept = flags
-        // Whoever waits for a 100 may send the body after another answer, or not: nobody can know.
+        // A client that waits for a 100 may or may not send the body after another answer; the
+        // server cannot know.
         if isContinueDue || !mayDrain(head) {
             flags.remove(.keepsAlive)
             flags.insert(.lingersAfter)
@@ -180,7 +181,7 @@ extension HTTPConnection {
         flags.insert([.closesAfter, .lingersAfter])
     }
 
-    /// Has a worker undo the gzip of what has come, while nothing more is received.
+    /// Lets a worker undo the gzip of what has come, while nothing more is received.
     private func inflate(_ held: HeldBody, of request: HTTPRequest) {
         held.isBusy = true
         let number = requestNumber

@@ -1,6 +1,6 @@
 import Network
 
-// Answers that go on until somebody ends them.
+// Answers that go on until one side ends them.
 extension HTTPConnection {
     /// Puts the beginning of the body into the output, behind its head.
     func beginOpen(_ open: OpenBody, _ bytes: [UInt8]) {
@@ -49,7 +49,7 @@ extension HTTPConnection {
     func watchWhileTelling(_ readiness: Readiness) {
         if readiness.contains(.hangup) { return close() }
         switch socket.peek() {
-        // Whoever waits for what is still to come does not end a connection.
+        // A client that still waits for more does not end its connection.
         case .failed, .done(0): close()
         case .done: watch([])
         case .wouldBlock: break

@@ -26,7 +26,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
 
     struct Flags: OptionSet {
         let rawValue: UInt16
-        /// The request at work is a HEAD.
+        /// The current request is a HEAD.
         static let isHead = Flags(rawValue: 1)
         static let isVersion10 = Flags(rawValue: 2)
         static let keepsAlive = Flags(rawValue: 4)
@@ -60,7 +60,7 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
     /// Bytes received and not yet taken: part of a head, or pipelined requests.
     var leftover: [UInt8] = []
     var pending: PendingOutput?
-    /// What was thrown away of a body that nobody wants, in bytes.
+    /// How many bytes of an unwanted body were thrown away.
     var drainedBytes: UInt32 = 0
     /// What is kept, as `WaitingBytes` has counted it, and how often that began or ended.
     var waitingBytes: UInt32 = 0

@@ -1,8 +1,8 @@
 /// The bytes that the connections of one event loop keep because something is not finished: heads
 /// without an end, requests that wait behind others, answers that nobody takes.
 ///
-/// Over the limit, the connections that began to keep something longest ago are ended. Clients that
-/// send whole requests and take their answers keep nothing for long. On the loop's thread only.
+/// Over the limit, the connections that have kept something longest are ended. Clients that send
+/// whole requests and take their answers keep nothing for long. On the loop's thread only.
 final class WaitingBytes {
     /// Less than this is not counted: it is what honest clients keep for a moment.
     static let freeBytes = 1_024
@@ -64,7 +64,7 @@ extension HTTPConnection {
         switch phase {
         case .reading: refuse(.noHeadMemory)
         case .responding, .telling:
-            // The request at work still gets its answer.
+            // The current request still gets its answer.
             leftover = []
             flags.remove(.keepsAlive)
             noteWaiting()

@@ -1,10 +1,10 @@
 import Network
 
-/// Finds out for whom a proxy has passed a request on.
+/// Finds the client whose request a proxy has passed on.
 ///
 /// Each proxy adds the address from which it was called to the end of `X-Forwarded-For`. Anybody
-/// can have written what stands before that. So the list is read from its end, for as long as the
-/// addresses are proxies that are believed.
+/// can have written the rest. So the list is read from its end, for as long as the addresses are
+/// trusted proxies.
 enum ForwardedFor {
     /// Longer chains of proxies are not followed: the last proxy looked at is the client then.
     static let hopsMax = 32

@@ -23,7 +23,7 @@ package protocol OutgoingConnection: AnyObject {
     func abandon()
 }
 
-/// A request that waits or is under way, and who is told what comes of it.
+/// A request that waits or is under way, and the closure that gets its outcome.
 package final class PendingRequest {
     package let request: OutgoingRequest
     /// As HTTP/1.1 has it.

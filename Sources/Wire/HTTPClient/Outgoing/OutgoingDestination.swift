@@ -86,7 +86,7 @@ package final class OutgoingDestination: @unchecked Sendable {
         others: ArraySlice<ResolvedAddress>
     ) {
         remove(connection)
-        // Whoever had no room had its turn when the connection went.
+        // A destination without room got its turn when the connection closed.
         if case .untrusted = failure { return didNotOpen(failure) }
         guard !others.isEmpty, !waiting.isEmpty, requests.mayOpen(self) else {
             return didNotOpen(failure)

@@ -2,7 +2,7 @@
 package struct OutgoingRequest: Sendable {
     package var method: String
     package var url: TargetURL
-    /// Who has said so.
+    /// Who has named the target.
     package var namer: TargetNamer
     /// Without `Host`, `Content-Length` and `Connection`, which are added.
     package var headers: [(name: String, value: String)]

@@ -33,7 +33,7 @@ package final class OutgoingRequests: @unchecked Sendable {
     /// How many connections there are, of all destinations.
     var connectionCount = 0
     private var destinations: [String: OutgoingDestination] = [:]
-    /// Those that would open a connection if there were room, in their order.
+    /// The destinations that wait for room to open a connection, in order.
     private var starving: [OutgoingDestination] = []
     private var isStopped = false
 

@@ -1,6 +1,6 @@
 import Network
 
-/// Who uses a transport, and is told what becomes of it; on the loop's thread.
+/// The user of a transport, which hears what becomes of it; on the loop's thread.
 package protocol TransportOwner: AnyObject {
     /// The connection is there, and TLS with a certificate that is believed.
     func transportOpened()
@@ -56,7 +56,7 @@ package final class OutgoingTransport: SocketHandler {
         }
     }
 
-    /// Says who uses it, before the loop is given back its thread.
+    /// Sets the user, before the loop gets its thread back.
     package func serve(_ owner: any TransportOwner) { self.owner = owner }
 
     /// Whether there is anything that the peer has not been sent yet.
@@ -130,8 +130,8 @@ package final class OutgoingTransport: SocketHandler {
 
 extension OutgoingTransport {
     private func receive() {
-        // So many pieces at a time that one answer keeps no other waiting. What TLS holds is taken to
-        // its end: the socket tells of what is in it alone.
+        // A limit of pieces at a time, so that one answer does not keep others waiting. What TLS
+        // holds is taken to its end: the socket tells of what is in it alone.
         var pieceCount = 0
         while true {
             guard let tls else {

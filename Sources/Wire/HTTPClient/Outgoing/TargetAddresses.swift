@@ -32,12 +32,12 @@ package final class TargetAddresses: @unchecked Sendable {
         self.resolve = resolve
     }
 
-    /// Those that may be connected to now; nil when they have to be looked up.
+    /// The addresses that may be connected to now; nil when they have to be looked up.
     package var current: [ResolvedAddress]? {
         found.isEmpty || loop.now &- foundAt > UInt64(millisecondsMax) ? nil : found
     }
 
-    /// Has them looked up again before the next connection.
+    /// Makes the next connection look them up again.
     package func forget() { found = [] }
 
     /// Looks the name up, unless that is under way, and tells why `current` has none; nil when it has.

@@ -17,23 +17,22 @@ package enum TargetRefusal: Error, Sendable, Equatable, CustomStringConvertible 
     }
 }
 
-/// Who has said where a request goes.
+/// Who has named a request's target.
 package enum TargetNamer: Sendable, Hashable {
-    /// Whoever runs the server, by a setting or a command: webhooks, identity providers, senders of text
+    /// The operators of the server, by a setting or a command: webhooks, identity providers, senders of text
     /// messages, Apple's push service.
     case operators
-    /// Somebody who uses the server: where their browser's pushes go.
+    /// A user of the server: the place where their browser's pushes go.
     case users
 }
 
 /// Which targets may be reached that users or configurations name: webhooks, senders of pushes and text
 /// messages, identity providers.
 ///
-/// Whoever may name a target must not reach through the server what only the server reaches: itself,
-/// its network, the cloud's own services. So all addresses of a name are looked at once it was looked
-/// up, and the connection goes to one of these. Names that lead to an address of either kind are refused:
-/// which one is used would be up to chance. Redirects are answers as others are, and nobody follows them.
-/// Exceptions hold for what operators name, never for what users do.
+/// Nobody may use the server to reach what only the server can reach: itself, its network, the cloud's own
+/// services. So the server looks up a name, checks all of its addresses, and connects to one of these. A name
+/// with an allowed and a forbidden address is refused: chance would decide which one is used. Redirects are not
+/// followed. Exceptions hold for what operators name, never for what users do.
 package struct TargetPolicy: Sendable {
     private let allows: @Sendable (String) -> Bool
 

@@ -3,9 +3,9 @@ import Foundation
 
 // People, by what others know of them: those who have chosen to be found.
 extension CKContainer {
-    /// Who has an address.
+    /// The person with an address.
     ///
-    /// - Returns: nil for who cannot be found, whether they are hidden or not there.
+    /// - Returns: nil for people who cannot be found, whether they are hidden or not there.
     /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
     public func userIdentity(
         forEmailAddress emailAddress: String
@@ -13,17 +13,17 @@ extension CKContainer {
         try await identities([.init(emailAddress: emailAddress)])[0]
     }
 
-    /// Who has a phone number.
+    /// The person with a phone number.
     ///
-    /// - Returns: nil for who cannot be found, whether they are hidden or not there.
+    /// - Returns: nil for people who cannot be found, whether they are hidden or not there.
     /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
     public func userIdentity(forPhoneNumber phoneNumber: String) async throws -> CKUserIdentity? {
         try await identities([.init(phoneNumber: phoneNumber)])[0]
     }
 
-    /// Whose record it is.
+    /// The person whom a record stands for.
     ///
-    /// - Returns: nil for who cannot be found, whether they are hidden or not there.
+    /// - Returns: nil for people who cannot be found, whether they are hidden or not there.
     /// - Throws: `CKError`, `notAuthenticated` when nobody is signed in.
     public func userIdentity(
         forUserRecordID userRecordID: CKRecord.ID
@@ -67,7 +67,7 @@ extension CKContainer {
         ) { first, _ in first }
     }
 
-    /// One answer for each, in their order; nil for who cannot be found.
+    /// One answer for each, in their order; nil for people who cannot be found.
     func identities(
         _ infos: [CKUserIdentity.LookupInfo]
     ) async throws -> [CKUserIdentity?] {

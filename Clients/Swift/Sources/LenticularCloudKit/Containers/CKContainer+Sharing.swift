@@ -5,7 +5,7 @@ import Foundation
 extension CKContainer {
     /// An entry for a share, for somebody with an address.
     ///
-    /// Whether anybody has the address is not told: the entry waits for whoever has proved that it is theirs.
+    /// Whether anybody has the address is not told: the entry waits for a person who proves that it is theirs.
     ///
     /// - Throws: nothing: whether anybody is there turns out when the share is saved.
     public func shareParticipant(

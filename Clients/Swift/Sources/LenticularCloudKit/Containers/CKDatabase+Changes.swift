@@ -33,8 +33,7 @@ extension CKDatabase {
     /// What happened to a record.
     public enum RecordZoneChange {
         /// A record that was made or changed.
-        public struct Modification: @unchecked Sendable {
-            // Unchecked: a record is handed on with it.
+        public struct Modification: Sendable {
             /// The record as it is now.
             public let record: CKRecord
         }

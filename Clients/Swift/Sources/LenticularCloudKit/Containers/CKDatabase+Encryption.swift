@@ -64,7 +64,7 @@ extension CKDatabase {
         return refused
     }
 
-    /// The records that others would get, for whom there are no keys yet, each with `invalidArguments`.
+    /// The records that people without keys would get, each with `invalidArguments`.
     ///
     /// - Throws: `CKError` when it cannot be found out.
     private func refusedValues(of records: [CKRecord]) async throws -> [CKRecord.ID: CKError] {

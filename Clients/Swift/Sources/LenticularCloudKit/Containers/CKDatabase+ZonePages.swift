@@ -4,8 +4,7 @@ import Foundation
 // Pages of a zone's feed.
 extension CKDatabase {
     /// A page of a zone's feed, in its order.
-    struct ZonePage: @unchecked Sendable {
-        // Unchecked: the records are handed on with it.
+    struct ZonePage: Sendable {
         var records: [CKRecord] = []
         var deletions: [RecordZoneChange.Deletion] = []
         let token: CKServerChangeToken
@@ -107,7 +106,7 @@ actor PagesAhead {
         var token: String?
         let keys: [CKRecord.FieldKey]?
         let limit: Int?
-        /// Who asks: a page is for nobody else.
+        /// The account that asks: a page is for nobody else.
         let account: Int
 
         func following(_ token: String) -> Place {

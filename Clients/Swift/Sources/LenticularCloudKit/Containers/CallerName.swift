@@ -7,20 +7,27 @@ actor CallerName {
     private(set) var known: String?
     /// The sign-in that the name is of.
     private var generation = 0
-    /// Whom the app takes to be signed in: who was there at first, or was told of last.
+    /// The user that the app takes to be signed in: the first one, or the one that it was last told of.
     private var told: String?
 
     func name(by connection: ServiceConnection) async throws -> String {
-        if let known, await connection.accountGeneration == generation { return known }
-        let answer = try await connection.call("public/users/caller", Array("{}".utf8))
-        guard let name = answer["userRecordName"]?.string else {
-            throw TransportFailure.unreadable(status: 200)
+        while true {
+            let before = await connection.accountGeneration
+            // Looked at only now: others may have asked while this one waited.
+            if let known, generation == before { return known }
+            let answer = try await connection.call("public/users/caller", Array("{}".utf8))
+            guard let name = answer["userRecordName"]?.string else {
+                throw TransportFailure.unreadable(status: 200)
+            }
+            // Somebody may have signed in meanwhile, by this very call too: whose name it is nobody knows then.
+            guard await connection.accountGeneration == before, generation <= before else {
+                continue
+            }
+            generation = before
+            known = name
+            if generation == 0 { told = name }
+            return name
         }
-        // As of after the call: it may have signed somebody in.
-        generation = await connection.accountGeneration
-        known = name
-        if generation == 0 { told = name }
-        return name
     }
 
     /// Looks who is signed in now.

@@ -1,7 +1,7 @@
 import CloudKitTransport
 import Foundation
 
-/// The key of whoever is signed in, as far as this device has it.
+/// The key of the signed-in user, as far as this device has it.
 actor AccountKeys {
     private let container: String
     private let connection: ServiceConnection
@@ -21,12 +21,12 @@ actor AccountKeys {
         self.store = store
     }
 
-    /// Looks for the key of whoever is signed in.
+    /// Looks for the key of the signed-in user.
     ///
     /// - Throws: `CKError`.
     func load() async throws -> AccountKey? { try await held()?.key }
 
-    /// The key of whoever is signed in with what this device knows of it.
+    /// The key of the signed-in user, with what this device knows of it.
     ///
     /// - Throws: `CKError`.
     func held() async throws -> HeldKey? {

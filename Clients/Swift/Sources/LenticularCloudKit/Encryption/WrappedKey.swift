@@ -14,7 +14,7 @@ struct WrappedKey {
     private let byPassphrase: [UInt8]?
     private let byCode: [UInt8]
 
-    /// - Returns: nil for a record that is none of a key.
+    /// - Returns: nil for a record that holds no key.
     init?(_ record: CKRecord) {
         guard let salt = record["salt"] as? Data, let cost = record["cost"] as? Int64,
             let byCode = record["byCode"] as? Data, (2...Self.costMax).contains(cost),

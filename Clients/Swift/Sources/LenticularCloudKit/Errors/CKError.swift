@@ -68,7 +68,7 @@ public struct CKError: CustomNSError, _BridgedStoredNSError, Sendable {
         case missingEntitlement = 8
         /// Nobody is signed in, or the session has ended.
         case notAuthenticated = 9
-        /// Whoever is signed in may not do this.
+        /// The signed-in user may not do this.
         case permissionFailure = 10
         /// There is no such record, subscription, share or type.
         case unknownItem = 11
@@ -114,7 +114,7 @@ public struct CKError: CustomNSError, _BridgedStoredNSError, Sendable {
         case referenceViolation = 31
         /// Never told by this library.
         case managedAccountRestricted = 32
-        /// Whoever is signed in may be invited under another address: open the link to prove it.
+        /// The signed-in user may be invited under another address: open the link to prove it.
         case participantMayNeedVerification = 33
         /// A change has left, and no answer came, or not in time: it may have been done. Save the same record again,
         /// which goes on from there, or fetch, then decide.
@@ -123,7 +123,7 @@ public struct CKError: CustomNSError, _BridgedStoredNSError, Sendable {
         case assetNotAvailable = 35
         /// The account must be confirmed, or this device lacks its key for encrypted values.
         case accountTemporarilyUnavailable = 36
-        /// Whoever accepts is invited by another link: accept that one.
+        /// The person who accepts is invited by another link: accept that one.
         case participantAlreadyInvited = 37
     }
 

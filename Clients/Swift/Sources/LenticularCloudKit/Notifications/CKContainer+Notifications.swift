@@ -40,14 +40,18 @@ extension DatabaseAccess {
         try await Task.sleep(nanoseconds: UInt64($0 * 1e9))
     }
 
-    /// - Parameter sleep: waits so many seconds; in tests as the test wants it.
+    /// - Parameters:
+    ///   - sleep: waits so many seconds; in tests as the test wants it.
+    ///   - onBegin: called when telling begins: what has changed until then is not told.
     func notifications(
         by delivery: CKNotificationDelivery,
-        sleep: @escaping @Sendable (Double) async throws -> Void = realSleep
+        sleep: @escaping @Sendable (Double) async throws -> Void = realSleep,
+        onBegin: @escaping @Sendable () -> Void = {}
     ) -> AsyncThrowingStream<CKNotification, any Error> {
         let courier = NotificationCourier(
             connection: connection, caller: caller,
-            way: delivery == .eventStream ? .eventStream : .longPoll, sleep: sleep)
+            way: delivery == .eventStream ? .eventStream : .longPoll, sleep: sleep,
+            onBegin: onBegin)
         return Self.stream { yield in try await courier.run { yield($0) } }
     }
 

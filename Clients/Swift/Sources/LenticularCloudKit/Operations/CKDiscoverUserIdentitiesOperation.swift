@@ -4,7 +4,7 @@ import Foundation
 public final class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Sendable {
     // Unchecked: as its parent.
 
-    /// Whom to find.
+    /// The people to find.
     public var userIdentityLookupInfos: [CKUserIdentity.LookupInfo] = []
     /// Told of each who was found.
     @preconcurrency public var userIdentityDiscoveredBlock:
@@ -16,7 +16,7 @@ public final class CKDiscoverUserIdentitiesOperation: CKOperation, @unchecked Se
     @preconcurrency public var discoverUserIdentitiesCompletionBlock:
         (@Sendable ((any Error)?) -> Void)?
 
-    /// Takes whom to find.
+    /// Takes the people to find.
     public init(userIdentityLookupInfos: [CKUserIdentity.LookupInfo]) {
         self.userIdentityLookupInfos = userIdentityLookupInfos
     }

@@ -29,7 +29,7 @@ public final class CKFetchRecordsOperation: CKDatabaseOperation, @unchecked Send
 
     public override init() {}
 
-    /// Fetches the record that stands for whoever is signed in.
+    /// Fetches the record that stands for the signed-in user.
     public static func fetchCurrentUserRecordOperation() -> CKFetchRecordsOperation {
         let operation = CKFetchRecordsOperation()
         operation.isAboutCaller = true

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Gives the token by which a web page acts for whoever is signed in.
+/// Gives the token with which a web page acts for the signed-in user.
 ///
 /// On this server a session has one token at a time: it is the one that this container's own requests use.
 public final class CKFetchWebAuthTokenOperation: CKDatabaseOperation, @unchecked Sendable {

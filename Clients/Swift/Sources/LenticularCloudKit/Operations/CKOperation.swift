@@ -193,7 +193,7 @@ open class CKOperation: Operation, @unchecked Sendable {
 open class CKDatabaseOperation: CKOperation, @unchecked Sendable {
     // Unchecked: as its parent.
 
-    /// Set by `CKDatabase.add`, or by whoever adds the operation to a queue of their own.
+    /// Set by `CKDatabase.add`, or by the app when it adds the operation to a queue of its own.
     public var database: CKDatabase?
 
     /// - Throws: `CKError` `badDatabase` when none was set.

@@ -70,8 +70,7 @@ public final class CKQueryOperation: CKDatabaseOperation, @unchecked Sendable {
 }
 
 /// Where a query's next page begins, and what of the query its pages must have in common.
-public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    // Unchecked: nothing of it changes.
+public final class CKQueryCursor: NSObject, NSSecureCoding, NSCopying, Sendable {
     let marker: String
     let query: CKQuery
     let zone: CKRecordZone.ID?

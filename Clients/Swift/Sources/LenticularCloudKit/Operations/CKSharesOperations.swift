@@ -126,7 +126,7 @@ public final class CKAcceptSharesOperation: CKOperation, @unchecked Sendable {
 public final class CKFetchShareParticipantsOperation: CKOperation, @unchecked Sendable {
     // Unchecked: as its parent.
 
-    /// Whom to make entries for.
+    /// The people to make entries for.
     public var userIdentityLookupInfos: [CKUserIdentity.LookupInfo]?
 
     /// Told of each person.
@@ -144,7 +144,7 @@ public final class CKFetchShareParticipantsOperation: CKOperation, @unchecked Se
     @preconcurrency public var fetchShareParticipantsCompletionBlock:
         (@Sendable ((any Error)?) -> Void)?
 
-    /// Takes whom to make entries for.
+    /// Takes the people to make entries for.
     public init(userIdentityLookupInfos: [CKUserIdentity.LookupInfo]) {
         self.userIdentityLookupInfos = userIdentityLookupInfos
     }

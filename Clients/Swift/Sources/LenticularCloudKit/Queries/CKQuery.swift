@@ -3,7 +3,7 @@ import Foundation
 
 /// A question for records of one type.
 public final class CKQuery: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    // Unchecked: sorts are set before the query runs, by whoever made it.
+    // Unchecked: sorts are set before the query runs, by the code that made it.
 
     /// What a filter asks of a field.
     public typealias Comparator = QueryComparator

@@ -16,7 +16,7 @@ struct PredicateScanner {
         case end
     }
 
-    /// A format that is none, and where.
+    /// A malformed format, and where.
     struct Malformed: Error, CustomStringConvertible {
         let offset: Int
         let expected: String

@@ -3,8 +3,7 @@ import Foundation
 /// The content of one field, by the types that the protocol knows.
 ///
 /// Records keep this, not what the app has set: a fetched record makes objects only for the fields that somebody reads.
-enum FieldValue: Equatable, @unchecked Sendable {
-    // Unchecked: references and places do not change, an asset's file name is set once.
+enum FieldValue: Equatable, Sendable {
     case string(String)
     case int64(Int64)
     case double(Double)

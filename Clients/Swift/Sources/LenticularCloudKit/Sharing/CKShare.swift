@@ -79,7 +79,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
     /// The link to the share; nil until it is saved.
     public internal(set) var url: URL?
 
-    /// Everybody in the share whom the caller may see, its owner first.
+    /// All participants that the caller may see, the owner first.
     public var participants: [Participant] { details.participants }
 
     /// Whose zone it is.
@@ -146,7 +146,7 @@ public final class CKShare: CKRecord, @unchecked Sendable {
         url = saved.url
     }
 
-    /// The link that is for one entry alone, and good for whoever first accepts by it.
+    /// The link for one entry alone, which works for the first person who accepts by it.
     ///
     /// - Parameter participantID: of an entry made by `Participant.oneTimeURLParticipant()`.
     /// - Returns: nil until the share is saved, after somebody has accepted, and for those who may not invite.

@@ -1,9 +1,7 @@
 import Foundation
 
 /// What a link to a share leads to.
-public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    // Unchecked: nothing of it changes; its records are handed on with it.
-
+public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, Sendable {
     private let parts: Parts
 
     /// The container that the share is in.
@@ -34,7 +32,7 @@ public final class CKShareMetadata: NSObject, NSSecureCoding, NSCopying, @unchec
 
     init(_ parts: Parts) { self.parts = parts }
 
-    struct Parts {
+    struct Parts: Sendable {
         let container: String
         let shortGUID: String
         let share: CKShare

@@ -22,7 +22,7 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
     public internal(set) var acceptanceStatus: CKShare.ParticipantAcceptanceStatus
     /// Whether they had asked to take part, and were let in.
     public let isApprovedRequester: Bool
-    /// Whether they are whoever comes first by a link of their own.
+    /// Whether the entry is for the first person who comes by its own link.
     let isOneTimeLink: Bool
     /// That link, while nobody has come by it.
     private(set) var oneTimeURL: URL?
@@ -54,7 +54,7 @@ public final class CKShareParticipant: NSObject, NSSecureCoding, NSCopying, @unc
         self.isApprovedRequester = isApprovedRequester
     }
 
-    /// An entry for whoever comes first by a link of its own.
+    /// An entry for the first person who comes by its own link.
     ///
     /// `CKShare.oneTimeURL(for:)` gives the link once the share is saved. Looking at the share by the link does not use
     /// it up; accepting does.

@@ -1,9 +1,7 @@
 import Foundation
 
 /// A person, as far as the caller may know them.
-public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    // Unchecked: nothing of it changes.
-
+public final class CKUserIdentity: NSObject, NSSecureCoding, NSCopying, Sendable {
     /// What somebody is looked for by.
     public typealias LookupInfo = CKUserIdentityLookupInfo
 

@@ -4,7 +4,8 @@ import Foundation
 /// What a person's devices are told of without asking: one of `CKQuerySubscription`,
 /// `CKRecordZoneSubscription` and `CKDatabaseSubscription`.
 ///
-/// It belongs to whoever saves it, and tells all their devices but the one that made the change.
+/// It belongs to the user who saves it, and tells all their devices but the one that made the
+/// change.
 open class CKSubscription: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
     // Unchecked: as with records, one thread at a time changes it.
 

@@ -145,7 +145,7 @@ extension CKSyncEngine {
         }
     }
 
-    /// Why the engine is at work.
+    /// Why the engine syncs.
     public enum SyncReason: Sendable {
         /// By itself.
         case scheduled

@@ -1,4 +1,5 @@
 import CloudKitTransport
+import CloudKitWire
 import Foundation
 
 /// What an app does for its sync engine: takes events, and hands over the records to send.
@@ -118,7 +119,7 @@ public final class CKSyncEngine: Sendable {
 
     /// Fetches what others have changed; returns once the delegate has dealt with all of it.
     ///
-    /// A call while another is at work joins that one when it fetches all that this one would. Without an account nothing is fetched.
+    /// A call during another one joins that one when it fetches all that this one would. Without an account nothing is fetched.
     ///
     /// - Throws: `CKError`; `invalidArguments` from within a call of the delegate.
     public func fetchChanges(_ options: FetchChangesOptions = FetchChangesOptions()) async throws {
@@ -214,48 +215,53 @@ public final class CKSyncEngine: Sendable {
 }
 
 /// Waits for `CKAccountChanged` of one container while the engine lives.
-private final class AccountWatch: @unchecked Sendable {
-    // Unchecked: set once, before anybody else knows of it.
-    private var token: (any NSObjectProtocol)?
+private final class AccountWatch: Sendable {
+    private let token = Locked<(any NSObjectProtocol)?>(nil)
 
     func observe(_ connection: ServiceConnection, _ body: @escaping @Sendable () async -> Void) {
-        token = NotificationCenter.default.addObserver(
+        let observer = NotificationCenter.default.addObserver(
             forName: .CKAccountChanged, object: nil, queue: nil
         ) { notification in
             guard (notification.object as? CKContainer)?.connection === connection else { return }
             Task { await body() }
         }
+        token.withLock { $0 = observer }
     }
 
     deinit {
-        if let token { NotificationCenter.default.removeObserver(token) }
+        token.withLock { token in
+            if let token { NotificationCenter.default.removeObserver(token) }
+        }
     }
 }
 
 /// A call of the delegate while it lasts, and the task that makes it.
 ///
 /// Tasks that the delegate starts inherit the call, but are free to wait for the engine: they are others.
-private final class DelegateCall: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var task = withUnsafeCurrentTask { $0?.hashValue }
+private final class DelegateCall: Sendable {
+    private let task = Locked(withUnsafeCurrentTask { $0?.hashValue })
 
     var isMadeByThisTask: Bool {
-        guard let task = lock.withLock({ task }) else { return false }
+        guard let task = task.withLock({ $0 }) else { return false }
         return withUnsafeCurrentTask { $0?.hashValue } == task
     }
 
-    func end() { lock.withLock { task = nil } }
+    func end() { task.withLock { $0 = nil } }
 }
 
 /// The delegate, which the engine does not keep alive.
-private final class WeakDelegate: @unchecked Sendable {
-    // Unchecked: set once, read only.
-    private weak var delegate: (any CKSyncEngineDelegate)?
+private final class WeakDelegate: Sendable {
+    private struct Contents {
+        weak var delegate: (any CKSyncEngineDelegate)?
+    }
 
-    init(_ delegate: (any CKSyncEngineDelegate)?) { self.delegate = delegate }
+    private let contents: Locked<Contents>
 
-    var value: (any CKSyncEngineDelegate)? { delegate }
+    init(_ delegate: (any CKSyncEngineDelegate)?) {
+        contents = Locked(Contents(delegate: delegate))
+    }
+
+    var value: (any CKSyncEngineDelegate)? { contents.withLock { $0.delegate } }
 }
 
 extension CKSyncEngine: CustomStringConvertible {

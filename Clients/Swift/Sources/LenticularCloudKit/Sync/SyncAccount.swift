@@ -19,7 +19,7 @@ struct SyncAccount {
         case (nil, nil): return false
         }
         engine.memory.settle { contents in
-            // What was added before the first sign-in is for whoever signs in.
+            // What was added before the first sign-in belongs to the user who signs in.
             if former != nil { contents.reset() }
             contents.user = current
         }

@@ -1,13 +1,11 @@
 import Foundation
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The owner's name that stands for whoever is signed in.
+/// The owner's name that stands for the signed-in user.
 public let CKCurrentUserDefaultName = "__defaultOwner__"
 
 /// A part of a database whose records change together.
-public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {
-    // Unchecked: nothing of it changes once it is made.
-
+public final class CKRecordZone: NSObject, NSSecureCoding, NSCopying, Sendable {
     /// A zone's name and owner.
     public typealias ID = CKRecordZoneID
 

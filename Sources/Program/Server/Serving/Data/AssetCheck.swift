@@ -56,7 +56,7 @@ struct AssetCheck {
                     if isMended { count += 1 }
                 } catch {
                     // NB: `problems` tells of a file that cannot be read or is not what it should be; sums
-                    // for which there is no room are made by who reads the file.
+                    // without room are made when the file is read.
                 }
             }
             guard page.count == Self.pageFiles else { return count }

@@ -1,6 +1,7 @@
 import AssetStorage
 import CloudModel
 import Configuration
+import Control
 import Cryptography
 import Files
 import HTTPClient

@@ -1,4 +1,5 @@
 import Administration
+import Control
 import Cryptography
 import Files
 
@@ -8,7 +9,7 @@ import Files
     import Darwin
 #endif
 
-/// Where a copy of a data folder is made, and whom its parts are handed to as they are whole.
+/// Where a copy of a data folder is made, and where its finished parts are sent.
 package struct CopyPlace: BackupDestination {
     /// Copies on their way to another process are made below folders of this name, in the data folder.
     static let outgoingPrefix = "outgoing-"
@@ -20,7 +21,7 @@ package struct CopyPlace: BackupDestination {
     private let sender: FileSender?
 
     /// A folder in which the copy stays.
-    init(path: String) {
+    package init(path: String) {
         self.path = path
         freeBytesMin = 0
         sender = nil
@@ -34,7 +35,7 @@ package struct CopyPlace: BackupDestination {
 
     /// Makes a copy that goes to another process part by part, so that the disk needs room for the
     /// largest part alone.
-    static func withOutgoing<Result>(
+    package static func withOutgoing<Result>(
         of folder: DataFolder, to sender: FileSender, _ body: (CopyPlace) throws -> Result
     ) throws -> Result {
         let name = outgoingPrefix + Hexadecimal.encode(folder.random.bytes(nameBytes))

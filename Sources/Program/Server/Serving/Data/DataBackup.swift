@@ -1,6 +1,7 @@
 import Administration
 import AssetStorage
 import CloudModel
+import Control
 import Files
 import Storage
 
@@ -180,7 +181,7 @@ struct DataBackup {
     private static func missingAssets(
         of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetBlobStore
     ) throws -> [String] {
-        // Files that are too new for a row are none of the copy's concern.
+        // Files that are too new for a row do not belong to the copy.
         return try AssetCheck(rows: rows, storage: storage, strayBefore: .min)
             .listedProblems().map { "\(key.container.name) \(key.environment.rawValue): \($0)" }
     }

@@ -3,6 +3,7 @@ import Administration
 import AssetStorage
 import Audit
 import CloudModel
+import Control
 import Delivery
 import Dispatch
 import HTTPClient
@@ -95,7 +96,7 @@ extension DataFolder: ServerData {
     /// Keeps in the audit log what an operator is about to do.
     ///
     /// - Throws: `CommandFailure`; then it must not be done.
-    func note(_ entry: ActionEntry) throws {
+    package func note(_ entry: ActionEntry) throws {
         guard entry.isNoted else { return }
         let subject = entry.subject
         let detail = [subject.container?.name, subject.environment?.rawValue, subject.item]

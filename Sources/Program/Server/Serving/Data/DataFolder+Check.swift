@@ -13,7 +13,7 @@ extension DataFolder {
         do {
             return try problemsOfAll()
         } catch let error as any EngineFault where error.isDamage {
-            // Those of stores are told by themselves. Without the catalog nobody knows which there are.
+            // Problems of stores are reported separately. Without the catalog nobody knows which there are.
             let name = engineWords.catalog
             return ["catalog: \(name) is damaged, and cannot be read: \(error)"]
         }

@@ -3,7 +3,7 @@ import CloudDatabase
 import CloudModel
 import Storage
 
-// Who was erased, and what is left of them.
+// The people who were erased, and what is left of them.
 extension DataFolder {
     package func noteErasure(of account: AccountID, publicRecords: PublicRecordsFate) throws {
         try ledgerLock.withLock { _ in

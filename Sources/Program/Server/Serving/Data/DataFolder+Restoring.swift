@@ -1,14 +1,15 @@
 import Administration
 import Configuration
+import Control
 import Files
 import Storage
 
 /// What came of filling a folder from a backup.
-struct Restored {
+package struct Restored {
     /// A line for each asset that the backup does not have whole.
-    let problems: [String]
+    package let problems: [String]
     /// How many accounts were erased again, because they had been erased since the backup was made.
-    let erasedAgain: Int
+    package let erasedAgain: Int
 }
 
 // A data folder out of a backup.
@@ -16,7 +17,7 @@ extension DataFolder {
     /// Fills an empty data folder, which is made where there is none, from a backup.
     ///
     /// - Throws: `CommandFailure`, and what the databases report; then nothing is left behind.
-    static func restore(
+    package static func restore(
         from source: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment
     ) throws -> Restored {
         let problems = try restoreFiles(from: source, configuration, process)

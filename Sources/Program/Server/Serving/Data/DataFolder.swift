@@ -2,6 +2,7 @@ import Accounts
 import Audit
 import CloudModel
 import Configuration
+import Control
 import Cryptography
 import Delivery
 import Files
@@ -26,9 +27,9 @@ package final class DataFolder: Sendable {
     package let pushKeys: PushKeys
     /// Seals what has to be read back, such as second factors.
     package let secrets: SealedSecrets
-    /// Told of what is done to what is not theirs who do it, before it is done.
+    /// Notes each action on other people's data, before it is done.
     package let audit: AuditLog
-    /// Told of sign-ins that came to nothing.
+    /// Hears of failed sign-ins.
     let failedSignIns: FailedSignIns
     /// What people do with accounts by themselves.
     package let reception: Reception
@@ -129,7 +130,7 @@ package final class DataFolder: Sendable {
     /// Refuses a folder that no server has made.
     ///
     /// - Throws: `CommandFailure` that says where its path comes from.
-    static func requireMade(_ loaded: LoadedConfiguration) throws {
+    package static func requireMade(_ loaded: LoadedConfiguration) throws {
         let path = loaded.values.data
         try FolderAccess.require(path, names: [])
         let factory = loaded.values.engineFactory { _ in [] }
@@ -180,7 +181,7 @@ package final class DataFolder: Sendable {
     /// Where the process that holds a folder takes commands.
     package static func controlSocketPath(in folder: String) -> String { "\(folder)/control.sock" }
 
-    /// Below the data folder: what was done by whom, line by line.
+    /// Below the data folder: who did what, line by line.
     static let auditName = "audit.log"
 
     static func auditPath(in folder: String) -> String { "\(folder)/\(auditName)" }

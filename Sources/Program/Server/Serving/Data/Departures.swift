@@ -5,14 +5,15 @@ import CloudDatabase
 import CloudModel
 import Storage
 
-/// Ends accounts whose owners have asked for it, once the time is over in which they could take it back.
+/// Deletes accounts whose owners have asked for it, once they can no longer take it back.
 final class Departures: Sendable {
     private static let accountsPerRound = 16
 
-    // Whoever holds the folder stops this before it is closed.
+    // The owner of the folder stops this before it closes the folder.
     private let folder: DataFolder
     private let log: Log
-    /// Whether what the catalog has deleted may not be overwritten yet; in a look, or by who alone uses it.
+    /// Whether what the catalog has deleted may not be overwritten yet; used in a look, or before the runner
+    /// starts.
     private nonisolated(unsafe) var isFirst = true
     private let runner: Runner
 

@@ -1,4 +1,5 @@
 import CloudModel
+import Control
 import Files
 import Storage
 
@@ -11,9 +12,9 @@ import Storage
 /// Which accounts were erased: a file that only grows, beside the data and beside backups.
 ///
 /// A line holds the moment, the account's id, and what becomes of its public records; never an address. What is
-/// noted here is on the disk before anything of the account goes. No restore takes a line back: whoever is named is
-/// erased again in what an old backup brings.
-struct ErasureLedger {
+/// noted here is on the disk before anything of the account goes. No restore takes a line back: after an old backup
+/// is restored, these people are erased again.
+package struct ErasureLedger {
     /// One account that was erased.
     struct Entry: Hashable {
         let moment: Milliseconds
@@ -22,7 +23,7 @@ struct ErasureLedger {
 
         fileprivate var line: String { "\(moment) \(account.text) \(publicRecords.rawValue)\n" }
 
-        /// Nil for a line that a crash has cut short, and for any other that is none.
+        /// Nil for a line that a crash has cut short, and for any other malformed line.
         fileprivate init?(_ line: Substring) {
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
             guard words.count == 3, let moment = Milliseconds(words[0]), !words[1].isEmpty,
@@ -85,15 +86,15 @@ struct ErasureLedger {
         CommandFailure("cannot \(what) \(path): \(String(cString: strerror(errno)))")
     }
 
-    /// Has the folder in which a backup lies know all that the backup does.
+    /// Copies what a backup knows to the folder in which it lies.
     ///
     /// So who restores an older one that lies there erases again who was erased since.
-    static func copyBeside(backup: String) throws {
+    package static func copyBeside(backup: String) throws {
         guard let above = FileSystem.parent(of: backup) else { return }
         try ErasureLedger(in: above).add(ErasureLedger(in: backup).entries())
     }
 
-    /// Has a data folder that is restored know who was erased, as the backup and what lies beside it say.
+    /// Writes into a restored data folder who was erased, as the backup and the copy beside it say.
     static func restore(from backup: String, into folder: String) throws {
         var entries = try ErasureLedger(in: backup).entries()
         if let above = FileSystem.parent(of: backup) {

@@ -1,5 +1,6 @@
 import Accounts
 import Administration
+import Control
 import Cryptography
 import Files
 import Storage

@@ -7,7 +7,7 @@ extension ServerConfiguration {
     /// who has the addresses, only a start finds out.
     ///
     /// - Throws: `CommandFailure` that names the setting; for languages, the file and its line.
-    func requireUsable(in process: ProcessEnvironment) throws {
+    package func requireUsable(in process: ProcessEnvironment) throws {
         _ = try makeTLS()
         _ = try phrasebooks()
         _ = try serviceMark()
@@ -18,7 +18,7 @@ extension ServerConfiguration {
     }
 
     /// What is odd and stops nothing, a line each.
-    var oddities: [String] {
+    package var oddities: [String] {
         guard accounts.signUp == .open, letterKinds.isEmpty else { return [] }
         return [
             "accounts.signUp is \"open\", but nothing carries the links by which people make accounts: "

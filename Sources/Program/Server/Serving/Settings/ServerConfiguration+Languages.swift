@@ -1,4 +1,5 @@
 import Configuration
+import Control
 import Files
 import Pages
 

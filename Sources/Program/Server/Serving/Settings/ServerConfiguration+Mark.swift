@@ -1,12 +1,13 @@
 import Accounts
 import Configuration
+import Control
 import Files
 import Pages
 
 extension ServerConfiguration {
-    /// Whose server this is, as pages and letters say.
+    /// The server's name and picture on pages and letters.
     ///
-    /// - Throws: `CommandFailure` for a picture that cannot be read, or is none.
+    /// - Throws: `CommandFailure` for a picture that cannot be read, or is not a picture.
     func serviceMark() throws(CommandFailure) -> ServiceMark {
         let name = pages.name.isEmpty ? Reception.host(of: baseURL) : pages.name
         guard !pages.iconFile.isEmpty else { return ServiceMark(name: name) }

@@ -1,41 +1,16 @@
 import Accounts
 import CloudModel
 import Configuration
+import Control
 import Cryptography
 import Fairness
 import HTTP
 import Network
 import WebServices
 
-extension LoadedConfiguration {
-    /// What the file, the environment and the options of a command say.
-    ///
-    /// - Throws: `ConfigurationError`.
-    init(
-        for invocation: Invocation, in process: ProcessEnvironment
-    ) throws(ConfigurationError) {
-        var flags: [(path: String, value: String)] = []
-        if let data = invocation.value("data") { flags.append(("data", data)) }
-        flags += invocation.values("listen").map { ("listen", $0) }
-        if let format = invocation.value("log-format") { flags.append(("log.format", format)) }
-        try self.init(
-            file: invocation.value("config"), environment: process.environment, flags: flags)
-        values.data = process.absolute(values.data)
-    }
-}
-
 extension ServerConfiguration {
-    /// What the file, the environment and the options of a command say.
-    ///
-    /// - Throws: `ConfigurationError`.
-    static func load(
-        for invocation: Invocation, in process: ProcessEnvironment
-    ) throws(ConfigurationError) -> ServerConfiguration {
-        try LoadedConfiguration(for: invocation, in: process).values
-    }
-
     /// Where to listen; the configuration's own check has ruled out what is no address.
-    var addresses: [ListenAddress] { listen.compactMap { ListenAddress($0) } }
+    package var addresses: [ListenAddress] { listen.compactMap { ListenAddress($0) } }
 
     /// Where browsers reach the server, without a slash at the end; the first listen address unless set.
     var baseURL: String {
@@ -64,7 +39,7 @@ extension ServerConfiguration {
     var loopCount: Int { http.eventLoops > 0 ? http.eventLoops : HTTPServer.coreCount }
 
     /// Whether TCP addresses speak TLS.
-    var hasTLS: Bool { !tls.certificateFile.isEmpty }
+    package var hasTLS: Bool { !tls.certificateFile.isEmpty }
 
     /// The certificate and key that the settings name; nil when they name none.
     ///
@@ -181,7 +156,7 @@ extension ServerConfiguration {
         var options = AssetOptions(baseURL: base)
         options.bytesMax = assets.bytesMax
         options.resumableUploadsMax = assets.resumableUploadsMax
-        // Those who wait for a store elsewhere must not be in each other's way.
+        // Threads that wait for a store elsewhere must not block each other.
         if !s3.bucket.isEmpty { options.workerCount = 32 }
         options.lives.downloadURL = assets.downloadSeconds
         return options
@@ -212,7 +187,7 @@ extension ServerConfiguration {
 }
 
 extension LogFormat {
-    init(_ format: LogSettings.Format, isTerminal: Bool) {
+    package init(_ format: LogSettings.Format, isTerminal: Bool) {
         switch format {
         case .auto: self = isTerminal ? .text : .json
         case .json: self = .json
@@ -222,7 +197,7 @@ extension LogFormat {
 }
 
 extension LogLevel {
-    init(_ level: LogSettings.Level) {
+    package init(_ level: LogSettings.Level) {
         switch level {
         case .info: self = .info
         case .warning: self = .warning

@@ -6,9 +6,9 @@ import Synchronization
 /// It opens a value when somebody asks for it. The value stays open while somebody has a lease of
 /// it. It is closed when nobody has had a lease for long, or when others need its place.
 ///
-/// There is never more than one value of a key. Those who ask for a value while it is being closed
-/// get a new one, which is opened afterwards. More than `countMax` values are open only while
-/// leases or their own work keep them open.
+/// There is never more than one value of a key. Callers that ask for a value while it is being closed get a new
+/// one, which is opened afterwards. More than `countMax` values are open only while leases or their own work
+/// keep them open.
 final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// What is done with values.
     struct Actions: Sendable {
@@ -69,9 +69,9 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private enum Slot {
         case opening([Waiter])
         case open(Entry)
-        /// Whoever asks meanwhile gets one that is opened afterwards.
+        /// A caller that asks meanwhile gets one that is opened afterwards.
         case closing([Waiter])
-        /// Somebody has the key alone; others get this error.
+        /// One caller has the key alone; others get this error.
         case taken(any Error)
     }
 
@@ -89,7 +89,7 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Thrown after `closeAll`.
     struct Closed: Error {}
 
-    /// Those who may wait for one value.
+    /// How many callers may wait for one value.
     private static var waitersMax: Int { 1_024 }
     /// After this a surplus that was in use is looked at again.
     private static var surplusMilliseconds: Int { 1_000 }
@@ -114,7 +114,7 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         self.now = now
     }
 
-    /// The values that are open now, with their keys; whoever reads them does not keep them open.
+    /// The values that are open now, with their keys; reading them does not keep them open.
     var open: [(key: Key, value: Value)] {
         state.withLock { state in
             state.slots.compactMap { key, slot in
@@ -314,8 +314,8 @@ extension LeaseCache {
 extension LeaseCache {
     /// Takes a key for the caller alone.
     ///
-    /// Its value leaves the cache, even while others still have leases. Those who ask for the key
-    /// meanwhile get the error.
+    /// Its value leaves the cache, even while others still have leases. Callers that ask for the key meanwhile
+    /// get the error.
     ///
     /// Blocks, and waits for an opening or a closing that is under way.
     ///

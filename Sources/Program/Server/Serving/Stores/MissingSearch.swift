@@ -1,4 +1,5 @@
 import CloudModel
+import Control
 import Storage
 import Synchronization
 

@@ -19,7 +19,7 @@ final class StoreKeeper: Sendable {
 
     private struct State {
         var kept: [Stores.Key: Kept] = [:]
-        /// Told of each store that is opened.
+        /// Called with each store that is opened.
         var attach: @Sendable (Stores.Key, any EngineStore, AssetStore) -> Void = { _, _, _ in }
     }
 
@@ -43,7 +43,7 @@ final class StoreKeeper: Sendable {
         self.schedule = schedule
     }
 
-    /// Has links of stores that are opened from now on begin with an address that is known by now.
+    /// Sets the address that links of stores begin with, for stores that are opened from now on.
     func link(by options: AssetOptions) { assets.withLock { $0 = options } }
 
     /// Opens a store; blocks while it is made, migrated or recovered.
@@ -73,7 +73,7 @@ final class StoreKeeper: Sendable {
             }
         }
         let (attach, depot) = state.withLock { state in
-            // Somebody may have asked for the assets meanwhile.
+            // Another caller may have asked for the assets meanwhile.
             let depot = state.kept[key]?.depot ?? kept.depot
             state.kept[key] = Kept(
                 notices: kept.notices, depot: depot, isClean: true)
@@ -122,7 +122,7 @@ final class StoreKeeper: Sendable {
         assetPlaces.storage(of: key, in: folder)
     }
 
-    /// Says whom to tell of each store that is opened from now on.
+    /// Sets the closure that hears of each store that is opened from now on.
     func observeOpening(
         _ attach: @escaping @Sendable (Stores.Key, any EngineStore, AssetStore) -> Void
     ) {

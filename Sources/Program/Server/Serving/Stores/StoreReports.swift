@@ -1,7 +1,7 @@
 import Storage
 import Synchronization
 
-/// What the openings of stores have found, counted and passed on to whoever logs it.
+/// What the openings of stores have found, counted and passed on to the log.
 package final class StoreReports: Sendable {
     private struct State {
         var behind = 0
@@ -15,7 +15,7 @@ package final class StoreReports: Sendable {
     /// How many stores had less than they had acknowledged.
     package var behindCount: Int { state.withLock { $0.behind } }
 
-    /// Says whom to tell of what openings have found, and of what they will find.
+    /// Sets the closure that hears what openings have found, and what they will find.
     func observe(_ receive: @escaping @Sendable (Stores.Key, StoreReport) -> Void) {
         let untold = state.withLock { state in
             state.receive = receive

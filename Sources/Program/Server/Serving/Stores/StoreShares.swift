@@ -43,7 +43,7 @@ struct StoreShares: SharedLinks {
             let database = try database(place, for: visitor)
             let look = LookAtShare(link, addresses: Person(visitor).addresses, in: database)
             guard try database.storage.read({ try look.glance($0) }) != nil else { continue }
-            // Before, so that nobody takes part whom no name leads to.
+            // First, so that every participant has a name.
             try note(visitor, in: place.key.container)
             if try look.join() { return true }
         }

@@ -111,7 +111,7 @@ private final class StoreWorkers: StoreWorker {
         self.delivery = delivery
     }
 
-    /// Those who tell of changes and carry notices are woken by commits.
+    /// Commits wake the runners that report changes and send notices.
     func wake() { queued.wake() }
 
     var isBusy: Bool { queued.isBusy || telling.isBusy || delivery.isBusy }

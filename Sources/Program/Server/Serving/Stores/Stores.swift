@@ -95,21 +95,21 @@ package final class Stores: Sendable {
         }
     }
 
-    /// Has links of stores that are opened from now on begin with an address that is known by now.
+    /// Sets the address that links of stores begin with, for stores that are opened from now on.
     func link(by options: AssetOptions) { keeper.link(by: options) }
 
     /// The assets of a container environment, whether its store is open or not.
     package func depot(of key: Key) -> AssetStore { keeper.depot(of: key) }
 
-    /// The stores that are open now, for who looks at how they are faring.
+    /// The stores that are open now, for reports about them.
     var open: [any EngineStore] { cache.open.map(\.value.store) }
 
-    /// Says whom to tell of each store that is open or will be, with its assets.
+    /// Sets the closure that hears of each store that is open or will be, with its assets.
     func observeOpening(
         _ tell: @escaping @Sendable (Key, any EngineStore, AssetStore) -> Void
     ) {
         keeper.observeOpening(tell)
-        // Afterwards: one that is opened meanwhile is told twice rather than not at all.
+        // Afterwards: one that is opened meanwhile is reported twice rather than not at all.
         for (key, opened) in cache.open { tell(key, opened.store, depot(of: key)) }
     }
 
@@ -138,7 +138,7 @@ package final class Stores: Sendable {
         try engine.finish(removal)
     }
 
-    /// Has a store begin anew, with a schema and nothing else; its tokens expire.
+    /// Resets a store to a schema and nothing else; its tokens expire.
     ///
     /// Requests meanwhile are told to try again.
     ///

@@ -54,7 +54,7 @@ final class Upkeep: Sendable {
         open(stores.schedule.leftOpen)
     }
 
-    /// Queues what is due; in a look, or by who alone uses it.
+    /// Queues what is due; used in a look, or before the runner starts.
     func round() {
         alsoDue()
         stores.forEachOpen { key, store in queueUpkeep(of: key, store) }

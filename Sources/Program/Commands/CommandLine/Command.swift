@@ -1,0 +1,128 @@
+import Administration
+import Server
+
+/// One thing that the program can be asked to do, as a value: its name, its form, what it runs.
+package struct Command: Sendable {
+    /// What the command works on, and so where its code runs.
+    package enum Action: Sendable {
+        /// Runs in the process that was started, and touches no data folder of a running server.
+        case local(@Sendable (Invocation, ProcessEnvironment) throws -> CommandOutput)
+        /// Acts on the server's data, in the process that holds the data folder. That is this
+        /// process, or the server, which is reached through its control socket.
+        case data(@Sendable (Invocation, Administrator) throws -> CommandOutput)
+        /// As `data`, and makes a folder that an argument names. The process that was started
+        /// writes this folder, because the server may have no right to.
+        ///
+        /// - Parameter file: the name of one file of the folder, which is put in the folder's
+        ///   place; nil for the whole folder.
+        case copy(
+            to: String, file: String? = nil,
+            @Sendable (Invocation, Administrator, CopyPlace) throws -> CommandOutput)
+    }
+
+    /// The words that name it, such as `api-token create`.
+    package let words: [String]
+    package let summary: String
+    package let places: [CommandPlace]
+    package let options: [CommandOption]
+    /// What is asked on a terminal before it runs; elsewhere it then needs `--yes`.
+    package let question: String?
+    /// Whether the command runs without `--yes` first, only to show what it would do.
+    package let showsFirst: Bool
+    package let action: Action
+    /// Whether it takes as long as there is data, so that nobody gives up waiting for it.
+    package let isLong: Bool
+
+    package init(
+        _ name: String, _ summary: String, places: [CommandPlace] = [],
+        options: [CommandOption] = [], question: String? = nil, showsFirst: Bool = false,
+        isLong: Bool = false, action: Action
+    ) {
+        self.words = name.split(separator: " ").map(String.init)
+        self.summary = summary
+        self.places = places
+        self.options =
+            options
+            + (question == nil ? [] : [CommandOption("yes", "do not ask whether it is meant")])
+            + CommandOption.common
+        self.question = question
+        self.showsFirst = showsFirst
+        self.action = action
+        self.isLong = isLong
+    }
+
+    package var name: String { words.joined(separator: " ") }
+}
+
+/// How an argument's text is to be taken, before the command sees it.
+package enum ArgumentKind: Sendable, Equatable {
+    case text
+    /// A path: made absolute where the command was typed, as the server has another folder.
+    case path
+    /// A file whose contents the command gets, read by the user who typed it; by its place, `-` is standard
+    /// input.
+    case contents
+    /// A file that the command's `CommandOutput.file` is written to, by the user who typed it.
+    case output
+}
+
+/// An argument known by its place.
+package struct CommandPlace: Sendable {
+    package enum Arity: Sendable { case one, optional, many }
+
+    package let name: String
+    package let summary: String
+    package let arity: Arity
+    package let kind: ArgumentKind
+    /// What the argument may be, by which an optional one is known from the next; empty for anything.
+    package let choices: [String]
+    /// Of an argument KEY=VALUE, the keys whose value is a file; the command gets its contents under the key, in
+    /// base64.
+    package let fileKeys: Set<String>
+
+    package init(
+        _ name: String, _ summary: String, arity: Arity = .one, kind: ArgumentKind = .text,
+        choices: [String] = [], fileKeys: Set<String> = []
+    ) {
+        self.choices = choices
+        self.fileKeys = fileKeys
+        self.name = name
+        self.summary = summary
+        self.arity = arity
+        self.kind = kind
+    }
+}
+
+/// An argument known by its name, `--name`.
+package struct CommandOption: Sendable {
+    package let name: String
+    /// What stands for the value in help texts; nil for a switch.
+    package let value: String?
+    package let summary: String
+    package let isRepeatable: Bool
+    package let isRequired: Bool
+    package let kind: ArgumentKind
+    /// Whether the switch makes standard input the argument's contents.
+    package let readsStandardInput: Bool
+
+    package init(
+        _ name: String, value: String? = nil, _ summary: String, isRepeatable: Bool = false,
+        isRequired: Bool = false, kind: ArgumentKind = .text, readsStandardInput: Bool = false
+    ) {
+        self.name = name
+        self.value = value
+        self.summary = summary
+        self.isRepeatable = isRepeatable
+        self.isRequired = isRequired
+        self.kind = kind
+        self.readsStandardInput = readsStandardInput
+    }
+
+    /// What every command takes.
+    package static let common = [
+        CommandOption("data", value: "DIR", "the data folder", kind: .path),
+        CommandOption("config", value: "FILE", "the configuration file", kind: .path),
+        CommandOption("json", "print one JSON object"),
+        CommandOption("help", "print this text"),
+    ]
+}

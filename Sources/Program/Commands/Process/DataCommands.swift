@@ -1,0 +1,74 @@
+import Administration
+import Configuration
+import Server
+
+extension Command {
+    static let data: [Command] = [
+        Command(
+            "backup", "copy everything, also while the server runs",
+            places: [CommandPlace("DEST", "a folder that is not there yet", kind: .path)],
+            isLong: true,
+            action: .copy(to: "DEST") { invocation, administrator, copy in
+                let destination = try invocation.required("DEST")
+                let copied = try administrator.perform(BackUpData(to: copy))
+                let key =
+                    copied.secretKeyPath.map {
+                        "the key of sealed secrets is not in it: keep \($0) apart"
+                    } ?? "the key of sealed secrets is in it"
+                let problems = copied.problems
+                var output = outcome(
+                    problems: problems,
+                    (["backup written to \(destination)", key] + problems)
+                        .joined(separator: "\n"))
+                output.values.append(("securityKey", .flag(copied.secretKeyPath == nil)))
+                return output
+            }),
+        Command(
+            "restore", "fill an empty data folder from a backup",
+            places: [CommandPlace("SRC", "the backup's folder", kind: .path)],
+            question: "Fill the data folder from the backup?", isLong: true,
+            action: .local { invocation, process in
+                let configuration = try ServerConfiguration.load(for: invocation, in: process)
+                let restored = try DataFolder.restore(
+                    from: invocation.required("SRC"), configuration, process)
+                let again = restored.erasedAgain
+                let lines =
+                    ["restored into \(configuration.data)"]
+                    + (again > 0 ? ["accounts erased again: \(again)"] : [])
+                var output = outcome(
+                    problems: restored.problems,
+                    (lines + restored.problems).joined(separator: "\n"))
+                output.values.append(("erasedAgain", .number(Int64(again))))
+                return output
+            }),
+        Command(
+            "check", "read everything and say what is wrong",
+            options: [
+                CommandOption(
+                    "remove-damaged", "first delete the records that are not what was written")
+            ], isLong: true,
+            action: .data { invocation, administrator in
+                let found = try administrator.perform(
+                    CheckData(removingDamaged: invocation.has("remove-damaged")))
+                let trashed = found.trashedAssets
+                var lines = found.problems.isEmpty ? ["no problems"] : found.problems
+                let mended = found.mendedSums
+                if mended > 0 { lines.append("checksums of assets made again: \(mended)") }
+                if trashed > 0 { lines.append("assets in the trash: \(trashed)") }
+                let removed = found.removedRecords
+                if removed > 0 { lines.append("damaged records removed: \(removed)") }
+                var output = outcome(
+                    problems: found.problems, lines.joined(separator: "\n"))
+                output.values.append(("mendedSums", .number(Int64(mended))))
+                output.values.append(("trashedAssets", .number(Int64(trashed))))
+                output.values.append(("removedRecords", .number(Int64(removed))))
+                return output
+            }),
+    ]
+
+    private static func outcome(problems: [String], _ text: String) -> CommandOutput {
+        CommandOutput(
+            text, values: [("ok", .flag(problems.isEmpty)), ("problems", .texts(problems))],
+            status: problems.isEmpty ? 0 : 1)
+    }
+}

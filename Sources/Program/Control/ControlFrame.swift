@@ -1,0 +1,30 @@
+/// What passes over the socket for commands after the command: files, each in pieces, then the answer.
+package enum ControlFrame: Equatable {
+    /// The files that follow are written below the folder that the caller has for them.
+    case file(name: String)
+    /// Further bytes of the file that began last.
+    case piece([UInt8])
+    /// The last frame: a `CommandAnswer` as JSON.
+    case answer([UInt8])
+
+    /// Of one piece.
+    static let pieceBytes = 262_144
+    private static let fileMark = UInt8(ascii: "F")
+    private static let pieceMark = UInt8(ascii: "P")
+
+    init(_ bytes: [UInt8]) {
+        switch bytes.first {
+        case Self.fileMark: self = .file(name: String(decoding: bytes.dropFirst(), as: UTF8.self))
+        case Self.pieceMark: self = .piece(Array(bytes.dropFirst()))
+        default: self = .answer(bytes)
+        }
+    }
+
+    var bytes: [UInt8] {
+        switch self {
+        case .file(let name): [Self.fileMark] + Array(name.utf8)
+        case .piece(let bytes): [Self.pieceMark] + bytes
+        case .answer(let bytes): bytes
+        }
+    }
+}
