@@ -61,41 +61,64 @@ package struct LookupRecords {
         goesOn: (_ bytes: Int) -> Bool,
         failed: (Item, Fault, inout JSONWriter) -> Void
     ) throws -> Bool {
-        var next = 0
+        var course = Course(bytesMax: bytesMax)
         var isWhole = true
-        var bytes = 0
-        var hidden: [Int: Fault] = [:]
-        func fail(through end: Int, _ writer: inout JSONWriter) {
-            while next < end {
-                if next > 0 { writer.raw(",") }
-                let item = items[next]
-                let fault = hidden[next] ?? missing(item.name)
-                failed(item, bytes >= bytesMax ? Self.tooLong : fault, &writer)
-                next += 1
-            }
-        }
         if let zone {
-            let (names, places) = try names(of: items, in: zone, &hidden)
+            let (names, places) = try names(of: items, in: zone, &course.hidden)
             try snapshot.current(of: names, in: zone.number, inOrder: true) { index, version in
-                let place = places[index]
-                guard bytes < bytesMax, !version.flags.contains(.tombstone) else {
-                    return bytes < bytesMax
+                guard !course.isFull, !version.flags.contains(.tombstone) else {
+                    return !course.isFull
                 }
-                fail(through: place, &writer)
+                let place = places[index]
+                if course.next < place {
+                    fail(items, from: course.next, through: place, course, &writer, failed)
+                }
                 if place > 0 { writer.raw(",") }
-                next = place + 1
+                course.next = place + 1
                 do {
                     try append(version, of: names[index], as: items[place].rendering, to: &writer)
-                    bytes += version.body.count
+                    course.bytes += version.body.count
                 } catch let fault as Fault {
                     failed(items[place], fault, &writer)
                 }
-                isWhole = goesOn(bytes)
+                isWhole = goesOn(course.bytes)
                 return isWhole
             }
         }
-        if isWhole { fail(through: items.count, &writer) }
+        if isWhole {
+            fail(items, from: course.next, through: items.count, course, &writer, failed)
+        }
         return isWhole
+    }
+
+    /// How far the records of a lookup have come.
+    ///
+    /// One value, which nothing but the closure changes that reads: a local function that shares variables with it has
+    /// each of their uses checked, for each record.
+    private struct Course {
+        let bytesMax: Int
+        /// The item that comes next.
+        var next = 0
+        var bytes = 0
+        /// The faults of items of which nobody can tell whether the caller sees them.
+        var hidden: [Int: Fault] = [:]
+
+        init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+        var isFull: Bool { bytes >= bytesMax }
+    }
+
+    /// Appends the faults of items that lead to no record.
+    private func fail(
+        _ items: [Item], from first: Int, through end: Int, _ course: Course,
+        _ writer: inout JSONWriter, _ failed: (Item, Fault, inout JSONWriter) -> Void
+    ) {
+        for place in first..<end {
+            if place > 0 { writer.raw(",") }
+            let item = items[place]
+            let fault = course.hidden[place] ?? missing(item.name)
+            failed(item, course.isFull ? Self.tooLong : fault, &writer)
+        }
     }
 
     /// The fault of an item for which the answer has no room; in a further request it comes first.
