@@ -239,7 +239,7 @@ final class QueryStore {
     func indexes() throws -> [IndexNeed: StoredIndex.State] {
         try store.read { snapshot in
             let type = try snapshot.recordTypes()[Self.type.text] ?? 0
-            let all = try (snapshot as? SQLiteSnapshot)?.indexes.indexes(ofType: type) ?? []
+            let all = try (snapshot as? SQLiteSnapshot)?.storedIndexes.indexes(ofType: type) ?? []
             return Dictionary(uniqueKeysWithValues: all.map { ($0.need, $0.state) })
         }
     }
