@@ -96,7 +96,7 @@ struct ResealTests {
         let container = try folder.containers.find("iCloud.a").id
         #expect(folder.pushKeys.key(of: container, topic: "org.example.a") != nil)
         let store = try folder.store(of: container, in: .development)
-        let webhook = try #require(try store.read { try $0.destinations(.webhook).first })
+        let webhook = try #require(try store.read { try $0.destinations(ofKind: .webhook).first })
         let address = try #require(WebhookAddress(bytes: webhook.address))
         let key = try folder.secrets.open(
             address.sealedKey, for: WebhookAddress.subject(container, .development))

@@ -101,7 +101,8 @@ extension StoragePromise {
                 found { try $0.destinations(of: Trial.user(1)) },
                 is: [numbers[1], numbers[2], numbers[4]])
             try expect(
-                found { try $0.destinations(.courier) }, is: [numbers[0], numbers[2], numbers[4]])
+                found { try $0.destinations(ofKind: .courier) },
+                is: [numbers[0], numbers[2], numbers[4]])
             try trial.write { transaction in
                 for number in numbers {
                     _ = try transaction.enqueue(notice("n", to: number), countedMax: 9)
@@ -110,8 +111,8 @@ extension StoragePromise {
                 try transaction.removeDestination(numbers[0])
                 try transaction.removeDestinations(of: Trial.user(1))
             }
-            try expect(found { try $0.destinations(.courier) }.isEmpty)
-            try expect(found { try $0.destinations(.webhook) }, is: [numbers[3]])
+            try expect(found { try $0.destinations(ofKind: .courier) }.isEmpty)
+            try expect(found { try $0.destinations(ofKind: .webhook) }, is: [numbers[3]])
             try expect(trial.read { try $0.outboxState().count }, is: 1)
             // A number is never used again.
             let next = try register([device(1)], trial)[0]

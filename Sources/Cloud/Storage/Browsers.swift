@@ -76,9 +76,6 @@ package protocol BrowserCatalog: Sendable {
     /// - Parameter kept: the hash of a browser's session that stays; nil for none.
     func endSessions(of account: AccountID, except kept: [UInt8]?) throws
 
-    /// The web tokens of an account, expired ones included, in the order in which they were made.
-    func webTokens(of account: AccountID) throws -> [WebTokenRecord]
-
     /// Whether a person has allowed an app, known by its API token, to act for them at pages of an origin.
     ///
     /// - Parameter origin: empty for none.

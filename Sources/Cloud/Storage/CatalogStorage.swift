@@ -70,16 +70,42 @@ package protocol CredentialCatalog: Sendable {
         sessionsMax: Int, now: Milliseconds
     ) throws
     func webToken(hash: [UInt8]) throws -> WebTokenRecord?
+    /// The web tokens that some keys lead to, expired ones included, in the order in which they were made.
+    func webTokens(_ keys: WebTokenKeys) throws -> [WebTokenRecord]
+    /// Drops the web tokens that some keys lead to; does nothing when there are none.
+    func deleteWebTokens(_ keys: WebTokenKeys) throws
+}
+
+/// What web tokens are looked for by.
+package enum WebTokenKeys: Sendable {
+    case session([UInt8])
+    case account(AccountID)
+    case environment(ContainerID, Environment)
+}
+
+extension CredentialCatalog {
     /// When the last token of a session expires; nil for a session that has ended.
-    func sessionEnd(_ session: [UInt8]) throws -> Milliseconds?
-    /// The web tokens of one environment, in the order in which they were made.
-    func webTokens(
+    package func sessionEnd(_ session: [UInt8]) throws -> Milliseconds? {
+        try webTokens(.session(session)).map(\.expiresAt).max()
+    }
+
+    /// The web tokens of one environment.
+    package func webTokens(
         in container: ContainerID, _ environment: Environment
-    ) throws -> [WebTokenRecord]
-    /// Drops all tokens of a session; does nothing when there are none.
-    func deleteWebTokens(session: [UInt8]) throws
-    /// Drops every token of an account; does nothing when there are none.
-    func deleteWebTokens(of account: AccountID) throws
+    ) throws -> [WebTokenRecord] { try webTokens(.environment(container, environment)) }
+
+    /// The web tokens of an account.
+    package func webTokens(of account: AccountID) throws -> [WebTokenRecord] {
+        try webTokens(.account(account))
+    }
+
+    /// Drops all tokens of a session.
+    package func deleteWebTokens(session: [UInt8]) throws { try deleteWebTokens(.session(session)) }
+
+    /// Drops every token of an account.
+    package func deleteWebTokens(of account: AccountID) throws {
+        try deleteWebTokens(.account(account))
+    }
 }
 
 /// The people.

@@ -30,6 +30,14 @@ package struct DiscoveredPerson: Sendable, Equatable {
     }
 }
 
+/// What a person is looked up by.
+package enum PersonKey: Sendable {
+    /// An address, which counts where it is verified.
+    case address(Address)
+    /// The name behind which the container knows them.
+    case name(UserRecordName)
+}
+
 /// How people find each other, and how apps bring in users of their own.
 package protocol PeopleCatalog: Sendable {
     /// The account of an app's user; makes it with this ID when the container sees the user for the first
@@ -43,15 +51,23 @@ package protocol PeopleCatalog: Sendable {
         now: Milliseconds
     ) throws -> AccountID
 
-    /// The person with this verified address, if they let others find them and have used the container.
+    /// The person whom a key leads to, if they let others find them and have used the container.
     ///
     /// Looks at the same things whether there is such an account or not.
-    func discoverable(_ address: Address, in container: ContainerID) throws -> DiscoveredPerson?
-    /// The person behind a user record name, if they let others find them.
-    func discoverable(
-        _ name: UserRecordName, in container: ContainerID
-    ) throws -> DiscoveredPerson?
+    func discoverable(_ key: PersonKey, in container: ContainerID) throws -> DiscoveredPerson?
     func isDiscoverable(_ account: AccountID) throws -> Bool
     /// - Throws: `accountUnknown`.
     func setDiscoverable(_ isDiscoverable: Bool, of account: AccountID) throws
+}
+
+extension PeopleCatalog {
+    /// The person with this verified address.
+    package func discoverable(
+        _ address: Address, in container: ContainerID
+    ) throws -> DiscoveredPerson? { try discoverable(.address(address), in: container) }
+
+    /// The person behind a user record name.
+    package func discoverable(
+        _ name: UserRecordName, in container: ContainerID
+    ) throws -> DiscoveredPerson? { try discoverable(.name(name), in: container) }
 }

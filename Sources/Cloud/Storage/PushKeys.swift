@@ -31,10 +31,13 @@ package protocol PushKeyCatalog: Sendable {
     ///
     /// - Throws: `containerUnknown`.
     func add(_ key: PushKeyRecord) throws
-    /// The keys of all containers, in the order of containers and topics.
-    func pushKeys() throws -> [PushKeyRecord]
-    /// The keys of a container, in the order of their topics.
-    func pushKeys(of container: ContainerID) throws -> [PushKeyRecord]
+    /// The keys of a container, or of all, in the order of containers and topics.
+    func pushKeys(of container: ContainerID?) throws -> [PushKeyRecord]
     /// - Throws: `containerUnknown`, `pushKeyUnknown`.
     func deletePushKey(topic: String, of container: ContainerID) throws
+}
+
+extension PushKeyCatalog {
+    /// The keys of all containers.
+    package func pushKeys() throws -> [PushKeyRecord] { try pushKeys(of: nil) }
 }

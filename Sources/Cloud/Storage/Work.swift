@@ -137,14 +137,8 @@ package protocol WorkQueue: AnyObject {
     /// Holds work that was taken: until a moment, no other holder takes work on the same subject.
     func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws
 
-    /// Notes how far work has come after a step that succeeded.
-    func advance(_ work: StoredWork, to cursor: Int64) throws
-
-    /// Leaves the rest of work for later, though nothing failed: it is not due before a moment.
-    func wait(_ work: StoredWork, until moment: Milliseconds) throws
-
-    /// Notes that a step failed: the work is not due before a moment.
-    func postpone(_ work: StoredWork, until moment: Milliseconds) throws
+    /// Notes what is left of work after a step; nobody holds it any more.
+    func leave(_ work: StoredWork, _ rest: WorkRest) throws
 
     /// Removes work that is done.
     func finish(_ work: StoredWork) throws
@@ -159,6 +153,33 @@ package protocol WorkQueue: AnyObject {
     ///
     /// - Parameter kinds: nil for all kinds.
     func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds?
+}
+
+/// What is left of work after a step.
+package struct WorkRest: Sendable {
+    /// How far the work has come; nil for as far as before.
+    package var cursor: Int64?
+    /// Before when it is not due; nil for when it was due before.
+    package var due: Milliseconds?
+    /// Whether the step failed, which is counted; else the count begins anew.
+    package var isFailure = false
+}
+
+extension WorkQueue {
+    /// Notes how far work has come after a step that succeeded.
+    package func advance(_ work: StoredWork, to cursor: Int64) throws {
+        try leave(work, WorkRest(cursor: cursor))
+    }
+
+    /// Leaves the rest of work for later, though nothing failed: it is not due before a moment.
+    package func wait(_ work: StoredWork, until moment: Milliseconds) throws {
+        try leave(work, WorkRest(due: moment))
+    }
+
+    /// Notes that a step failed: the work is not due before a moment.
+    package func postpone(_ work: StoredWork, until moment: Milliseconds) throws {
+        try leave(work, WorkRest(due: moment, isFailure: true))
+    }
 }
 
 /// Does the work that a store keeps.

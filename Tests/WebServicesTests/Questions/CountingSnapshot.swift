@@ -413,24 +413,9 @@ class CountingSnapshot: StoreSnapshot {
 
     // MARK: - DestinationReading
 
-    func destination(_ number: DestinationNumber) throws -> StoredDestination? {
-        note("destination")
-        return try snapshot.destination(number)
-    }
-
-    func destination(_ kind: DestinationKind, key: [UInt8]) throws -> StoredDestination? {
-        note("destination")
-        return try snapshot.destination(kind, key: key)
-    }
-
-    func destinations(of user: UserRecordName) throws -> [StoredDestination] {
+    func destinations(_ keys: DestinationKeys) throws -> [StoredDestination] {
         note("destinations")
-        return try snapshot.destinations(of: user)
-    }
-
-    func destinations(_ kind: DestinationKind) throws -> [StoredDestination] {
-        note("destinations")
-        return try snapshot.destinations(kind)
+        return try snapshot.destinations(keys)
     }
 
     func destinationsDue(

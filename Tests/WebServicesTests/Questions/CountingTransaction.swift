@@ -233,19 +233,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.hold(work, by: holder, until: moment)
     }
 
-    func advance(_ work: StoredWork, to cursor: Int64) throws {
-        note("advance")
-        try transaction.advance(work, to: cursor)
-    }
-
-    func wait(_ work: StoredWork, until moment: Milliseconds) throws {
-        note("wait")
-        try transaction.wait(work, until: moment)
-    }
-
-    func postpone(_ work: StoredWork, until moment: Milliseconds) throws {
-        note("postpone")
-        try transaction.postpone(work, until: moment)
+    func leave(_ work: StoredWork, _ rest: WorkRest) throws {
+        note("leave")
+        try transaction.leave(work, rest)
     }
 
     func finish(_ work: StoredWork) throws {
@@ -315,14 +305,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.setBadge(badge, of: destination)
     }
 
-    func removeDestination(_ number: DestinationNumber) throws {
-        note("removeDestination")
-        try transaction.removeDestination(number)
-    }
-
-    func removeDestinations(of user: UserRecordName) throws {
+    func removeDestinations(_ keys: DestinationKeys) throws {
         note("removeDestinations")
-        try transaction.removeDestinations(of: user)
+        try transaction.removeDestinations(keys)
     }
 
     func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int {

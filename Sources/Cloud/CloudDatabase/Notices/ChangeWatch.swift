@@ -12,7 +12,8 @@ package enum ChangeWatch {
     /// changed them.
     package static func renew(in transaction: any StoreTransaction) throws {
         let isNeeded =
-            try transaction.hasSubscriptions() || !transaction.destinations(.webhook).isEmpty
+            try transaction.hasSubscriptions()
+            || !transaction.destinations(ofKind: .webhook).isEmpty
         if isNeeded {
             _ = try transaction.follow(as: .notices)
         } else if try transaction.position(of: .notices) != nil {

@@ -25,7 +25,8 @@ final class NoticeMatching {
         try index.renew(snapshot)
         pageNumber += 1
         let run = try MatchingRun(
-            self, storage, snapshot, page: pageNumber, webhooks: snapshot.destinations(.webhook))
+            self, storage, snapshot, page: pageNumber,
+            webhooks: snapshot.destinations(ofKind: .webhook))
         try page.forEach { change in
             try run.take(change)
             return run.made.noticeCount < NoticePage.noticesPerPieceMax

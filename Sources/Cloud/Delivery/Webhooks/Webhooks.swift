@@ -66,7 +66,7 @@ package struct Webhooks: Sendable {
             throw DeliveryRefusal.webhookNameIllegal
         }
         try storage.writeAndWait(caller: .background) { [renewFollowing] transaction in
-            let known = try transaction.destinations(.webhook)
+            let known = try transaction.destinations(ofKind: .webhook)
             guard !known.contains(where: { $0.key == address.key }) else {
                 throw DeliveryRefusal.webhookExists
             }
@@ -86,7 +86,7 @@ package struct Webhooks: Sendable {
     /// - Throws: `StorageFailure`.
     package func list() throws -> [Entry] {
         try storage.read { snapshot in
-            try snapshot.destinations(.webhook).compactMap { destination in
+            try snapshot.destinations(ofKind: .webhook).compactMap { destination in
                 guard let address = WebhookAddress(bytes: destination.address) else { return nil }
                 let none = NoticeNumber(0)
                 let dead = try snapshot.deadLetters(
@@ -134,10 +134,12 @@ package struct Webhooks: Sendable {
     package func reseal() throws -> (resealed: Int, current: Int, unreadable: Int) {
         let subject = WebhookAddress.subject(container, environment)
         // Most environments have none, and need no write.
-        guard try storage.read({ try !$0.destinations(.webhook).isEmpty }) else { return (0, 0, 0) }
+        guard try storage.read({ try !$0.destinations(ofKind: .webhook).isEmpty }) else {
+            return (0, 0, 0)
+        }
         return try storage.writeAndWait(caller: .background) { [secrets] transaction in
             var counts = (resealed: 0, current: 0, unreadable: 0)
-            for destination in try transaction.destinations(.webhook) {
+            for destination in try transaction.destinations(ofKind: .webhook) {
                 guard let address = WebhookAddress(bytes: destination.address) else { continue }
                 guard secrets.isStale(address.sealedKey) else {
                     counts.current += 1

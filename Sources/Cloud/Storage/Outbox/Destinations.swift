@@ -88,15 +88,8 @@ package struct NewDestination: Sendable {
 
 /// What a read sees of destinations.
 package protocol DestinationReading: AnyObject {
-    func destination(_ number: DestinationNumber) throws -> StoredDestination?
-
-    func destination(_ kind: DestinationKind, key: [UInt8]) throws -> StoredDestination?
-
-    /// The destinations of a user, in the order in which they were made.
-    func destinations(of user: UserRecordName) throws -> [StoredDestination]
-
-    /// The destinations of a kind, in the order in which they were made.
-    func destinations(_ kind: DestinationKind) throws -> [StoredDestination]
+    /// The destinations that some keys lead to, in the order in which they were made.
+    func destinations(_ keys: DestinationKeys) throws -> [StoredDestination]
 
     /// Destinations of some kinds for which something waits and that a sender may try now, the longest due first.
     func destinationsDue(
@@ -107,7 +100,33 @@ package protocol DestinationReading: AnyObject {
     func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds?
 }
 
+/// What destinations are looked for by.
+package enum DestinationKeys: Sendable {
+    case number(DestinationNumber)
+    case key(DestinationKind, [UInt8])
+    case user(UserRecordName)
+    case kind(DestinationKind)
+}
+
 extension DestinationReading {
+    package func destination(_ number: DestinationNumber) throws -> StoredDestination? {
+        try destinations(.number(number)).first
+    }
+
+    package func destination(_ kind: DestinationKind, key: [UInt8]) throws -> StoredDestination? {
+        try destinations(.key(kind, key)).first
+    }
+
+    /// The destinations of a user.
+    package func destinations(of user: UserRecordName) throws -> [StoredDestination] {
+        try destinations(.user(user))
+    }
+
+    /// The destinations of a kind.
+    package func destinations(ofKind kind: DestinationKind) throws -> [StoredDestination] {
+        try destinations(.kind(kind))
+    }
+
     /// Destinations of every kind that are due, the longest due first.
     package func destinationsDue(
         by moment: Milliseconds, limit: Int
@@ -139,11 +158,8 @@ package protocol DestinationWriting: DestinationReading {
     /// Sets the badge from which a destination counts on.
     func setBadge(_ badge: Int64, of destination: DestinationNumber) throws
 
-    /// Removes a destination, all notices that wait for it, and its dead letters.
-    func removeDestination(_ number: DestinationNumber) throws
-
-    /// Removes all destinations of a user.
-    func removeDestinations(of user: UserRecordName) throws
+    /// Removes destinations, all notices that wait for them, and their dead letters.
+    func removeDestinations(_ keys: DestinationKeys) throws
 
     /// Removes couriers that nobody has used since a moment, at most `limit` of them.
     ///
@@ -157,4 +173,16 @@ package protocol DestinationWriting: DestinationReading {
     ///   - moment: when a sender may try again, if something waits for it.
     func noteAttempt(
         at destination: DestinationNumber, isFailure: Bool, next moment: Milliseconds) throws
+}
+
+extension DestinationWriting {
+    /// Removes one destination.
+    package func removeDestination(_ number: DestinationNumber) throws {
+        try removeDestinations(.number(number))
+    }
+
+    /// Removes all destinations of a user.
+    package func removeDestinations(of user: UserRecordName) throws {
+        try removeDestinations(.user(user))
+    }
 }

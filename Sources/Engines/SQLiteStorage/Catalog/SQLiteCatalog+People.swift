@@ -68,24 +68,23 @@ extension SQLiteCatalog {
     }
 
     package func discoverable(
-        _ address: Address, in container: ContainerID
+        _ key: PersonKey, in container: ContainerID
     ) throws -> DiscoveredPerson? {
+        switch key {
         // The outer row is there for every address, so that each look-up takes the same steps.
-        try discovered(
-            """
-            (SELECT account FROM addresses
-            WHERE kind = ?2 AND folded = ?3 AND verified_at IS NOT NULL)
-            """, in: container, .text(address.kind.rawValue), .text(address.folded))
-    }
-
-    package func discoverable(
-        _ name: UserRecordName, in container: ContainerID
-    ) throws -> DiscoveredPerson? {
-        try discovered(
-            """
-            (SELECT account FROM user_names WHERE container = ?1 AND user_record_name = ?3
-            AND ?2 IS NULL)
-            """, in: container, .nothing, .text(name.text))
+        case .address(let address):
+            try discovered(
+                """
+                (SELECT account FROM addresses
+                WHERE kind = ?2 AND folded = ?3 AND verified_at IS NOT NULL)
+                """, in: container, .text(address.kind.rawValue), .text(address.folded))
+        case .name(let name):
+            try discovered(
+                """
+                (SELECT account FROM user_names WHERE container = ?1 AND user_record_name = ?3
+                AND ?2 IS NULL)
+                """, in: container, .nothing, .text(name.text))
+        }
     }
 
     /// - Parameter account: SQL of the account's ID, with the container as its first parameter.

@@ -21,19 +21,13 @@ extension SQLiteCatalog {
         FROM push_keys k JOIN containers c ON c.folded = k.container
         """
 
-    package func pushKeys() throws -> [PushKeyRecord] {
+    package func pushKeys(of container: ContainerID?) throws -> [PushKeyRecord] {
         try read { catalog in
             try catalog.all(
-                "\(SQLiteCatalog.pushKeyQuery) ORDER BY k.container, k.topic",
-                row: SQLiteCatalog.pushKey)
-        }
-    }
-
-    package func pushKeys(of container: ContainerID) throws -> [PushKeyRecord] {
-        try read { catalog in
-            try catalog.all(
-                "\(SQLiteCatalog.pushKeyQuery) WHERE k.container = ? ORDER BY k.topic",
-                .text(container.folded), row: SQLiteCatalog.pushKey)
+                """
+                \(SQLiteCatalog.pushKeyQuery) WHERE ?1 IS NULL OR k.container = ?1
+                ORDER BY k.container, k.topic
+                """, .optional(container?.folded), row: SQLiteCatalog.pushKey)
         }
     }
 

@@ -71,34 +71,39 @@ extension SQLiteCatalog {
         }
     }
 
-    package func sessionEnd(_ session: [UInt8]) throws -> Milliseconds? {
-        try read { catalog in
-            try catalog.first(
-                "SELECT expires_at FROM web_tokens WHERE session = ? ORDER BY expires_at DESC LIMIT 1",
-                .bytes(session)
-            ) { $0.int64(0) }
-        }
-    }
-
-    package func webTokens(
-        in container: ContainerID, _ environment: Environment
-    ) throws -> [WebTokenRecord] {
-        try read { catalog in
+    package func webTokens(_ keys: WebTokenKeys) throws -> [WebTokenRecord] {
+        let chosen = SQLiteCatalog.chosen(keys)
+        return try read { catalog in
             try catalog.all(
                 """
-                \(SQLiteCatalog.webTokenSelection) WHERE t.container = ? AND t.environment = ?
+                \(SQLiteCatalog.webTokenSelection) WHERE \(chosen.condition)
                 ORDER BY t.made_at, t.hash
-                """, .text(container.folded), .text(environment.rawValue),
-                row: SQLiteCatalog.webToken)
+                """, chosen.first, chosen.second, row: SQLiteCatalog.webToken)
         }
     }
 
-    package func webTokens(of account: AccountID) throws -> [WebTokenRecord] {
-        try read { catalog in
-            try catalog.all(
-                """
-                \(SQLiteCatalog.webTokenSelection) WHERE t.account = ? ORDER BY t.made_at, t.hash
-                """, .text(account.text), row: SQLiteCatalog.webToken)
+    package func deleteWebTokens(_ keys: WebTokenKeys) throws {
+        let chosen = SQLiteCatalog.chosen(keys)
+        try write {
+            try $0.run(
+                "DELETE FROM web_tokens AS t WHERE \(chosen.condition)", chosen.first,
+                chosen.second)
+        }
+    }
+
+    /// The condition for the table `t` of web tokens.
+    private static func chosen(
+        _ keys: WebTokenKeys
+    ) -> (condition: String, first: CatalogValue, second: CatalogValue) {
+        switch keys {
+        case .session(let session): ("t.session = ?1 AND ?2 IS NULL", .bytes(session), .nothing)
+        case .account(let account):
+            ("t.account = ?1 AND ?2 IS NULL", .text(account.text), .nothing)
+        case .environment(let container, let environment):
+            (
+                "t.container = ?1 AND t.environment = ?2", .text(container.folded),
+                .text(environment.rawValue)
+            )
         }
     }
 
@@ -117,13 +122,5 @@ extension SQLiteCatalog {
             container: container, environment: environment, madeAt: row.int64(5),
             expiresAt: row.int64(6), usedAt: row.optionalInt64(7), begunAt: row.int64(8),
             place: SignInPlace(origin: row.string(9), device: row.string(10)))
-    }
-
-    package func deleteWebTokens(session: [UInt8]) throws {
-        try write { try $0.run("DELETE FROM web_tokens WHERE session = ?", .bytes(session)) }
-    }
-
-    package func deleteWebTokens(of account: AccountID) throws {
-        try write { try $0.run("DELETE FROM web_tokens WHERE account = ?", .text(account.text)) }
     }
 }

@@ -11,37 +11,29 @@ extension SQLiteSnapshot {
         id, destination, identifier, scope, zone, record_type, is_own, collapse_id, payload, made_at
         """
 
-    func destination(_ number: DestinationNumber) throws -> StoredDestination? {
-        let row = try connection.prepare(
-            "SELECT \(Self.columns) FROM destinations WHERE id = ?1")
-        defer { row.reset() }
-        row.bind(number.value, at: 1)
-        return try row.step() ? try Self.destination(row) : nil
-    }
-
-    func destination(_ kind: DestinationKind, key: [UInt8]) throws -> StoredDestination? {
-        let row = try connection.prepare(
-            "SELECT \(Self.columns) FROM destinations WHERE kind = ?1 AND key = ?2")
-        defer { row.reset() }
-        row.bind(kind.rawValue, at: 1)
-        row.bind(key, at: 2)
-        return try row.step() ? try Self.destination(row) : nil
-    }
-
-    func destinations(of user: UserRecordName) throws -> [StoredDestination] {
-        let rows = try connection.prepare(
-            "SELECT \(Self.columns) FROM destinations WHERE user_record_name = ?1 ORDER BY id")
-        defer { rows.reset() }
-        rows.bind(user.text, at: 1)
-        return try Self.destinations(rows)
-    }
-
-    func destinations(_ kind: DestinationKind) throws -> [StoredDestination] {
-        let rows = try connection.prepare(
-            "SELECT \(Self.columns) FROM destinations WHERE kind = ?1 ORDER BY id")
-        defer { rows.reset() }
-        rows.bind(kind.rawValue, at: 1)
-        return try Self.destinations(rows)
+    func destinations(_ keys: DestinationKeys) throws -> [StoredDestination] {
+        func rows(_ condition: String) throws -> Statement {
+            try connection.prepare(
+                "SELECT \(Self.columns) FROM destinations WHERE \(condition) ORDER BY id")
+        }
+        let found: Statement
+        switch keys {
+        case .number(let number):
+            found = try rows("id = ?1")
+            found.bind(number.value, at: 1)
+        case .key(let kind, let key):
+            found = try rows("kind = ?1 AND key = ?2")
+            found.bind(kind.rawValue, at: 1)
+            found.bind(key, at: 2)
+        case .user(let user):
+            found = try rows("user_record_name = ?1")
+            found.bind(user.text, at: 1)
+        case .kind(let kind):
+            found = try rows("kind = ?1")
+            found.bind(kind.rawValue, at: 1)
+        }
+        defer { found.reset() }
+        return try Self.destinations(found)
     }
 
     func destinationsDue(

@@ -70,7 +70,11 @@ extension SQLiteTransaction {
         try update.run()
     }
 
-    func removeDestination(_ number: DestinationNumber) throws {
+    func removeDestinations(_ keys: DestinationKeys) throws {
+        for destination in try destinations(keys) { try remove(destination.number) }
+    }
+
+    private func remove(_ number: DestinationNumber) throws {
         try removeWaiting(for: number)
         for sql in [
             "DELETE FROM dead_letters WHERE destination = ?1",
@@ -84,12 +88,6 @@ extension SQLiteTransaction {
         try moveSubscriptions()
     }
 
-    func removeDestinations(of user: UserRecordName) throws {
-        for destination in try destinations(of: user) {
-            try removeDestination(destination.number)
-        }
-    }
-
     func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int {
         let rows = try connection.prepare(
             "SELECT id FROM destinations WHERE kind = 1 AND used_at < ?1 ORDER BY used_at LIMIT ?2")
@@ -100,7 +98,7 @@ extension SQLiteTransaction {
             defer { rows.reset() }
             while try rows.step() { found.append(DestinationNumber(rows.int64(0))) }
         }
-        for number in found { try removeDestination(number) }
+        for number in found { try remove(number) }
         return found.count
     }
 

@@ -76,31 +76,27 @@ extension SQLiteTransaction {
         }
     }
 
-    func advance(_ work: StoredWork, to cursor: Int64) throws {
-        let statement = try workStatements().advance
+    func leave(_ work: StoredWork, _ rest: WorkRest) throws {
+        let statement = try workStatements().leave
         statement.bind(work.number.value, at: 1)
-        statement.bind(cursor, at: 2)
+        if let cursor = rest.cursor {
+            statement.bind(cursor, at: 2)
+        } else {
+            statement.bindNull(at: 2)
+        }
+        if let due = rest.due {
+            statement.bind(min(due, now + Self.workDelayMillisecondsMax), at: 3)
+        } else {
+            statement.bindNull(at: 3)
+        }
+        statement.bind(Int64(rest.isFailure ? 1 : 0), at: 4)
         try statement.run()
-        moveCovered(by: work)
+        if rest.cursor != nil { moveCovered(by: work) }
     }
 
     /// A step that covers records by shares moves what their viewers are shown.
     private func moveCovered(by work: StoredWork) {
         if case .cover(_, in: let zone) = work.task { moved.insert(.zone(zone)) }
-    }
-
-    func wait(_ work: StoredWork, until moment: Milliseconds) throws {
-        let statement = try workStatements().wait
-        statement.bind(work.number.value, at: 1)
-        statement.bind(min(moment, now + Self.workDelayMillisecondsMax), at: 2)
-        try statement.run()
-    }
-
-    func postpone(_ work: StoredWork, until moment: Milliseconds) throws {
-        let statement = try workStatements().postpone
-        statement.bind(work.number.value, at: 1)
-        statement.bind(min(moment, now + Self.workDelayMillisecondsMax), at: 2)
-        try statement.run()
     }
 
     func finish(_ work: StoredWork) throws {

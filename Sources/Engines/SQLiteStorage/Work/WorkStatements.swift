@@ -5,9 +5,7 @@ final class WorkStatements: StatementSet {
     let enqueue: Statement
     let take: Statement
     let hold: Statement
-    let advance: Statement
-    let wait: Statement
-    let postpone: Statement
+    let leave: Statement
     let finish: Statement
     let nextMoment: Statement
 
@@ -35,19 +33,10 @@ final class WorkStatements: StatementSet {
             UPDATE work SET holder = ?2, held_until = ?4
             WHERE id = ?1 AND (holder IS NULL OR holder = ?2 OR NOT \(isHeld))
             """)
-        advance = connection.statement(
+        leave = connection.statement(
             """
-            UPDATE work SET cursor = ?2, failures = 0, holder = NULL, held_until = NULL
-            WHERE id = ?1
-            """)
-        wait = connection.statement(
-            """
-            UPDATE work SET due_at = ?2, failures = 0, holder = NULL, held_until = NULL
-            WHERE id = ?1
-            """)
-        postpone = connection.statement(
-            """
-            UPDATE work SET due_at = ?2, failures = failures + 1, holder = NULL, held_until = NULL
+            UPDATE work SET cursor = coalesce(?2, cursor), due_at = coalesce(?3, due_at),
+                failures = iif(?4, failures + 1, 0), holder = NULL, held_until = NULL
             WHERE id = ?1
             """)
         finish = connection.statement("DELETE FROM work WHERE id = ?1")
