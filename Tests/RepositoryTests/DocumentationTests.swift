@@ -81,7 +81,7 @@ struct DocumentationTests {
         let parts = try #require(
             line.firstMatch(of: /replace\(\/(.+)\/, '([^']+)'\), options\)/))
         let pattern = try NSRegularExpression(
-            pattern: parts.output.1.replacing("\\/", with: "/"))
+            pattern: String(parts.output.1).replacing("\\/", with: "/"))
         func moved(_ url: String) -> String {
             pattern.stringByReplacingMatches(
                 in: url, range: NSRange(url.startIndex..., in: url),
