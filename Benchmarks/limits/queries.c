@@ -182,7 +182,7 @@ static int nearer(const void *left, const void *right) {
 }
 
 static const char *const NEAR_SQL =
-    "SELECT id, latitude, longitude FROM index_places WHERE north >= ?3 AND south <= ?4"
+    "SELECT id, latitude, longitude FROM index_locations WHERE north >= ?3 AND south <= ?4"
     " AND east >= ?5 AND west <= ?6 AND zone_through >= ?2 + 0.5 AND zone_from <= ?2 + 0.5"
     " AND index_through >= ?1 + 0.5 AND index_from <= ?1 + 0.5";
 

@@ -17,9 +17,9 @@ final class ToldFailures: Sendable {
 }
 
 /// What people do by themselves, on a catalog of its own.
-final class TestReception {
+final class TestAccounts {
     let server: TestServer
-    let reception: Reception
+    let accountUseCases: AccountUseCases
     let failures = ToldFailures()
 
     init(_ change: (inout AccountsSettings) -> Void = { _ in }) throws {
@@ -27,7 +27,7 @@ final class TestReception {
         settings.passwordCosts = PasswordHash.Costs(bits: 8, blockSize: 8, parallelism: 1)
         change(&settings)
         server = try TestServer(settings: settings)
-        reception = try Reception(
+        accountUseCases = try AccountUseCases(
             catalog: server.catalog, secrets: .forTests(), settings: settings, signUp: .open,
             letterKinds: [.email], publicBaseURL: "https://sync.example",
             failed: { [failures] in failures.add($0) })
@@ -45,7 +45,7 @@ final class TestReception {
         _ address: String, _ password: String, from client: NetworkOrigin? = "here",
         device: String? = nil
     ) throws -> PasswordSignIn.Outcome {
-        try reception.signIn.run(
+        try accountUseCases.signIn.run(
             PasswordSignIn.Attempt(
                 address: address, password: Array(password.utf8), client: client, device: device),
             now: server.now)
@@ -58,7 +58,7 @@ final class TestReception {
         }
         return try due.compactMap { letter in
             defer { try? catalog.deleteLetter(letter.number) }
-            return try reception.letters.contents(of: letter, now: server.now).map {
+            return try accountUseCases.letters.contents(of: letter, now: server.now).map {
                 (letter.address.text, $0)
             }
         }
@@ -79,7 +79,7 @@ struct EntranceTests {
 
     @Test("Whoever knows address and password comes in, by any verified address")
     func signIn() throws {
-        let test = try TestReception()
+        let test = try TestAccounts()
         let ida = try test.user("ida@example.org")
         #expect(
             try test.signIn("Ida@Example.org", "correct horse") == .signedIn(ida, isNewDevice: true)
@@ -100,7 +100,7 @@ struct EntranceTests {
 
     @Test("Every sign-in that fails is told of: whose it was, from where, and what was wrong")
     func failures() throws {
-        let test = try TestReception()
+        let test = try TestAccounts()
         let ida = try test.user("ida@example.org")
         let now = test.server.now
         _ = try test.signIn("ida@example.org", "correct horse")
@@ -112,7 +112,7 @@ struct EntranceTests {
             .password, of: ida.id, from: "192.0.2.7", isHeldBack: true, at: now)
         let nobody = SignInFailure(.password, of: nil, from: nil, at: now)
         #expect(test.failures.all == [wrong, wrong, wrong, wrong, wrong, held, nobody])
-        _ = try test.reception.secondFactors.check(
+        _ = try test.accountUseCases.secondFactors.check(
             SecondFactors.Attempt(code: "123456", client: "192.0.2.8", device: nil), of: ida.id,
             now: now)
         #expect(
@@ -123,14 +123,14 @@ struct EntranceTests {
         "Guesses from all over a wide block are counted to it, four times as many to each wider one"
     )
     func wideBlocks() throws {
-        let test = try TestReception { $0.clientPatience.free = 2 }
+        let test = try TestAccounts { $0.clientPolicy.free = 2 }
         let ida = try test.user("ida@example.org")
-        func origin(_ place: Int, _ floor: Int, _ house: Int) -> NetworkOrigin {
+        func origin(_ location: Int, _ floor: Int, _ house: Int) -> NetworkOrigin {
             NetworkOrigin(
-                "\(house) \(floor) \(place)/64", within: ["\(house) \(floor)/56", "\(house)/48"])
+                "\(house) \(floor) \(location)/64", within: ["\(house) \(floor)/56", "\(house)/48"])
         }
-        func guesses(_ places: some Sequence<NetworkOrigin>) throws -> Int {
-            try places.enumerated().prefix {
+        func guesses(_ locations: some Sequence<NetworkOrigin>) throws -> Int {
+            try locations.enumerated().prefix {
                 try test.signIn("nobody\($0.offset)@example.org", "x", from: $0.element) == .wrong
             }.count
         }
@@ -141,7 +141,7 @@ struct EntranceTests {
         // Who is known there comes in, while strangers of the block wait.
         let stranger = try test.signIn("ida@example.org", "correct horse", from: origin(99, 99, 2))
         #expect(stranger == .wait(seconds: 1))
-        let device = test.reception.devices.cookie(for: ida.id)
+        let device = test.accountUseCases.devices.cookie(for: ida.id)
         let known = try test.signIn(
             "ida@example.org", "correct horse", from: origin(99, 99, 2), device: device)
         #expect(isIn(known))
@@ -149,7 +149,7 @@ struct EntranceTests {
 
     @Test("Addresses with and without an account are locked alike, and others are not")
     func lock() throws {
-        let test = try TestReception()
+        let test = try TestAccounts()
         try test.user("ida@example.org")
         try test.user("mo@example.org")
         for address in ["ida@example.org", "no@example.org"] {
@@ -167,17 +167,17 @@ struct EntranceTests {
 
     @Test("Strangers do not lock a browser that its owner has signed in at")
     func device() throws {
-        let test = try TestReception()
+        let test = try TestAccounts()
         let ida = try test.user("ida@example.org")
         let mo = try test.user("mo@example.org")
-        let cookie = test.reception.devices.cookie(for: ida.id)
+        let cookie = test.accountUseCases.devices.cookie(for: ida.id)
         for _ in 0..<6 { _ = try test.signIn("ida@example.org", "x", from: "stranger") }
         #expect(try test.signIn("ida@example.org", "correct horse") == .wait(seconds: 1))
         #expect(
             try test.signIn("ida@example.org", "correct horse", device: cookie)
                 == .signedIn(ida, isNewDevice: false))
         // Another's cookie, and one that was changed, are nothing.
-        let others = test.reception.devices.cookie(for: mo.id)
+        let others = test.accountUseCases.devices.cookie(for: mo.id)
         let changed = String(cookie.dropLast()) + (cookie.hasSuffix("0") ? "1" : "0")
         for bad in [others, changed, "", "zz", String(cookie.dropLast(2))] {
             #expect(
@@ -189,7 +189,7 @@ struct EntranceTests {
     @Test("A password kept at other costs is kept anew when its owner comes in")
     func renewed() throws {
         let old = PasswordHash.Costs(bits: 9, blockSize: 8, parallelism: 1)
-        let test = try TestReception()
+        let test = try TestAccounts()
         _ = try Users(catalog: test.catalog, costs: old).create(
             email: "ida@example.org", password: Array("correct horse".utf8), now: 0)
         func kept() throws -> String? {
@@ -217,9 +217,9 @@ struct EntranceTests {
 
     @Test("Refusing an address that nobody has takes as much work as refusing a wrong password")
     func sameWork() throws {
-        let test = try TestReception {
+        let test = try TestAccounts {
             $0.passwordCosts = PasswordHash.Costs(bits: 11, blockSize: 8, parallelism: 1)
-            $0.accountPatience.free = 100_000
+            $0.accountPolicy.free = 100_000
         }
         for number in 0..<50 { try test.user("user\(number)@example.org") }
         // A difference would show each time; what else a machine does that runs other tests, does not.
@@ -236,7 +236,7 @@ struct EntranceTests {
     /// How often the refusal of a known address took more than that of an unknown one, and their medians' ratio.
     ///
     /// The share is an even half when nobody can tell them apart.
-    private func compare(_ test: TestReception) throws -> (share: Double, ratio: Double) {
+    private func compare(_ test: TestAccounts) throws -> (share: Double, ratio: Double) {
         var known: [Double] = []
         var unknown: [Double] = []
         for number in 0..<150 {
@@ -255,7 +255,7 @@ struct EntranceTests {
 
     @Test("Looking for a hidden person takes as much work as looking for one who is not there")
     func sameWorkOfDiscovery() throws {
-        let test = try TestReception()
+        let test = try TestAccounts()
         for number in 0..<200 {
             try test.user("user\(number)@example.org")
             _ = try test.server.webToken("user\(number)@example.org")
@@ -266,7 +266,7 @@ struct EntranceTests {
     }
 
     /// The ratio of the medians: one who is hidden to one who is not there.
-    private func compareDiscovery(_ test: TestReception) throws -> Double {
+    private func compareDiscovery(_ test: TestAccounts) throws -> Double {
         let known = try (0..<200).map { try AddressFormat.email("user\($0)@example.org") }
         let unknown = try (0..<200).map { try AddressFormat.email("none\($0)@example.org") }
         var samples: (known: [Double], unknown: [Double]) = ([], [])
@@ -290,9 +290,9 @@ struct EntranceTests {
 
     @Test("A browser's session ends with its time, by signing out, and everywhere at once")
     func sessions() throws {
-        let test = try TestReception()
+        let test = try TestAccounts()
         let ida = try test.user("ida@example.org")
-        let sessions = test.reception.sessions
+        let sessions = test.accountUseCases.sessions
         func begin(_ isKept: Bool = false) throws -> String {
             try sessions.begin(for: ida.id, device: "Fox", isKept: isKept, now: test.server.now)
                 .cookie
@@ -316,7 +316,7 @@ struct EntranceTests {
         #expect(try sessions.find(short, now: test.server.now) == nil)
         #expect(try sessions.find(long, now: test.server.now) != nil)
         #expect(test.server.identify(query: query).fault?.code == .authenticationRequired)
-        try test.reception.passwords.set(Array("battery staple".utf8), of: ida.id)
+        try test.accountUseCases.passwords.set(Array("battery staple".utf8), of: ida.id)
         #expect(try sessions.find(long, now: test.server.now) == nil)
         #expect(try test.signIn("ida@example.org", "correct horse") == .wrong)
         #expect(isIn(try test.signIn("ida@example.org", "battery staple")))

@@ -7,10 +7,10 @@ import Testing
 @Suite("Guessing")
 struct GuessLimitTests {
     let limits = GuessLimits()
-    let patience = GuessLimits.Patience(free: 5, secondsMax: 900, forgetSeconds: 86_400)
+    let policy = GuessLimits.Policy(free: 5, secondsMax: 900, forgetSeconds: 86_400)
 
     private func take(_ subject: GuessLimits.Subject, at now: Milliseconds) -> Int? {
-        limits.take([(subject, patience)], now: now)
+        limits.take([(subject, policy)], now: now)
     }
 
     @Test("Some guesses are free, then each wait is twice the one before, up to a greatest")
@@ -36,7 +36,7 @@ struct GuessLimitTests {
         for _ in 0..<5 { #expect(take(.address("a"), at: 0) == nil) }
         for _ in 0..<50 {
             #expect(
-                limits.take([(.client("c"), patience), (.address("a"), patience)], now: 0) != nil)
+                limits.take([(.client("c"), policy), (.address("a"), policy)], now: 0) != nil)
         }
         #expect(take(.client("c"), at: 0) == nil)
     }
@@ -57,7 +57,7 @@ struct GuessLimitTests {
     func race() {
         let admitted = Atomic<Int>(0)
         DispatchQueue.concurrentPerform(iterations: 64) { _ in
-            if limits.take([(.address("a"), patience)], now: 0) == nil {
+            if limits.take([(.address("a"), policy)], now: 0) == nil {
                 admitted.add(1, ordering: .relaxed)
             }
         }
@@ -71,13 +71,13 @@ struct GuessLimitTests {
     ) -> Int {
         (0..<count).filter { number in
             limits.take(
-                subjects(number).map { ($0, patience) },
+                subjects(number).map { ($0, policy) },
                 now: start + Milliseconds(number) * step) == nil
         }.count
     }
 
     @Test("Of 10,000 guesses from one place at many accounts hardly any is made")
-    func fromOnePlace() {
+    func fromOneBlock() {
         let count = made(10_000) { [.address("a\($0)"), .client("one")] }
         #expect(count < 20, "\(count)")
     }

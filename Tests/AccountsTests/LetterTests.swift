@@ -11,11 +11,11 @@ import Testing
 
 @Suite("Letters and the secrets in them")
 struct LetterTests {
-    let test: TestReception
+    let test: TestAccounts
     let ida: AccountRecord
 
     init() throws {
-        test = try TestReception()
+        test = try TestAccounts()
         ida = try test.user("ida@example.org")
     }
 
@@ -25,7 +25,7 @@ struct LetterTests {
         _ purpose: Letter.Purpose, _ address: String, of account: AccountID? = nil,
         by origin: NetworkOrigin = "here"
     ) throws -> Letters.Outcome {
-        try test.reception.letters.ask(
+        try test.accountUseCases.letters.ask(
             for: purpose, to: try AddressFormat.email(address), of: account, from: origin, now: now)
     }
 
@@ -52,19 +52,19 @@ struct LetterTests {
         #expect(try test.sent().isEmpty)
         #expect(try ask(.reset, "ida@example.org") == .queued)
         let secret = try secret()
-        let answers = test.reception.letterAnswers
+        let answers = test.accountUseCases.letterAnswers
         #expect(try answers.link(of: secret, .reset, now: now)?.address.text == "ida@example.org")
         #expect(try answers.link(of: secret, .invitation, now: now) == nil)
         #expect(throws: AccountsRefusal.passwordIllegal) {
             try answers.reset(secret, password: Array("short".utf8), now: now)
         }
-        let session = try test.reception.sessions.begin(
+        let session = try test.accountUseCases.sessions.begin(
             for: ida.id, device: "", isKept: true, now: now)
         #expect(
             try answers.reset(secret, password: Array("battery staple".utf8), now: now)
                 == ida.id)
         #expect(try answers.reset(secret, password: Array("another one".utf8), now: now) == nil)
-        #expect(try test.reception.sessions.find(session.cookie, now: now) == nil)
+        #expect(try test.accountUseCases.sessions.find(session.cookie, now: now) == nil)
         #expect(try test.signIn("ida@example.org", "another one") == .wrong)
         // A link ends with its hour.
         _ = try ask(.reset, "ida@example.org")
@@ -81,7 +81,7 @@ struct LetterTests {
         let first = try secret()
         _ = try ask(.reset, "ida@example.org")
         let second = try secret()
-        let answers = test.reception.letterAnswers
+        let answers = test.accountUseCases.letterAnswers
         #expect(try answers.reset(second, password: Array("password 2".utf8), now: now) != nil)
         #expect(try answers.reset(first, password: Array("password 1".utf8), now: now) == nil)
     }
@@ -89,7 +89,7 @@ struct LetterTests {
     @Test("Of 64 who use one reset link at once, one sets the password")
     func resetRace() throws {
         _ = try ask(.reset, "ida@example.org")
-        let (secret, answers, now) = (try secret(), test.reception.letterAnswers, now)
+        let (secret, answers, now) = (try secret(), test.accountUseCases.letterAnswers, now)
         #expect(
             race { try answers.reset(secret, password: Array("password".utf8), now: now) != nil }
                 == 1)
@@ -98,7 +98,7 @@ struct LetterTests {
     @Test("An invitation makes one account, whose address is verified; 64 at once make one")
     func invitation() throws {
         _ = try ask(.invitation, "noor@example.org")
-        let (secret, answers, now) = (try secret(), test.reception.letterAnswers, now)
+        let (secret, answers, now) = (try secret(), test.accountUseCases.letterAnswers, now)
         #expect(throws: AccountsRefusal.nameIllegal) {
             try answers.signUp(
                 secret, givenName: "a\u{0}", familyName: nil, password: Array("password".utf8),
@@ -114,13 +114,13 @@ struct LetterTests {
         #expect(noor.givenName == "Noor")
         // Who has an account is told so, where nobody else sees it.
         _ = try ask(.invitation, "noor@example.org")
-        #expect(try test.sent().map(\.contents) == [.accountExists(place: nil)])
+        #expect(try test.sent().map(\.contents) == [.accountExists(returnPath: nil)])
         #expect(try CatalogCheck(path: test.server.catalog.path).problems().isEmpty)
     }
 
     @Test("A code makes an address the account's own, once, in five tries")
     func code() throws {
-        let (answers, now, id) = (test.reception.letterAnswers, now, ida.id)
+        let (answers, now, id) = (test.accountUseCases.letterAnswers, now, ida.id)
         let work = try AddressFormat.email("ida@work.example")
         func newCode() throws -> String {
             _ = try ask(.address, work.text, of: id)
@@ -153,7 +153,7 @@ struct LetterTests {
 
     @Test("64 guesses at a code at once are five tries")
     func codeRace() throws {
-        let (answers, now, id) = (test.reception.letterAnswers, now, ida.id)
+        let (answers, now, id) = (test.accountUseCases.letterAnswers, now, ida.id)
         let work = try AddressFormat.email("ida@work.example")
         _ = try ask(.address, work.text, of: id)
         let code = try secret()
@@ -178,9 +178,9 @@ struct LetterTests {
 
     @Test("Letters that strangers ask for do not fill the catalog")
     func full() throws {
-        let test = try TestReception { $0.lettersWaitingMax = 12 }
+        let test = try TestAccounts { $0.lettersWaitingMax = 12 }
         func ask(_ number: Int) throws -> Letters.Outcome {
-            try test.reception.letters.ask(
+            try test.accountUseCases.letters.ask(
                 for: .reset, to: try AddressFormat.email("a\(number)@example.org"),
                 from: "\(number)", now: test.server.now)
         }
@@ -192,10 +192,10 @@ struct LetterTests {
 
     @Test("Each kind of letter has a share of the queue, and the others go on when it is full")
     func shares() throws {
-        let test = try TestReception { $0.lettersWaitingMax = 16 }
+        let test = try TestAccounts { $0.lettersWaitingMax = 16 }
         let mo = try test.user("mo@example.org")
         func ask(_ purpose: Letter.Purpose, _ number: Int) throws -> Letters.Outcome {
-            try test.reception.letters.ask(
+            try test.accountUseCases.letters.ask(
                 for: purpose, to: try AddressFormat.email("\(purpose)\(number)@example.org"),
                 of: purpose == .address ? mo.id : nil, from: "\(purpose)\(number)",
                 now: test.server.now)
@@ -209,11 +209,11 @@ struct LetterTests {
 
     @Test("News of new browsers is told so often, and takes the place of no other letter")
     func news() throws {
-        let test = try TestReception { $0.lettersWaitingMax = 16 }
+        let test = try TestAccounts { $0.lettersWaitingMax = 16 }
         let address = try AddressFormat.email("mo@example.org")
         let mo = try test.user(address.text)
         func sign(in number: Int, _ account: AccountID, _ address: Address) throws {
-            try test.reception.letters.tell(
+            try test.accountUseCases.letters.tell(
                 of: "browser \(number)", to: address, of: account, language: "",
                 now: test.server.now)
         }
@@ -226,7 +226,7 @@ struct LetterTests {
         }
         #expect(try test.catalog.letterCount(of: .device) == 1)
         // Its owner still gets a link to a new password.
-        let reset = try test.reception.letters.ask(
+        let reset = try test.accountUseCases.letters.ask(
             for: .reset, to: address, from: "there", now: test.server.now)
         #expect(reset == .queued)
     }
@@ -235,7 +235,7 @@ struct LetterTests {
     func retries() throws {
         let sender = StubSender()
         let round = LetterRound(
-            catalog: test.catalog, letters: test.reception.letters, sender: sender,
+            catalog: test.catalog, letters: test.accountUseCases.letters, sender: sender,
             backoff: Backoff(first: 60_000, longest: 3_600_000) { .max },
             compose: { contents, _ in LetterText(subject: "s", body: "\(contents)") })
         _ = try ask(.reset, "ida@example.org")
@@ -257,7 +257,7 @@ struct LetterTests {
     func nothingKept() throws {
         _ = try ask(.reset, "ida@example.org")
         let secret = try secret()
-        let session = try test.reception.sessions.begin(
+        let session = try test.accountUseCases.sessions.begin(
             for: ida.id, device: "", isKept: true, now: now)
         try test.server.catalog.checkpoint()
         let bytes = try Data(contentsOf: URL(filePath: test.server.catalog.path))

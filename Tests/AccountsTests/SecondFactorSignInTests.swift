@@ -9,18 +9,18 @@ import Testing
 
 @Suite("The second factor of an account")
 struct SecondFactorSignInTests {
-    let test: TestReception
+    let test: TestAccounts
     let ida: AccountRecord
     let secret: [UInt8]
     let recovery: [String]
 
     init() throws {
-        test = try TestReception()
+        test = try TestAccounts()
         ida = try test.user("ida@example.org")
-        secret = test.reception.secondFactors.makeSecret()
+        secret = test.accountUseCases.secondFactors.makeSecret()
         let step = TimeCodes.step(at: test.server.now)
         recovery = try #require(
-            try test.reception.secondFactors.set(
+            try test.accountUseCases.secondFactors.set(
                 secret: secret, code: TimeCodes(secret: secret).code(ofStep: step), of: ida.id,
                 now: test.server.now))
         test.server.now += 90_000
@@ -33,7 +33,7 @@ struct SecondFactorSignInTests {
     private func check(
         _ code: String, from client: NetworkOrigin? = "here", device: String? = nil
     ) throws -> SecondFactors.Outcome {
-        try test.reception.secondFactors.check(
+        try test.accountUseCases.secondFactors.check(
             SecondFactors.Attempt(code: code, client: client, device: device), of: ida.id,
             now: test.server.now)
     }
@@ -45,8 +45,8 @@ struct SecondFactorSignInTests {
         #expect(try check(recovery[3].uppercased()) == .right(recoveryLeft: 9))
         #expect(try check(recovery[3]) == .wrong)
         #expect(try check(recovery[0]) == .right(recoveryLeft: 8))
-        #expect(try test.reception.secondFactors.recoveryLeft(of: ida.id) == 8)
-        try test.reception.secondFactors.remove(of: ida.id)
+        #expect(try test.accountUseCases.secondFactors.recoveryLeft(of: ida.id) == 8)
+        try test.accountUseCases.secondFactors.remove(of: ida.id)
         #expect(try check(recovery[1]) == .wrong)
     }
 
@@ -60,7 +60,7 @@ struct SecondFactorSignInTests {
                 account: mo.id, secret: kept.secret, lastStep: 0, recovery: kept.recovery,
                 madeAt: 1))
         #expect(throws: SecretRefusal.notAuthentic) {
-            try test.reception.secondFactors.check(
+            try test.accountUseCases.secondFactors.check(
                 SecondFactors.Attempt(code: code, client: nil, device: nil), of: mo.id,
                 now: test.server.now)
         }
@@ -68,13 +68,13 @@ struct SecondFactorSignInTests {
 
     @Test("Of 64 who use one code at once, one comes in", arguments: [false, true])
     func race(isRecovery: Bool) throws {
-        let open = TestReception.patient
-        let reception = try TestReception.reception(over: test.catalog, open)
+        let open = TestAccounts.patient
+        let accountUseCases = try TestAccounts.accountUseCases(over: test.catalog, open)
         let right = Mutex(0)
         let text = isRecovery ? recovery[5] : code
         let (account, now) = (ida.id, test.server.now)
         DispatchQueue.concurrentPerform(iterations: 64) { number in
-            let outcome = try? reception.secondFactors.check(
+            let outcome = try? accountUseCases.secondFactors.check(
                 SecondFactors.Attempt(code: text, client: "c\(number)", device: nil), of: account,
                 now: now)
             if case .right = outcome { right.withLock { $0 += 1 } }
@@ -84,18 +84,18 @@ struct SecondFactorSignInTests {
 
     @Test("Ten recovery codes used at once are ten that count")
     func raceOfDifferent() throws {
-        let open = TestReception.patient
-        let reception = try TestReception.reception(over: test.catalog, open)
+        let open = TestAccounts.patient
+        let accountUseCases = try TestAccounts.accountUseCases(over: test.catalog, open)
         let right = Mutex(0)
         let (account, now, codes) = (ida.id, test.server.now, recovery)
         DispatchQueue.concurrentPerform(iterations: 10) { number in
-            let outcome = try? reception.secondFactors.check(
+            let outcome = try? accountUseCases.secondFactors.check(
                 SecondFactors.Attempt(code: codes[number], client: nil, device: nil), of: account,
                 now: now)
             if case .right = outcome { right.withLock { $0 += 1 } }
         }
         #expect(right.withLock { $0 } == 10)
-        #expect(try test.reception.secondFactors.recoveryLeft(of: account) == 0)
+        #expect(try test.accountUseCases.secondFactors.recoveryLeft(of: account) == 0)
     }
 
     @Test(
@@ -116,36 +116,37 @@ struct SecondFactorSignInTests {
         // Five at once, then after 1, 2, 4 … 512 seconds and every quarter of an hour.
         #expect((10...20).contains(compared), "\(compared)")
         // At the owner's own browser nobody has guessed.
-        let cookie = test.reception.devices.cookie(for: ida.id)
+        let cookie = test.accountUseCases.devices.cookie(for: ida.id)
         #expect(try check(code, from: "home", device: cookie) == .right(recoveryLeft: nil))
     }
 
     @Test("What one page hands to the next is good in one browser, for one purpose and its time")
-    func passes() throws {
-        let (passes, now) = (test.reception.passes, test.server.now)
-        let pass = passes.make(
+    func pageTokens() throws {
+        let (pageTokens, now) = (test.accountUseCases.pageTokens, test.server.now)
+        let pageToken = pageTokens.make(
             .secondFactor, ["a", "", "é\u{0}"], browser: "fox", seconds: 60, now: now)
         func open(
-            _ text: String?, _ purpose: Passes.Purpose = .secondFactor, in browser: String? = "fox",
+            _ text: String?, _ purpose: PageTokens.Purpose = .secondFactor,
+            in browser: String? = "fox",
             after seconds: Int = 0
         ) -> [String]? {
-            passes.open(
+            pageTokens.open(
                 text, purpose, browser: browser, now: now + Milliseconds(seconds) * 1_000)
         }
-        #expect(open(pass) == ["a", "", "é\u{0}"])
-        #expect(open(pass, after: 59) != nil && open(pass, after: 60) == nil)
-        #expect(open(pass, .newSecondFactor) == nil)
-        #expect(open(pass, in: "other") == nil && open(pass, in: nil) == nil)
+        #expect(open(pageToken) == ["a", "", "é\u{0}"])
+        #expect(open(pageToken, after: 59) != nil && open(pageToken, after: 60) == nil)
+        #expect(open(pageToken, .newSecondFactor) == nil)
+        #expect(open(pageToken, in: "other") == nil && open(pageToken, in: nil) == nil)
         #expect(open(nil) == nil && open("") == nil && open("!") == nil)
-        let bytes = try #require(Base64.decode(pass, .urlSafe))
-        for place in bytes.indices {
+        let bytes = try #require(Base64.decode(pageToken, .urlSafe))
+        for location in bytes.indices {
             var changed = bytes
-            changed[place] ^= 1
-            #expect(open(Base64.encode(changed, .urlSafe)) == nil, "\(place)")
+            changed[location] ^= 1
+            #expect(open(Base64.encode(changed, .urlSafe)) == nil, "\(location)")
         }
         let spent = Mutex(0)
         DispatchQueue.concurrentPerform(iterations: 64) { _ in
-            if (try? passes.spend(pass, seconds: 60, now: now)) == true {
+            if (try? pageTokens.spend(pageToken, seconds: 60, now: now)) == true {
                 spent.withLock { $0 += 1 }
             }
         }
@@ -153,20 +154,20 @@ struct SecondFactorSignInTests {
     }
 }
 
-extension TestReception {
+extension TestAccounts {
     /// Has nobody wait, so that races are about what is used and not about who may try.
     static let patient: @Sendable (inout AccountsSettings) -> Void = {
-        $0.accountPatience.free = 1_000
-        $0.clientPatience.free = 1_000
+        $0.accountPolicy.free = 1_000
+        $0.clientPolicy.free = 1_000
     }
 
     /// Another server's reception over a catalog.
-    static func reception(
+    static func accountUseCases(
         over catalog: any CatalogStorage, _ change: (inout AccountsSettings) -> Void
-    ) throws -> Reception {
+    ) throws -> AccountUseCases {
         var settings = AccountsSettings()
         change(&settings)
-        return try Reception(
+        return try AccountUseCases(
             catalog: catalog, secrets: .forTests(), settings: settings, signUp: .open,
             letterKinds: [.email], publicBaseURL: "https://sync.example")
     }

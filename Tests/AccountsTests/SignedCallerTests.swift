@@ -183,7 +183,7 @@ struct SignedCallerTests {
     }
 
     @Test("A key reaches only the environment and container that it is registered with")
-    func places() throws {
+    func locations() throws {
         let server = try TestServer()
         let client = try Client(server)
         let other = try Containers(catalog: server.catalog).create("iCloud.other", now: 0).id

@@ -66,10 +66,10 @@ struct ResumeTests {
         let folder = try TemporaryFolder()
         let storage = FolderAssets(path: folder.path + "/assets")
         for _ in 0..<300 {
-            let former = try storage.begin(resumable: Self.name, byteCount: 10)
+            let previous = try storage.begin(resumable: Self.name, byteCount: 10)
             let ended = Awaited<Bool>()
             // The former is this thread's alone from here on.
-            nonisolated(unsafe) let ending = former
+            nonisolated(unsafe) let ending = previous
             Thread.detachNewThread {
                 ending.discard()
                 ended.tell(true)
@@ -82,16 +82,16 @@ struct ResumeTests {
         }
     }
 
-    @Test("Begun anew, the former is forgotten, and what it does afterwards does no harm")
+    @Test("Begun anew, the previous is forgotten, and what it does afterwards does no harm")
     func anew() throws {
         let folder = try TemporaryFolder()
         let storage = FolderAssets(path: folder.path + "/assets")
-        let former = try storage.begin(resumable: Self.name, byteCount: 10)
-        try Self.append(pattern(5)[...], to: former)
+        let previous = try storage.begin(resumable: Self.name, byteCount: 10)
+        try Self.append(pattern(5)[...], to: previous)
         let next = try storage.begin(resumable: Self.name, byteCount: 3)
         try Self.append([1, 2], to: next)
-        former.discard()
-        #expect(throws: AssetFailure.self) { try former.place() }
+        previous.discard()
+        #expect(throws: AssetFailure.self) { try previous.place() }
         let found = try #require(try storage.resume(Self.name))
         #expect(found.byteCount == 3 && found.received == 2)
         found.upload.discard()

@@ -15,7 +15,7 @@ struct S3Tests {
     private static let head = "HEAD /\(S3StandInServer.bucket)/"
     private static let post = "POST /\(S3StandInServer.bucket)/"
 
-    private struct Place {
+    private struct Fixture {
         let store: S3StandInServer
         let folder: TemporaryFolder
         let assets: S3Assets
@@ -35,27 +35,27 @@ struct S3Tests {
     @Test("Small files go in one request, larger ones by parts, and neither stays on this machine")
     func parts() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
-        try place.assets.put(pattern(100_000))
+        let fixture = try Fixture(store)
+        try fixture.assets.put(pattern(100_000))
         #expect(store.objects.count(Self.post) == 0)
-        let digest = try place.assets.put(pattern(350_001)).digest
+        let digest = try fixture.assets.put(pattern(350_001)).digest
         #expect(store.objects.count(Self.post) == 2)
         #expect(store.objects.count(Self.put) == 1 + 4)
         #expect(store.objects.uploadCount == 0)
         #expect(store.objects.keys.contains(Self.prefix + digest.hexadecimal))
-        #expect(place.folder.files.isEmpty)
+        #expect(fixture.folder.files.isEmpty)
     }
 
     @Test("Bytes that the store gives back otherwise than they were stored are not handed on")
     func decayed() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
+        let fixture = try Fixture(store)
         let bytes = pattern(300_001)
-        let digest = try place.assets.put(bytes).digest
+        let digest = try fixture.assets.put(bytes).digest
         let key = Self.prefix + digest.hexadecimal
         for offset in [0, 70_000, 262_143, 262_144, 300_000] {
             store.objects.state.withLock { $0.objects[key]?.bytes[offset] ^= 4 }
-            let reader = try #require(try place.assets.open(digest))
+            let reader = try #require(try fixture.assets.open(digest))
             try reader.check(0..<1)
             let part = offset / AssetParts.byteCount * AssetParts.byteCount
             #expect(throws: AssetFailure.damaged(digest)) {
@@ -67,14 +67,14 @@ struct S3Tests {
             let other = part == 0 ? 65_536 : 0
             #expect(try reader.read(at: other, count: 10) == Array(bytes[other..<other + 10]))
             // Without sums, as of files from before, the whole tells.
-            let fresh = FolderAssets(path: place.folder.path + "-other")
+            let fresh = FolderAssets(path: fixture.folder.path + "-other")
             let another = S3Assets(store.bucket(), prefix: Self.prefix, staging: fresh)
             #expect(throws: AssetFailure.damaged(digest)) {
                 try #require(try another.open(digest)).check(0..<1)
             }
             store.objects.state.withLock { $0.objects[key]?.bytes[offset] ^= 4 }
         }
-        let whole = try #require(try place.assets.open(digest))
+        let whole = try #require(try fixture.assets.open(digest))
         try whole.check(0..<1)
         var all: [UInt8] = []
         var offset = 5
@@ -84,21 +84,21 @@ struct S3Tests {
             offset += piece.count
         }
         #expect(all == Array(bytes[5...]))
-        try place.assets.put(pattern(10))
+        try fixture.assets.put(pattern(10))
         _ = store.objects.state.withLock { $0.objects[key]?.bytes.removeLast() }
-        let short = try #require(try place.assets.open(digest))
+        let short = try #require(try fixture.assets.open(digest))
         #expect(throws: AssetFailure.damaged(digest)) { try short.check(0..<1) }
     }
 
     @Test("What is there already is sent all the same, so that nobody learns of it; it stays one")
     func equal() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
-        let digest = try place.assets.put(pattern(5_000)).digest
+        let fixture = try Fixture(store)
+        let digest = try fixture.assets.put(pattern(5_000)).digest
         let seen = store.objects.state.withLock { $0.seen }
-        let reader = try #require(try place.assets.open(digest))
+        let reader = try #require(try fixture.assets.open(digest))
         store.objects.state.withLock { $0.seen = [] }
-        #expect(try place.assets.put(pattern(5_000)).digest == digest)
+        #expect(try fixture.assets.put(pattern(5_000)).digest == digest)
         #expect(store.objects.state.withLock { $0.seen } == seen)
         #expect(store.objects.keys.count == 1)
         #expect(try reader.readAll()?.digest == digest)
@@ -107,8 +107,8 @@ struct S3Tests {
             $0.objects[Self.prefix + digest.hexadecimal] = .init(
                 bytes: [UInt8](repeating: 1, count: 5_000))
         }
-        try place.assets.put(pattern(5_000))
-        #expect(try place.assets.get(digest) == pattern(5_000))
+        try fixture.assets.put(pattern(5_000))
+        #expect(try fixture.assets.get(digest) == pattern(5_000))
     }
 
     @Test("A prefix belongs to one server: another neither stores nor removes anything there")
@@ -183,11 +183,11 @@ struct S3Tests {
     @Test("What may pass is tried again, after pauses that double; the third failure is the last")
     func retries() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
+        let fixture = try Fixture(store)
         store.objects.fail(Self.put, .refuse(status: 503, code: "SlowDown"))
         store.objects.fail(Self.put, .loseAnswer(status: 500))
-        let digest = try place.assets.put(pattern(1_000)).digest
-        #expect(try place.assets.get(digest) == pattern(1_000))
+        let digest = try fixture.assets.put(pattern(1_000)).digest
+        #expect(try fixture.assets.get(digest) == pattern(1_000))
         let pauses = store.pauses.all
         #expect(pauses.count == 2)
         #expect((50...100).contains(pauses[0]) && (100...200).contains(pauses[1]))
@@ -195,18 +195,18 @@ struct S3Tests {
         #expect(
             throws: AssetFailure.unavailable(
                 call: "S3 PUT", reason: "500 InternalError (attempts: 3)")
-        ) { try place.assets.put(pattern(1_000, seed: 2)) }
+        ) { try fixture.assets.put(pattern(1_000, seed: 2)) }
         #expect(store.objects.keys.count == 1)
-        #expect(place.folder.files.isEmpty)
+        #expect(fixture.folder.files.isEmpty)
         // The same again, when the store is well: nothing is in the way.
-        try place.assets.put(pattern(1_000, seed: 2))
+        try fixture.assets.put(pattern(1_000, seed: 2))
         #expect(store.objects.keys.count == 2)
     }
 
     @Test("What will not pass is said at once, without a word of the keys")
     func refusals() throws {
         let store = try S3StandInServer()
-        let foreign = try Place(store, secret: Array("other".utf8))
+        let foreign = try Fixture(store, secret: Array("other".utf8))
         #expect(
             throws: AssetFailure.system(call: "S3 LIST", reason: "403 SignatureDoesNotMatch")
         ) { try foreign.assets.list(after: nil, limit: 1) }
@@ -215,30 +215,30 @@ struct S3Tests {
         ) { try foreign.assets.put([1]) }
         #expect(foreign.folder.files.isEmpty)
         #expect(store.pauses.all.isEmpty)
-        let place = try Place(store)
+        let fixture = try Fixture(store)
         store.objects.fail(Self.put, .refuse(status: 507, code: "InsufficientStorage"))
-        #expect(throws: AssetFailure.full) { try place.assets.put([2]) }
+        #expect(throws: AssetFailure.full) { try fixture.assets.put([2]) }
     }
 
     @Test("An upload by parts that fails leaves nothing; one whose last answer was lost is whole")
     func brokenParts() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
+        let fixture = try Fixture(store)
         let bytes = pattern(250_000)
         store.objects.fail("\(Self.put)\(Self.prefix)", .refuse(status: 500, code: ""), times: 3)
-        #expect(throws: AssetFailure.self) { try place.assets.put(bytes) }
+        #expect(throws: AssetFailure.self) { try fixture.assets.put(bytes) }
         #expect(store.objects.uploadCount == 0 && store.objects.keys.isEmpty)
         // The second POST completes; its answer is lost, and the third finds no upload.
         store.objects.fail(Self.post, .loseAnswer(status: 500))
-        let digest = try place.assets.put(bytes).digest
-        #expect(try place.assets.get(digest) == bytes)
+        let digest = try fixture.assets.put(bytes).digest
+        #expect(try fixture.assets.get(digest) == bytes)
         #expect(store.objects.keys.count == 1)
     }
 
     @Test("Parts that nobody will complete are removed after their time")
     func abandoned() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
+        let fixture = try Fixture(store)
         for index in 1...2 {
             store.objects.state.withLock {
                 $0.uploads["\(index)"] = .init(key: Self.prefix + "ab", begun: .now)
@@ -248,52 +248,52 @@ struct S3Tests {
             $0.uploads["foreign"] = .init(key: "other/ab", begun: .distantPast)
             $0.uploads["1"]?.begun = Date(timeIntervalSince1970: 1_000)
         }
-        try place.assets.removeAbandoned(begunBefore: 1_000_001)
+        try fixture.assets.removeAbandoned(begunBefore: 1_000_001)
         #expect(store.objects.state.withLock { $0.uploads.keys.sorted() } == ["2", "foreign"])
         store.objects.fail("GET ", .refuse(status: 501, code: "NotImplemented"))
-        try place.assets.removeAbandoned(begunBefore: .max)
+        try fixture.assets.removeAbandoned(begunBefore: .max)
         #expect(store.objects.uploadCount == 2)
     }
 
     @Test("A download goes on after half a body, no body and refusals, byte for byte")
     func halves() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
+        let fixture = try Fixture(store)
         let bytes = pattern(400_000)
-        let digest = try place.assets.put(bytes).digest
+        let digest = try fixture.assets.put(bytes).digest
         store.objects.fail(Self.get, .halfBody)
         store.objects.fail(Self.get, .refuse(status: 503, code: "SlowDown"))
         store.objects.fail(Self.get, .noBody)
         store.objects.fail(Self.get, .halfBody)
-        #expect(try place.assets.get(digest) == bytes)
+        #expect(try fixture.assets.get(digest) == bytes)
         // Five windows; what two halves brought is not asked for again.
         #expect(store.objects.count(Self.get) == 5 + 4 - 1)
         store.objects.fail(Self.get, .noBody, times: 3)
-        #expect(throws: AssetFailure.self) { try place.assets.get(digest) }
+        #expect(throws: AssetFailure.self) { try fixture.assets.get(digest) }
     }
 
     @Test("Bytes that changed since a file was opened are no bytes of it; what has gone has gone")
     func changed() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
-        let digest = try place.assets.put(pattern(200_000)).digest
+        let fixture = try Fixture(store)
+        let digest = try fixture.assets.put(pattern(200_000)).digest
         let key = Self.prefix + digest.hexadecimal
-        let reader = try #require(try place.assets.open(digest))
+        let reader = try #require(try fixture.assets.open(digest))
         store.objects.state.withLock { $0.objects[key]?.bytes[150_000] ^= 1 }
         #expect(throws: AssetFailure.self) { try reader.readAll() }
-        let other = try #require(try place.assets.open(digest))
-        try place.assets.delete(digest)
+        let other = try #require(try fixture.assets.open(digest))
+        try fixture.assets.delete(digest)
         #expect(throws: AssetFailure.self) { try other.readAll() }
     }
 
     @Test("A store that has died is unavailable, and files stay out of the way")
     func dead() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
-        let digest = try place.assets.put(pattern(300_000)).digest
-        let reader = try #require(try place.assets.open(digest))
+        let fixture = try Fixture(store)
+        let digest = try fixture.assets.put(pattern(300_000)).digest
+        let reader = try #require(try fixture.assets.open(digest))
         _ = try reader.read(at: 0, count: 10_000)
-        let upload = try place.assets.begin(expectedBytes: 10)
+        let upload = try fixture.assets.begin(expectedBytes: 10)
         try [UInt8](repeating: 1, count: 10).withUnsafeBytes { try upload.append($0) }
         store.stop()
         #expect(throws: AssetFailure.self) { try reader.readAll() }
@@ -301,7 +301,7 @@ struct S3Tests {
         let failure = #expect(throws: AssetFailure.self) { try upload.place() }
         #expect(failure.map { "\($0)".hasPrefix("S3 PUT: not reachable") } == true)
         upload.discard()
-        #expect(place.folder.files.isEmpty)
+        #expect(fixture.folder.files.isEmpty)
     }
 
     @Test(
@@ -309,12 +309,12 @@ struct S3Tests {
     )
     func addresses() throws {
         let store = try S3StandInServer()
-        let place = try Place(store, redirects: true)
-        let digest = try place.assets.put(pattern(1_000)).digest
+        let fixture = try Fixture(store, redirects: true)
+        let digest = try fixture.assets.put(pattern(1_000)).digest
         let presentation = AssetPresentation(
             type: "image/png", disposition: "attachment; filename=\"a b&c.png\"")
         let address = try #require(
-            place.assets.address(of: digest, presentation: presentation, seconds: 60))
+            fixture.assets.address(of: digest, presentation: presentation, seconds: 60))
         #expect(address.hasPrefix(store.origin.text + "/"))
         let client = BlockingHTTPClient(store.origin, trust: nil)
         let target = String(address.dropFirst(store.origin.text.count))
@@ -326,7 +326,7 @@ struct S3Tests {
         let forged = target.replacing("image", with: "text")
         #expect(try client.send(ClientRequest(method: "GET", target: forged)).status == 403)
         #expect(
-            try Place(store).assets.address(of: digest, presentation: presentation, seconds: 60)
+            try Fixture(store).assets.address(of: digest, presentation: presentation, seconds: 60)
                 == nil)
     }
 
@@ -334,8 +334,8 @@ struct S3Tests {
     func addressing() throws {
         let store = try S3StandInServer()
         let folder = try TemporaryFolder()
-        let place = try Place(store)
-        let digest = try place.assets.put(pattern(10)).digest
+        let fixture = try Fixture(store)
+        let digest = try fixture.assets.put(pattern(10)).digest
         let starts = try [true, false].map { isPathStyle in
             let assets = S3Assets(
                 store.bucket(isPathStyle: isPathStyle), prefix: Self.prefix,
@@ -358,13 +358,13 @@ struct S3Tests {
     @Test("A container that goes takes its objects along, and no other's")
     func everything() throws {
         let store = try S3StandInServer()
-        let place = try Place(store)
-        for seed in 0..<12 { try place.assets.put(pattern(10, seed: UInt64(seed))) }
+        let fixture = try Fixture(store)
+        for seed in 0..<12 { try fixture.assets.put(pattern(10, seed: UInt64(seed))) }
         store.objects.state.withLock {
             $0.objects["lenticular/tea/production/x"] = .init(bytes: [1])
             $0.uploads["1"] = .init(key: Self.prefix + "ab")
         }
-        try place.assets.removeEverything()
+        try fixture.assets.removeEverything()
         #expect(store.objects.keys == ["lenticular/tea/production/x"])
         #expect(store.objects.uploadCount == 0)
     }

@@ -10,7 +10,7 @@ import Testing
 @Suite("What is kept to check files by")
 struct SumTests {
     /// Files of a folder, and clocks that only the test moves.
-    private struct Place {
+    private struct Fixture {
         let folder: TemporaryFolder
         let storage: FolderAssets
         let passed: Moved
@@ -87,15 +87,15 @@ struct SumTests {
         "Whatever byte of a file changes, its part is refused and every other one is not",
         arguments: [1, 100, 65_535, 65_536, 65_537, 131_072, 200_001])
     func flips(size: Int) throws {
-        let place = try Place()
-        let digest = try place.storage.put(pattern(size)).digest
+        let fixture = try Fixture()
+        let digest = try fixture.storage.put(pattern(size)).digest
         var random = SeededRandom("flipped bytes of \(size)")
         var offsets = [0, size - 1, size / 2]
         for _ in 0..<40 { offsets.append(Int.random(in: 0..<size, using: &random)) }
         for offset in offsets {
             let bit = UInt8(1) << UInt8.random(in: 0..<8, using: &random)
-            try Self.flip(place.file(digest), at: offset, bit)
-            let reader = try #require(try place.storage.open(digest))
+            try Self.flip(fixture.file(digest), at: offset, bit)
+            let reader = try #require(try fixture.storage.open(digest))
             for part in stride(from: 0, to: size, by: AssetParts.byteCount) {
                 let stretch = part..<min(part + AssetParts.byteCount, size)
                 #expect(!reader.wasChecked(stretch))
@@ -108,18 +108,18 @@ struct SumTests {
                     try reader.check(stretch)
                 }
             }
-            try Self.flip(place.file(digest), at: offset, bit)
+            try Self.flip(fixture.file(digest), at: offset, bit)
         }
-        try #require(try place.storage.open(digest)).check(0..<size)
+        try #require(try fixture.storage.open(digest)).check(0..<size)
     }
 
     @Test("A file that became shorter or longer is refused whatever is asked of it")
     func lengths() throws {
-        let place = try Place()
-        let digest = try place.storage.put(pattern(200_000)).digest
+        let fixture = try Fixture()
+        let digest = try fixture.storage.put(pattern(200_000)).digest
         for length in [0, 1, 65_536, 199_999, 200_001, 300_000] {
-            #expect(truncate(place.file(digest), off_t(length)) == 0)
-            let reader = try #require(try place.storage.open(digest))
+            #expect(truncate(fixture.file(digest), off_t(length)) == 0)
+            let reader = try #require(try fixture.storage.open(digest))
             #expect(throws: AssetFailure.damaged(digest)) {
                 try reader.check(0..<min(length, 10))
             }
@@ -128,19 +128,19 @@ struct SumTests {
 
     @Test("A sound part is not read again for a second, unless somebody writes to the file")
     func moments() throws {
-        let place = try Place()
-        let digest = try place.storage.put(pattern(200_000)).digest
-        let reader = try #require(try place.storage.open(digest))
+        let fixture = try Fixture()
+        let digest = try fixture.storage.put(pattern(200_000)).digest
+        let reader = try #require(try fixture.storage.open(digest))
         #expect(!reader.wasChecked(0..<65_536))
         try reader.check(0..<65_537)
         #expect(reader.wasChecked(0..<131_072))
         #expect(!reader.wasChecked(0..<131_073))
-        place.passed.pass(999_999_999)
+        fixture.passed.pass(999_999_999)
         #expect(reader.wasChecked(0..<131_072))
-        place.passed.pass(1)
+        fixture.passed.pass(1)
         #expect(!reader.wasChecked(0..<1))
         try reader.check(0..<200_000)
-        try Self.flip(place.file(digest), at: 199_999)
+        try Self.flip(fixture.file(digest), at: 199_999)
         #expect(!reader.wasChecked(0..<1))
         #expect(throws: AssetFailure.damaged(digest)) { try reader.check(199_000..<200_000) }
     }
@@ -159,10 +159,10 @@ struct SumTests {
 
     @Test("Sums that are flipped, cut, another's, missing or no file never let a wrong byte pass")
     func sidecars() throws {
-        let place = try Place()
-        let digest = try place.storage.put(pattern(150_000)).digest
-        let other = try place.storage.put(pattern(150_000, seed: 2)).digest
-        let path = place.sums(digest)
+        let fixture = try Fixture()
+        let digest = try fixture.storage.put(pattern(150_000)).digest
+        let other = try fixture.storage.put(pattern(150_000, seed: 2)).digest
+        let path = fixture.sums(digest)
         let whole = try Data(contentsOf: URL(filePath: path))
         #expect(whole.count == 8 + 32 + 8 + 3 * 4 + 4)
         var changed: [Data] = [Data(), whole + Data([0])]
@@ -171,53 +171,53 @@ struct SumTests {
             bytes[offset] ^= 1 << UInt8(offset % 8)
             changed += [bytes, whole.prefix(offset)]
         }
-        changed.append(try Data(contentsOf: URL(filePath: place.sums(other))))
+        changed.append(try Data(contentsOf: URL(filePath: fixture.sums(other))))
         for bytes in changed {
             try bytes.write(to: URL(filePath: path))
-            try #require(try place.another.open(digest)).check(0..<150_000)
+            try #require(try fixture.another.open(digest)).check(0..<150_000)
             // Made anew, for the contents are what they should be.
             #expect(try Data(contentsOf: URL(filePath: path)) == whole)
             try bytes.write(to: URL(filePath: path))
-            #expect(try place.another.mendSums(digest, comparing: false))
+            #expect(try fixture.another.mendSums(digest, comparing: false))
             #expect(try Data(contentsOf: URL(filePath: path)) == whole)
-            #expect(try !place.another.mendSums(digest, comparing: true))
+            #expect(try !fixture.another.mendSums(digest, comparing: true))
             try bytes.write(to: URL(filePath: path))
-            try Self.flip(place.file(digest), at: 70_000)
+            try Self.flip(fixture.file(digest), at: 70_000)
             #expect(throws: AssetFailure.damaged(digest)) {
-                try #require(try place.another.open(digest)).check(0..<10)
+                try #require(try fixture.another.open(digest)).check(0..<10)
             }
-            try Self.flip(place.file(digest), at: 70_000)
+            try Self.flip(fixture.file(digest), at: 70_000)
         }
         try FileManager.default.removeItem(atPath: path)
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: false)
-        try #require(try place.another.open(digest)).check(0..<150_000)
+        try #require(try fixture.another.open(digest)).check(0..<150_000)
     }
 
     @Test("A file whose sums are missing gets them when it is first read, if it is sound")
     func earlier() throws {
-        let place = try Place()
-        let digest = try place.storage.put(pattern(150_000)).digest
-        try FileManager.default.removeItem(atPath: place.folder.path + "-sums")
-        try Self.flip(place.file(digest), at: 149_999)
+        let fixture = try Fixture()
+        let digest = try fixture.storage.put(pattern(150_000)).digest
+        try FileManager.default.removeItem(atPath: fixture.folder.path + "-sums")
+        try Self.flip(fixture.file(digest), at: 149_999)
         #expect(throws: AssetFailure.damaged(digest)) {
-            try place.another.mendSums(digest, comparing: false)
+            try fixture.another.mendSums(digest, comparing: false)
         }
         #expect(throws: AssetFailure.damaged(digest)) {
-            try #require(try place.another.open(digest)).check(0..<1)
+            try #require(try fixture.another.open(digest)).check(0..<1)
         }
-        #expect(!FileManager.default.fileExists(atPath: place.sums(digest)))
-        try Self.flip(place.file(digest), at: 149_999)
-        try #require(try place.another.open(digest)).check(0..<1)
-        #expect(FileManager.default.fileExists(atPath: place.sums(digest)))
+        #expect(!FileManager.default.fileExists(atPath: fixture.sums(digest)))
+        try Self.flip(fixture.file(digest), at: 149_999)
+        try #require(try fixture.another.open(digest)).check(0..<1)
+        #expect(FileManager.default.fileExists(atPath: fixture.sums(digest)))
     }
 
     @Test(
         "Sums that hold by themselves and do not fit whole contents are mended, and then forgotten")
     func misfits() throws {
-        let place = try Place()
-        let digest = try place.storage.put(pattern(150_000)).digest
-        let path = place.sums(digest)
+        let fixture = try Fixture()
+        let digest = try fixture.storage.put(pattern(150_000)).digest
+        let path = fixture.sums(digest)
         let whole = try [UInt8](Data(contentsOf: URL(filePath: path)))
         var bytes = whole
         bytes[50] ^= 1
@@ -225,7 +225,7 @@ struct SumTests {
         let sum = bytes.withUnsafeBytes { checksum_crc32c(0, $0.baseAddress, body) }
         withUnsafeBytes(of: sum.bigEndian) { bytes.replaceSubrange(body..., with: $0) }
         try Data(bytes).write(to: URL(filePath: path))
-        let reading = place.another
+        let reading = fixture.another
         #expect(throws: AssetFailure.damaged(digest)) {
             try #require(try reading.open(digest)).check(0..<1)
         }
@@ -234,7 +234,7 @@ struct SumTests {
         #expect(try [UInt8](Data(contentsOf: URL(filePath: path))) == whole)
         try #require(try reading.open(digest)).check(0..<150_000)
         // Over contents that are not what they should be, nothing is mended.
-        try Self.flip(place.file(digest), at: 7)
+        try Self.flip(fixture.file(digest), at: 7)
         #expect(throws: AssetFailure.damaged(digest)) {
             try reading.mendSums(digest, comparing: true)
         }
@@ -242,27 +242,27 @@ struct SumTests {
 
     @Test("What a process has left that ended while it wrote sums goes with the next")
     func leftovers() throws {
-        let place = try Place()
-        let digest = try place.storage.put(pattern(10)).digest
-        let incoming = "\(place.folder.path)-sums/incoming"
+        let fixture = try Fixture()
+        let digest = try fixture.storage.put(pattern(10)).digest
+        let incoming = "\(fixture.folder.path)-sums/incoming"
         #expect(try FileManager.default.contentsOfDirectory(atPath: incoming) == [])
         try Data([1]).write(to: URL(filePath: "\(incoming)/\(digest.hexadecimal).1"))
-        try place.another.removeUnfinished()
+        try fixture.another.removeUnfinished()
         #expect(try FileManager.default.contentsOfDirectory(atPath: incoming) == [])
-        #expect(FileManager.default.fileExists(atPath: place.sums(digest)))
+        #expect(FileManager.default.fileExists(atPath: fixture.sums(digest)))
     }
 
     @Test("An equal upload mends a damaged file, and a deleted file leaves no sums")
     func mending() throws {
-        let place = try Place()
-        let digest = try place.storage.put(pattern(150_000)).digest
-        try Self.flip(place.file(digest), at: 7)
+        let fixture = try Fixture()
+        let digest = try fixture.storage.put(pattern(150_000)).digest
+        try Self.flip(fixture.file(digest), at: 7)
         #expect(throws: AssetFailure.damaged(digest)) {
-            try #require(try place.storage.open(digest)).check(0..<1)
+            try #require(try fixture.storage.open(digest)).check(0..<1)
         }
-        try place.storage.put(pattern(150_000))
-        try #require(try place.storage.open(digest)).check(0..<150_000)
-        try place.storage.delete(digest)
-        #expect(!FileManager.default.fileExists(atPath: place.sums(digest)))
+        try fixture.storage.put(pattern(150_000))
+        try #require(try fixture.storage.open(digest)).check(0..<150_000)
+        try fixture.storage.delete(digest)
+        #expect(!FileManager.default.fileExists(atPath: fixture.sums(digest)))
     }
 }

@@ -105,11 +105,11 @@ struct AuditLogTests {
         let last = try #require(whole.dropLast().lastIndex(of: 0x0A))
         for _ in 0..<2_000 {
             var bytes = whole
-            let place = random.below(whole.count)
-            bytes[place] ^= 1 << UInt8(random.below(8))
+            let location = random.below(whole.count)
+            bytes[location] ^= 1 << UInt8(random.below(8))
             try folder.write(bytes)
             let report = try folder.report()
-            #expect(!report.problems.isEmpty || place > last, "\(place)")
+            #expect(!report.problems.isEmpty || location > last, "\(location)")
             // Whatever the file is, opening it and going on works, or says why not.
             if random.once(in: 20) { try AuditLog(path: folder.log).note(entry(9)) }
         }

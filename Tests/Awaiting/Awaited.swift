@@ -27,7 +27,7 @@ package final class Awaited<Value: Sendable>: Sendable {
     ///
     /// - Throws: `WaitedInVain`.
     package func value() throws -> Value {
-        guard isTold.wait(timeout: .now() + .seconds(Patience.seconds)) == .success,
+        guard isTold.wait(timeout: .now() + .seconds(Wait.seconds)) == .success,
             let value = told.withLock({ $0 })
         else { throw WaitedInVain() }
         isTold.signal()
@@ -36,7 +36,7 @@ package final class Awaited<Value: Sendable>: Sendable {
 }
 
 /// How long a test waits for what other threads and processes do, before it fails.
-package enum Patience {
+package enum Wait {
     /// Far more than it takes on a machine that is busy with other tests.
     package static let seconds = 120
 

@@ -61,7 +61,7 @@ struct RunnerTests {
 
     /// Waits until so many looks are over, and the runner rests.
     private func rest(_ runner: Runner, _ looks: Looks, after count: Int) throws {
-        try Patience.until { looks.count == count && !runner.isBusy }
+        try Wait.until { looks.count == count && !runner.isBusy }
     }
 
     @Test("It looks when it is woken, and once more when that was during a look")
@@ -83,9 +83,9 @@ struct RunnerTests {
         #expect(runner.isBusy)
         for _ in 0..<10 { runner.wake() }
         goesOn.signal()
-        try Patience.until { count.withLock { $0 } == 2 && !runner.isBusy }
+        try Wait.until { count.withLock { $0 } == 2 && !runner.isBusy }
         runner.wake()
-        try Patience.until { count.withLock { $0 } == 3 && !runner.isBusy }
+        try Wait.until { count.withLock { $0 } == 3 && !runner.isBusy }
         runner.stop()
     }
 
@@ -115,7 +115,7 @@ struct RunnerTests {
         let looks = Looks([.success(.afterPause(nanoseconds: 3))])
         let runner = runner(looks)
         runner.wake()
-        try Patience.until { time.waits == [3] }
+        try Wait.until { time.waits == [3] }
         runner.wake()
         #expect(runner.isBusy)
         time.passFirst()
@@ -130,7 +130,7 @@ struct RunnerTests {
         let runner = runner(looks)
         runner.wake()
         for (index, wait) in [1_000, 2_000, 4_000, 4_000].enumerated() {
-            try Patience.until { time.waits == [UInt64(wait) * 1_000_000] }
+            try Wait.until { time.waits == [UInt64(wait) * 1_000_000] }
             #expect(looks.count == index + 1)
             // News does not make it look where a failure is to be waited out.
             runner.wake()
@@ -139,7 +139,7 @@ struct RunnerTests {
         try rest(runner, looks, after: 5)
         #expect(reports.count.load(ordering: .relaxed) == 1)
         runner.wake()
-        try Patience.until { time.waits == [1_000_000_000] }
+        try Wait.until { time.waits == [1_000_000_000] }
         #expect(reports.count.load(ordering: .relaxed) == 2)
         runner.stop()
     }
@@ -149,10 +149,10 @@ struct RunnerTests {
         let looks = Looks([.success(.open), .success(.open)])
         let runner = runner(looks)
         runner.wake()
-        try Patience.until { looks.count == 1 }
+        try Wait.until { looks.count == 1 }
         #expect(runner.isBusy)
         runner.goOn(.afterPause(nanoseconds: 0))
-        try Patience.until { looks.count == 2 }
+        try Wait.until { looks.count == 2 }
         runner.goOn(.whenWoken)
         #expect(!runner.isBusy)
         runner.stop()

@@ -68,8 +68,8 @@ struct JSON5Tests {
         }
         #expect(elements.map(\.content) == [.integer(1), .integer(2)])
         #expect(
-            elements.map(\.place) == [
-                JSON5Place(line: 4, column: 2), JSON5Place(line: 4, column: 21),
+            elements.map(\.location) == [
+                JSON5Location(line: 4, column: 2), JSON5Location(line: 4, column: 21),
             ])
     }
 
@@ -114,7 +114,7 @@ struct JSON5Tests {
         ])
     func refused(text: String, line: Int, column: Int, reason: String) throws {
         let error = try #require(throws: JSON5Error.self) { try read(text) }
-        #expect(error.place == JSON5Place(line: line, column: column))
+        #expect(error.location == JSON5Location(line: line, column: column))
         #expect(error.reason == reason)
     }
 
@@ -142,14 +142,14 @@ struct JSON5Tests {
         for _ in 0..<300 {
             var bytes = reference
             for _ in 0..<Int.random(in: 1...3, using: &random) {
-                let place = Int.random(in: 0..<bytes.count, using: &random)
+                let location = Int.random(in: 0..<bytes.count, using: &random)
                 switch Int.random(in: 0..<3, using: &random) {
-                case 0: bytes[place] = .random(in: 0...255, using: &random)
-                case 1: bytes.remove(at: place)
+                case 0: bytes[location] = .random(in: 0...255, using: &random)
+                case 1: bytes.remove(at: location)
                 default:
                     bytes.insert(
                         contentsOf: Array((pieces.randomElement(using: &random) ?? "").utf8),
-                        at: place)
+                        at: location)
                 }
             }
             guard let root = try? JSON5Reader.read(bytes) else { continue }

@@ -178,8 +178,8 @@
                 try request(server, "/hang", milliseconds: 5_000), by: requests)
             _ = try server.nextRequest()
             // With this answer all has come that the server had to say of itself. From here on it is silent.
-            let former = try object(try send(request(server, "/echo"), by: requests))
-            #expect(former["connection"] as? Int == 1)
+            let previous = try object(try send(request(server, "/echo"), by: requests))
+            #expect(previous["connection"] as? Int == 1)
             moment.advance(5_001)
             #expect(failure(try outcome.value()) == .timedOut)
             let echo = try object(try send(request(server, "/echo"), by: requests))

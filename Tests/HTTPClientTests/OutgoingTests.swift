@@ -223,7 +223,7 @@ struct OutgoingTests {
         let silent = try requests(clock: moment.clock)
         defer { silent.stop() }
         let first = begin(try request(server, milliseconds: 5_000), by: silent)
-        try Patience.until { !server.requests.isEmpty }
+        try Wait.until { !server.requests.isEmpty }
         moment.advance(5_001)
         #expect(failure(try first.value()) == .timedOut)
         let isAsked = Atomic<Bool>(false)
@@ -232,7 +232,7 @@ struct OutgoingTests {
         }
         defer { unresolved.stop() }
         let second = begin(try request(server, milliseconds: 5_000), by: unresolved)
-        try Patience.until { isAsked.load(ordering: .relaxed) }
+        try Wait.until { isAsked.load(ordering: .relaxed) }
         moment.advance(5_001)
         #expect(failure(try second.value()) == .timedOut)
     }
@@ -247,7 +247,7 @@ struct OutgoingTests {
         let url = try #require(TargetURL("https://127.0.0.1:\(server.port)/"))
         let waiting = begin(
             OutgoingRequest(method: "GET", url: url, namedBy: .operators), by: requests)
-        try Patience.until { server.connectionCount > 0 }
+        try Wait.until { server.connectionCount > 0 }
         moment.advance(2_001)
         #expect(failure(try waiting.value()) == .timedOut)
     }
@@ -275,7 +275,7 @@ struct OutgoingTests {
             $0.waitingPerDestinationMax = 3
         }
         let outcomes = try (0..<5).map { _ in begin(try request(silent), by: requests) }
-        try Patience.until { !silent.requests.isEmpty }
+        try Wait.until { !silent.requests.isEmpty }
         #expect(body(try send(request(quick), by: requests)) == "ok")
         #expect(body(try send(request(quick), by: requests)) == "ok")
         requests.stop()

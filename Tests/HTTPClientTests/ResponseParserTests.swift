@@ -170,11 +170,11 @@ struct ResponseParserTests {
                 }
             } else {
                 for _ in 0..<Int.random(in: 1...4, using: &random) where !bytes.isEmpty {
-                    let place = Int.random(in: 0..<bytes.count, using: &random)
+                    let location = Int.random(in: 0..<bytes.count, using: &random)
                     switch Int.random(in: 0...2, using: &random) {
-                    case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
-                    case 1: bytes.remove(at: place)
-                    default: bytes.insert(bytes[place], at: place)
+                    case 0: bytes[location] = UInt8.random(in: 0...255, using: &random)
+                    case 1: bytes.remove(at: location)
+                    default: bytes.insert(bytes[location], at: location)
                     }
                 }
             }

@@ -73,7 +73,7 @@ struct FileWorkersTests {
             return connection
         }
         let greedy = try (0..<40).map { _ in try ask("/slow", for: "192.0.2.1") }
-        try Patience.until { responder.gate.waitingCount >= 4 }
+        try Wait.until { responder.gate.waitingCount >= 4 }
         for number in 2...20 {
             #expect(try ask("/", for: "192.0.2.\(number)").answer().text == "x")
         }

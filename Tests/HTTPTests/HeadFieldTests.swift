@@ -60,10 +60,10 @@ struct HeadFieldTests {
             (0x00, 500), (0x0A, 500), (0x0D, 500), (0x1F, 500), (0x7F, 500), (0x09, 200),
             (0x20, 200), (0x7E, 200),
         ] {
-            for place in 0..<ValueResponder.length {
+            for location in 0..<ValueResponder.length {
                 let client = try RawClient(address)
-                try client.send("GET /\(place)/\(byte) HTTP/1.1\r\nHost: x\r\n\r\n")
-                #expect(try client.answer().status == status, "\(byte) at \(place)")
+                try client.send("GET /\(location)/\(byte) HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try client.answer().status == status, "\(byte) at \(location)")
             }
         }
     }

@@ -23,7 +23,7 @@ struct OutgoingTLSTests {
     ) throws -> OutgoingRequests {
         var limits = OutgoingLimits()
         limits.answerBytesMax = 2_000_000
-        limits.requestMillisecondsMax = Patience.seconds * 1_000
+        limits.requestMillisecondsMax = Wait.seconds * 1_000
         change(&limits)
         return try OutgoingRequests(
             policy: TargetPolicy { _ in true }, trust: trust, limits: limits

@@ -45,7 +45,7 @@ struct ParserHarness {
                 if isHeld {
                     let budget = BodyBudget(bytesMax: 1 << 30)
                     body?.held = try? HeldBody(
-                        head, BodyReception(owner: .doubted), budget: budget, limits: limits)
+                        head, BodyOptions(owner: .doubted), budget: budget, limits: limits)
                 }
             case .piece(let range):
                 if range.isEmpty { events.append("an empty piece") }

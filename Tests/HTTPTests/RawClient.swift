@@ -58,7 +58,7 @@ final class RawClient {
             withUnsafeMutableBytes(of: &target.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
             try Self.connect(descriptor, &target, MemoryLayout<sockaddr_un>.size)
         }
-        var limit = timeval(tv_sec: Patience.seconds, tv_usec: 0)
+        var limit = timeval(tv_sec: Wait.seconds, tv_usec: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(

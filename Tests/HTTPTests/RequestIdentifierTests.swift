@@ -27,10 +27,10 @@ struct RequestIdentifierTests {
     @Test("Eight bytes are letters and hyphens only where each of them is")
     func letters() {
         for neighbour in [UInt8(ascii: "-"), UInt8(ascii: "a"), UInt8(ascii: "Z"), 0, 0x7F, 0xFF] {
-            for place in 0..<8 {
+            for location in 0..<8 {
                 for byte in UInt8.min...UInt8.max {
                     var bytes = [UInt8](repeating: neighbour, count: 8)
-                    bytes[place] = byte
+                    bytes[location] = byte
                     let found = bytes.withUnsafeBytes { ByteWord($0, at: 0) }
                     #expect(
                         found.hasOnlyLettersAndHyphens == bytes.allSatisfy(Self.isLetterOrHyphen),

@@ -13,15 +13,15 @@ struct RequestParserTests {
             (0xFF, false),
         ]
         for count in [1, 7, 8, 9, 16, 23] {
-            for place in 0..<count {
+            for location in 0..<count {
                 for (byte, isAllowed) in cases {
                     var target = [UInt8](repeating: 0x61, count: count)
-                    target[place] = byte
+                    target[location] = byte
                     let events = harness.events(
                         Array("GET /".utf8) + target + Array(" HTTP/1.1\r\nHost: x\r\n\r\n".utf8))
                     #expect(
                         events.count == 1 && events[0].hasPrefix("400 ") != isAllowed,
-                        "\(byte) at \(place) of \(count): \(events)")
+                        "\(byte) at \(location) of \(count): \(events)")
                 }
             }
         }

@@ -139,7 +139,7 @@ struct StreamTests {
             test.server.checkDeadlines()
             sinks.release()
             #expect(try client.answer().body == body)
-            #expect(sent.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
+            #expect(sent.wait(timeout: .now() + .seconds(Wait.seconds)) == .success)
         }
     }
 

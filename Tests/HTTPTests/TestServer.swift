@@ -96,9 +96,9 @@ final class TestResponder: Responder {
             return .answered
         }
         guard target == "/seen" else {
-            return .receive(BodyReception(owner: .block(request.client)))
+            return .receive(BodyOptions(owner: .block(request.client)))
         }
-        return .receive(BodyReception(owner: .doubted, keeps: false, witness: SeenBody()))
+        return .receive(BodyOptions(owner: .doubted, keeps: false, witness: SeenBody()))
     }
 
     private let longs = Atomic(0)
@@ -213,5 +213,5 @@ struct TestServer {
 
     func client() throws -> RawClient { try RawClient(address) }
 
-    func until(_ isSo: () -> Bool) throws { try Patience.until(isSo) }
+    func until(_ isSo: () -> Bool) throws { try Wait.until(isSo) }
 }

@@ -162,14 +162,14 @@ struct TokenTests {
         for token in [Self.es256, Self.rs256] {
             for _ in 0..<3_000 {
                 var bytes = Array(token.utf8)
-                let place = random.below(bytes.count)
+                let location = random.below(bytes.count)
                 switch random.below(3) {
                 case 0:
                     let letter = random.one(of: letters)
-                    if bytes[place] == letter { continue }
-                    bytes[place] = letter
-                case 1: bytes.remove(at: place)
-                default: bytes.insert(random.one(of: letters), at: place)
+                    if bytes[location] == letter { continue }
+                    bytes[location] = letter
+                case 1: bytes.remove(at: location)
+                default: bytes.insert(random.one(of: letters), at: location)
                 }
                 #expect(throws: TokenRefusal.self) {
                     try verify(String(decoding: bytes, as: UTF8.self), keys)

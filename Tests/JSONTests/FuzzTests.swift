@@ -22,15 +22,17 @@ struct FuzzTests {
     private func mutant(_ random: inout SeededRandom) -> [UInt8] {
         var bytes = Array((Self.seeds.randomElement(using: &random) ?? "").utf8)
         for _ in 0..<Int.random(in: 1...4, using: &random) {
-            let place = Int.random(in: 0...bytes.count, using: &random)
-            let end = min(bytes.count, place + Int.random(in: 0...6, using: &random))
+            let location = Int.random(in: 0...bytes.count, using: &random)
+            let end = min(bytes.count, location + Int.random(in: 0...6, using: &random))
             switch Int.random(in: 0..<5, using: &random) {
-            case 0: bytes.removeSubrange(place..<end)
-            case 1: bytes.insert(contentsOf: bytes[place..<end], at: place)
+            case 0: bytes.removeSubrange(location..<end)
+            case 1: bytes.insert(contentsOf: bytes[location..<end], at: location)
             case 2:
-                bytes.insert(contentsOf: Self.pieces.randomElement(using: &random) ?? [], at: place)
-            case 3 where place < bytes.count: bytes[place] = .random(in: 0...255, using: &random)
-            default: bytes.removeSubrange(min(bytes.count, place + 20)...)
+                bytes.insert(
+                    contentsOf: Self.pieces.randomElement(using: &random) ?? [], at: location)
+            case 3 where location < bytes.count:
+                bytes[location] = .random(in: 0...255, using: &random)
+            default: bytes.removeSubrange(min(bytes.count, location + 20)...)
             }
         }
         return bytes

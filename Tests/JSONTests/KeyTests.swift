@@ -42,7 +42,7 @@ struct KeyTests {
     }
 
     @Test("The place named is the second of the two keys")
-    func place() {
+    func location() {
         for count in [2, 40] {
             var keys = (0..<count).map { "\"k\($0)\":0" }
             keys.append("\"k1\":0")

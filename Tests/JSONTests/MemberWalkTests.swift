@@ -81,11 +81,11 @@ struct MemberWalkTests {
         for _ in 0..<20_000 {
             var bytes = Array("{\"a\":\(value(&random)),\"b\":\(value(&random))}".utf8)
             for _ in 0..<Int.random(in: 1...3, using: &random) {
-                let place = Int.random(in: 0..<bytes.count, using: &random)
+                let location = Int.random(in: 0..<bytes.count, using: &random)
                 if Bool.random(using: &random) {
-                    bytes[place] = .random(in: 0...255, using: &random)
+                    bytes[location] = .random(in: 0...255, using: &random)
                 } else {
-                    bytes.removeSubrange(place...)
+                    bytes.removeSubrange(location...)
                     if bytes.isEmpty { bytes = [0x7B] }
                 }
             }

@@ -40,13 +40,13 @@ struct WriterTests {
     }
 
     @Test("An escape is found at every place of a word, among all neighbours")
-    func everyPlace() throws {
+    func everyOffset() throws {
         for special in ["\"", "\\", "\u{1F}", "\u{0}"] {
             for neighbour in ["!", "#", "[", "]", " ", "\u{7F}", "é"] {
-                for place in 0..<20 {
+                for location in 0..<20 {
                     let text =
-                        String(repeating: neighbour, count: place) + special
-                        + String(repeating: neighbour, count: 20 - place)
+                        String(repeating: neighbour, count: location) + special
+                        + String(repeating: neighbour, count: 20 - location)
                     var writer = JSONWriter()
                     writer.string(text)
                     #expect(try JSONDocument(parsing: writer.bytes).root.string == text)

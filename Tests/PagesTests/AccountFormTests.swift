@@ -189,7 +189,7 @@ struct AccountFormTests {
         #expect(!records.isEmpty)
         for record in records {
             #expect(
-                record.place == SignInPlace(origin: "org.example.tea:", device: "Firefox, Linux"))
+                record.source == SignInSource(origin: "org.example.tea:", device: "Firefox, Linux"))
             #expect(record.begunAt == records[0].madeAt)
         }
     }

@@ -57,7 +57,7 @@ private final class Scene {
         try browser.get("/account")
         own = SHA256.digest(Array((browser.cookies["__Host-lenticular-session"] ?? "").utf8))
         for (name, issuer) in [("Id", StandInProvider.issuer), ("B", "https://b.example")] {
-            _ = try server.reception.identityProviders.add(
+            _ = try server.accountUseCases.identityProviders.add(
                 name: name, issuer: issuer, client: StandInProvider.client, secret: nil,
                 signingKey: nil, trustsEmail: false, usesFormPost: false, now: 1)
         }
@@ -79,15 +79,15 @@ private final class Scene {
         case .removePasskey:
             let question = question()
             #expect(
-                try server.reception.passkeys.register(
-                    answer(question), to: question.pass, name: "", of: account,
+                try server.accountUseCases.passkeys.register(
+                    answer(question), to: question.pageToken, name: "", of: account,
                     browser: form, now: server.now))
         case .removeSecondFactor:
-            let secret = server.reception.secondFactors.makeSecret()
-            _ = try server.reception.secondFactors.set(
+            let secret = server.accountUseCases.secondFactors.makeSecret()
+            _ = try server.accountUseCases.secondFactors.set(
                 secret: secret, code: code(of: secret), of: account, now: server.now)
         case .proveAddress:
-            _ = try server.reception.letters.ask(
+            _ = try server.accountUseCases.letters.ask(
                 for: .address, to: AddressFormat.email("thief@evil.example"), of: account,
                 from: nil, now: server.now)
         default: break
@@ -145,23 +145,23 @@ private final class Scene {
         case .addPasskey:
             let question = question()
             return StandInAuthenticator().made(question.challenge)
-                .merging(["pass": question.pass]) { $1 }
+                .merging(["pass": question.pageToken]) { $1 }
         case .removePasskey:
             let id = try server.catalog.passkeys(of: account).first?.id ?? []
             return ["name": Hexadecimal.encode(id)]
         case .setSecondFactor:
-            let secret = server.reception.secondFactors.makeSecret()
-            let pass = server.reception.passes.make(
+            let secret = server.accountUseCases.secondFactors.makeSecret()
+            let pageToken = server.accountUseCases.pageTokens.make(
                 .newSecondFactor, [account.text, Hexadecimal.encode(secret)], browser: form,
                 seconds: 900, now: server.now)
-            return ["pass": pass, "code": code(of: secret)]
+            return ["pass": pageToken, "code": code(of: secret)]
         }
     }
 
     private var form: String { browser.cookies["__Host-lenticular-form"] ?? "" }
 
     private func question() -> Passkeys.Question {
-        server.reception.passkeys.question(for: account, browser: form, now: server.now)
+        server.accountUseCases.passkeys.question(for: account, browser: form, now: server.now)
     }
 
     private func answer(_ question: Passkeys.Question) -> Passkeys.Answer {

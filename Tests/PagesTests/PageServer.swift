@@ -18,7 +18,7 @@ final class PageServer: Sendable {
     let folder: URL
     let catalog: SQLiteCatalog
     let responder: PagesResponder
-    let reception: Reception
+    let accountUseCases: AccountUseCases
     let settings: AccountsSettings
     let authenticator: Authenticator
     let container: ContainerID
@@ -42,7 +42,7 @@ final class PageServer: Sendable {
         settings.passwordCosts = PasswordHash.Costs(bits: 8, blockSize: 8, parallelism: 1)
         change(&settings)
         self.settings = settings
-        reception = try Reception(
+        accountUseCases = try AccountUseCases(
             catalog: catalog, secrets: .forTests(), settings: settings, signUp: signUp,
             letterKinds: letterKinds,
             publicBaseURL: base, note: { [noted] what, _, _ in noted.add(what) },
@@ -56,7 +56,7 @@ final class PageServer: Sendable {
         log = seen
         self.books = books
         responder = try PagesResponder(
-            reception, shares: shares, books: books, mark: mark, clock: Clock { clock.now }
+            accountUseCases, shares: shares, books: books, mark: mark, clock: Clock { clock.now }
         ) { seen.add($0) }
     }
 
@@ -110,7 +110,7 @@ final class PageServer: Sendable {
         }
         return try due.compactMap { letter in
             defer { try? catalog.deleteLetter(letter.number) }
-            return try reception.letters.contents(of: letter, now: now).map {
+            return try accountUseCases.letters.contents(of: letter, now: now).map {
                 (letter.address.text, compose($0, letter))
             }
         }

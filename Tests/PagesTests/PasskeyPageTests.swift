@@ -74,7 +74,7 @@ struct PasskeyPageTests {
         try browser.signIn("/sign-in")
     }
 
-    private func question(_ shown: Shown) throws -> (challenge: String, pass: String) {
+    private func question(_ shown: Shown) throws -> (challenge: String, pageToken: String) {
         (
             try #require(shown.attribute("data-challenge")),
             try #require(shown.attribute("name=\"pass\" value"))
@@ -85,7 +85,9 @@ struct PasskeyPageTests {
         let asked = try question(browser.get("/account/passkeys"))
         let done = try browser.post(
             "/account/passkeys",
-            authenticator.made(asked.challenge).merging(["do": "add", "pass": asked.pass]) { $1 })
+            authenticator.made(asked.challenge).merging(["do": "add", "pass": asked.pageToken]) {
+                $1
+            })
         #expect(done.header("Location") == "/account/passkeys", "\(done.text)")
     }
 
@@ -98,7 +100,7 @@ struct PasskeyPageTests {
         let answer = (with ?? authenticator).used(
             asked.challenge, isVerified: isVerified, count: count)
         return try other.post(
-            "/sign-in", answer.merging(["step": "passkey", "pass": asked.pass]) { $1 })
+            "/sign-in", answer.merging(["step": "passkey", "pass": asked.pageToken]) { $1 })
     }
 
     @Test("A passkey that was made on the account page signs its owner in without a password")
@@ -125,7 +127,7 @@ struct PasskeyPageTests {
             let done = try other.post(
                 "/sign-in",
                 authenticator.used(asked.challenge).merging([
-                    "step": "passkey", "pass": asked.pass, "keep": keep,
+                    "step": "passkey", "pass": asked.pageToken, "keep": keep,
                 ]) { $1 })
             let cookie = done.headers.first { $0.value.contains("lenticular-session=") }?.value
             #expect(try #require(cookie).contains("; Max-Age=2592000") == isKept)
@@ -148,20 +150,20 @@ struct PasskeyPageTests {
         let thief = Browser(server)
         try thief.get("/sign-in")
         let answer = authenticator.used(asked.challenge)
-            .merging(["step": "passkey", "pass": asked.pass]) { $1 }
+            .merging(["step": "passkey", "pass": asked.pageToken]) { $1 }
         #expect(try thief.post("/sign-in", answer).status == 403)
         // A question of the account page is none of the sign-in page.
         let own = try question(browser.get("/account/passkeys"))
         try browser.get("/sign-in/forgotten")
         let mixed = authenticator.used(own.challenge)
-            .merging(["step": "passkey", "pass": own.pass]) { $1 }
+            .merging(["step": "passkey", "pass": own.pageToken]) { $1 }
         #expect(try browser.post("/sign-in", mixed).status == 403)
         // One whose time is over.
         let late = Browser(server)
         let old = try question(late.get("/sign-in"))
         server.clock.advance(600_000)
         let stale = authenticator.used(old.challenge)
-            .merging(["step": "passkey", "pass": old.pass]) { $1 }
+            .merging(["step": "passkey", "pass": old.pageToken]) { $1 }
         #expect(try late.post("/sign-in", stale).status == 403)
     }
 
@@ -171,7 +173,7 @@ struct PasskeyPageTests {
         let first = Browser(server)
         let asked = try question(first.get("/sign-in"))
         let answer = authenticator.used(asked.challenge)
-            .merging(["step": "passkey", "pass": asked.pass]) { $1 }
+            .merging(["step": "passkey", "pass": asked.pageToken]) { $1 }
             .merging(["guard": first.last?.guardField ?? ""]) { $1 }
         let cookies = first.cookies
         let arrived = Mutex(0)
@@ -200,8 +202,8 @@ struct PasskeyPageTests {
     func factors() throws {
         try register()
         let id = try #require(try Users(catalog: server.catalog).list().first?.id)
-        let secret = server.reception.secondFactors.makeSecret()
-        _ = try server.reception.secondFactors.set(
+        let secret = server.accountUseCases.secondFactors.makeSecret()
+        _ = try server.accountUseCases.secondFactors.set(
             secret: secret,
             code: TimeCodes(secret: secret).code(ofStep: TimeCodes.step(at: server.now)),
             of: id, now: server.now)
@@ -225,7 +227,9 @@ struct PasskeyPageTests {
         let asked = try question(mo.get("/account/passkeys"))
         let taken = try mo.post(
             "/account/passkeys",
-            authenticator.made(asked.challenge).merging(["do": "add", "pass": asked.pass]) { $1 })
+            authenticator.made(asked.challenge).merging(["do": "add", "pass": asked.pageToken]) {
+                $1
+            })
         #expect(taken.status == 422)
         try browser.get("/account/passkeys")
         #expect(

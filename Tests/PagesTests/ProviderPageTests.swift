@@ -26,7 +26,7 @@ struct ProviderPageTests {
         to server: PageServer? = nil, trustsEmail: Bool = false, secret: String? = nil,
         formPost: Bool = false
     ) throws -> IdentityProviderRecord {
-        try (server ?? self.server).reception.identityProviders.add(
+        try (server ?? self.server).accountUseCases.identityProviders.add(
             name: "Id", issuer: StandInProvider.issuer, client: StandInProvider.client,
             secret: secret.map { Array($0.utf8) }, signingKey: nil, trustsEmail: trustsEmail,
             usesFormPost: formPost, now: 1)
@@ -248,7 +248,7 @@ struct ProviderPageTests {
     func signedSecret() throws {
         let key = P256PrivateKey()
         let server = try PageServer(fetch: provider)
-        let providers = server.reception.identityProviders
+        let providers = server.accountUseCases.identityProviders
         func add(_ secret: String?) throws -> IdentityProviderRecord {
             try providers.add(
                 name: "Id", issuer: StandInProvider.issuer, client: StandInProvider.client,
@@ -325,9 +325,9 @@ struct ProviderPageTests {
         let id = try #require(try accounts().first?.id)
         try server.catalog.add(
             ProvidedIdentity(issuer: StandInProvider.issuer, subject: "subject 1"), of: id, now: 1)
-        let secret = server.reception.secondFactors.makeSecret()
+        let secret = server.accountUseCases.secondFactors.makeSecret()
         let codes = TimeCodes(secret: secret)
-        _ = try server.reception.secondFactors.set(
+        _ = try server.accountUseCases.secondFactors.set(
             secret: secret, code: codes.code(ofStep: TimeCodes.step(at: server.now)), of: id,
             now: server.now)
         let asked = try browser.get(try leave(browser))

@@ -38,19 +38,21 @@ struct SecondFactorPageTests {
         let address = codes.address(issuer: "Elm & Sync", account: "ida@example.org")
         let picture = QRCode(address)?.svg(label: Phrase.factorPicture.text)
         #expect(page.text.contains(picture ?? "no picture"))
-        let pass = try #require(page.attribute("name=\"pass\" value"))
+        let pageToken = try #require(page.attribute("name=\"pass\" value"))
         let path = "/account/second-factor"
         #expect(
-            try browser.post(path, ["do": "set", "pass": pass, "code": "000000"]).status == 422)
+            try browser.post(path, ["do": "set", "pass": pageToken, "code": "000000"]).status == 422
+        )
         let done = try browser.post(
-            path, ["do": "set", "pass": pass, "code": code(codes)])
+            path, ["do": "set", "pass": pageToken, "code": code(codes)])
         #expect(done.status == 200)
         let shown = try piece(done, after: "<pre id=\"codes\">", before: "</pre>")
             .split(separator: "\n").map(String.init)
         #expect(shown.count == 10)
         // The pass that was used sets nothing a second time.
         try browser.get("/account")
-        #expect(try browser.post(path, ["do": "set", "pass": pass, "code": "1"]).status == 303)
+        #expect(
+            try browser.post(path, ["do": "set", "pass": pageToken, "code": "1"]).status == 303)
         return (codes, shown, done)
     }
 
@@ -76,7 +78,7 @@ struct SecondFactorPageTests {
     /// A browser whose owner has typed the right password, and the pass that it got.
     private func halfway(
         _ path: String = "/sign-in", keep: Bool = false
-    ) throws -> (browser: Browser, pass: String) {
+    ) throws -> (browser: Browser, pageToken: String) {
         let other = Browser(server)
         try other.get(path)
         let asked = try other.signIn(path, keep: keep)
@@ -90,19 +92,21 @@ struct SecondFactorPageTests {
         let (codes, recovery, _) = try setUp()
         server.clock.advance(60_000)
         _ = try server.letters()
-        let (other, pass) = try halfway()
+        let (other, pageToken) = try halfway()
         #expect(try other.get("/account").header("Location") == "/sign-in")
         #expect(try server.letters().isEmpty)
-        let wrong = try other.post("/sign-in", ["step": "code", "pass": pass, "code": "123456"])
+        let wrong = try other.post(
+            "/sign-in", ["step": "code", "pass": pageToken, "code": "123456"])
         #expect(wrong.status == 403 && wrong.text.contains("one-time-code"))
         let right = try other.post(
-            "/sign-in", ["step": "code", "pass": pass, "code": code(codes)])
+            "/sign-in", ["step": "code", "pass": pageToken, "code": code(codes)])
         #expect(right.header("Location") == "/account")
         #expect(try other.get("/account").text.contains("10 recovery codes are left"))
         #expect(try server.letters().map(\.text.subject) == ["New sign-in to your account"])
         // The same code and the same pass let nobody else in.
         #expect(
-            try other.post("/sign-in", ["step": "code", "pass": pass, "code": code(codes)]).status
+            try other.post("/sign-in", ["step": "code", "pass": pageToken, "code": code(codes)])
+                .status
                 == 403)
         let (third, again) = try halfway()
         #expect(
@@ -114,10 +118,10 @@ struct SecondFactorPageTests {
     func foreign() throws {
         let codes = try setUp().codes
         server.clock.advance(60_000)
-        let (_, pass) = try halfway()
+        let (_, pageToken) = try halfway()
         let thief = Browser(server)
         try thief.get("/sign-in")
-        for (who, given) in [(thief, pass), (thief, ""), (thief, "nonsense")] {
+        for (who, given) in [(thief, pageToken), (thief, ""), (thief, "nonsense")] {
             let refused = try who.post(
                 "/sign-in", ["step": "code", "pass": given, "code": code(codes)])
             #expect(refused.status == 403 && refused.text.contains("has timed out"))
@@ -127,11 +131,11 @@ struct SecondFactorPageTests {
         #expect(
             try late.post("/sign-in", ["step": "code", "pass": old, "code": code(codes)])
                 .text.contains("has timed out"))
-        let (former, before) = try halfway()
+        let (previous, before) = try halfway()
         _ = try Users(catalog: server.catalog, costs: server.settings.passwordCosts).setPassword(
             Array("battery staple".utf8), email: "ida@example.org")
         #expect(
-            try former.post("/sign-in", ["step": "code", "pass": before, "code": code(codes)])
+            try previous.post("/sign-in", ["step": "code", "pass": before, "code": code(codes)])
                 .text.contains("has timed out"))
     }
 
@@ -141,10 +145,10 @@ struct SecondFactorPageTests {
         server.clock.advance(60_000)
         let api = try server.apiToken()
         let path = try server.signInPath(api)
-        let (other, pass) = try halfway(path, keep: true)
-        let wrong = try other.post(path, ["step": "code", "pass": pass, "code": "1"])
+        let (other, pageToken) = try halfway(path, keep: true)
+        let wrong = try other.post(path, ["step": "code", "pass": pageToken, "code": "1"])
         #expect(wrong.status == 403 && wrong.text.contains("wants to access your account"))
-        let right = try other.post(path, ["step": "code", "pass": pass, "code": code(codes)])
+        let right = try other.post(path, ["step": "code", "pass": pageToken, "code": code(codes)])
         #expect(right.header("Location") == path)
         #expect(right.headers.contains { $0.value.contains("Max-Age=2592000") })
         try other.get(path)
@@ -168,10 +172,10 @@ struct SecondFactorPageTests {
         let asked = try other.post(path, ["password": "battery staple"])
         #expect(asked.status == 200 && asked.text.contains("action=\"/sign-in\""))
         #expect(try other.get("/account").status == 303)
-        let pass = try #require(asked.attribute("name=\"pass\" value"))
+        let pageToken = try #require(asked.attribute("name=\"pass\" value"))
         try other.get("/sign-in")
         #expect(
-            try other.post("/sign-in", ["step": "code", "pass": pass, "code": code(codes)])
+            try other.post("/sign-in", ["step": "code", "pass": pageToken, "code": code(codes)])
                 .header("Location") == "/account")
     }
 
@@ -225,14 +229,15 @@ struct SecondFactorPageTests {
     func unnoted() throws {
         struct Full: Error {}
         let settings = server.settings
-        let reception = try Reception(
+        let accountUseCases = try AccountUseCases(
             catalog: server.catalog, secrets: .forTests(), settings: settings, signUp: .open,
             letterKinds: [.email], publicBaseURL: "https://sync.example",
             note: { _, _, _ in throw Full() })
         _ = try setUp()
         let id = try #require(try Users(catalog: server.catalog).list().first?.id)
         let responder = try PagesResponder(
-            reception, clock: Clock { [clock = server.clock] in clock.now }, observe: { _ in })
+            accountUseCases, clock: Clock { [clock = server.clock] in clock.now }, observe: { _ in }
+        )
         try browser.get("/account/second-factor")
         let refused = try browser.through(responder) {
             try $0.post("/account/second-factor", ["do": "remove"])

@@ -36,7 +36,7 @@ private final class SaidLinks: SharedLinks {
             if let fault = state.fault { throw fault }
             state.joins += 1
             guard state.toUsers != nil else { return false }
-            state.toUsers?.standing = .joined
+            state.toUsers?.participation = .joined
             return true
         }
     }
@@ -68,7 +68,7 @@ struct SharePageTests {
 
     private var thing: SharedThing {
         SharedThing(
-            title: "Tea & <cakes>", type: "org.example.list", owner: "Mo Roe", standing: .open,
+            title: "Tea & <cakes>", type: "org.example.list", owner: "Mo Roe", participation: .open,
             mayWrite: false, app: AppLabel(name: "iCloud.org.example.Tea"),
             link: "https://sync.example\(path)")
     }
@@ -202,10 +202,10 @@ struct SharePageTests {
     func standings() throws {
         links.state.withLock {
             $0.toUsers = thing
-            $0.toUsers?.standing = .left
+            $0.toUsers?.participation = .left
         }
         #expect(try signIn(path).text.contains("Join again"))
-        links.state.withLock { $0.toUsers?.standing = .owner }
+        links.state.withLock { $0.toUsers?.participation = .owner }
         let own = try browser.get(path)
         #expect(own.text.contains("You share this") && !own.text.contains("value=\"join\""))
     }

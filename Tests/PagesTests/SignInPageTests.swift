@@ -82,9 +82,9 @@ struct SignInPageTests {
         #expect(wrong.status == 403 && unknown.status == 403)
         // Each page asks an authenticator another question.
         func rest(_ shown: Shown) throws -> String {
-            let pass = try #require(shown.attribute("name=\"pass\" value"))
+            let pageToken = try #require(shown.attribute("name=\"pass\" value"))
             let challenge = try #require(shown.attribute("data-challenge"))
-            return shown.text.replacing(pass, with: "P\(pass.count)")
+            return shown.text.replacing(pageToken, with: "P\(pageToken.count)")
                 .replacing(challenge, with: "C\(challenge.count)")
         }
         #expect(try rest(wrong).replacing("ida@", with: "ina@") == rest(unknown))
@@ -265,7 +265,7 @@ struct SignInPageTests {
     func race() throws {
         let api = try server.apiToken(callback: "myapp:done")
         let code = try code(server.signInPath(api, origin: nil, query: wish("myapp:done")))
-        let (handOver, now) = (server.reception.handOver, server.now)
+        let (handOver, now) = (server.accountUseCases.handOver, server.now)
         let count = Atomic<Int>(0)
         DispatchQueue.concurrentPerform(iterations: 64) { _ in
             let made = try? handOver.trade(code: code, verifier: Self.verifier, now: now)

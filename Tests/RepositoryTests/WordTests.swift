@@ -28,7 +28,7 @@ struct WordTests {
         "Sources/Engines/GroupCommit/PendingJob.swift": 2,
         "Sources/Engines/GroupCommit/MonotonicSemaphore.swift": 1,
         "Sources/Engines/SQLite/ReaderPool.swift": 1,
-        "Sources/Engines/SQLiteStorage/KnownPlaces.swift": 1,
+        "Sources/Engines/SQLiteStorage/PositionCache.swift": 1,
         "Sources/Engines/SQLiteStorage/SQLiteStore.swift": 2,
         "Sources/Cloud/WebServices/Assets/AssetUploadSink.swift": 1,
     ]

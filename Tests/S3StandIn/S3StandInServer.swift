@@ -50,7 +50,7 @@ package final class S3StandInServer: Sendable {
         return S3Bucket(
             options, credentials: S3Credentials(accessKeyID: Self.accessKeyID, secretKey: secret),
             trust: nil,
-            surroundings: S3Bucket.Surroundings(
+            context: S3Bucket.Context(
                 clock: Clock { Milliseconds(Date().timeIntervalSince1970 * 1_000) },
                 random: .system
             ) { [pauses] in pauses.add($0) })

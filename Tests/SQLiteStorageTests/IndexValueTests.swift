@@ -10,7 +10,7 @@ import Testing
 /// How the entries of an index of values come into order, beside writes, reads and crashes.
 @Suite("Values of indexes")
 final class IndexValueTests {
-    private let place: SQLitePlace
+    private let location: SQLiteLocation
     private var store: any Store
     private var random = SeededRandom("values of indexes")
     /// What the index is to say of each record.
@@ -18,16 +18,16 @@ final class IndexValueTests {
     private var made = 0
 
     init() throws {
-        place = try SQLitePlace()
-        store = try place.openStore()
+        location = try SQLiteLocation()
+        store = try location.openStore()
     }
 
-    deinit { place.remove() }
+    deinit { location.remove() }
 
     private static let field = "size"
 
     private func number(_ sql: String) throws -> Int64 {
-        try Connection(path: place.path, mode: .readOnly).snapshot { connection in
+        try Connection(path: location.path, mode: .readOnly).snapshot { connection in
             let statement = try connection.prepare(sql)
             defer { statement.reset() }
             return try statement.step() ? statement.int64(0) : 0
@@ -69,7 +69,7 @@ final class IndexValueTests {
     /// Writes records with values; nil for a deletion.
     private func write(_ new: [(Int, Int?)], in zone: StoredZone) throws {
         let names = try new.map { try #require(RecordName("r\($0.0)")) }
-        let former = new.map { values[$0.0].map { Self.body($0).count } }
+        let previous = new.map { values[$0.0].map { Self.body($0).count } }
         let type = try type()
         try store.writeAndWait { transaction in
             for (index, name) in names.enumerated() {
@@ -77,8 +77,9 @@ final class IndexValueTests {
                 _ = try transaction.save(
                     NewVersion(
                         zone: zone, name: name, position: try transaction.takePosition(),
-                        former: try transaction.head(of: name, in: zone.number),
-                        formerBytes: former[index] ?? 0, formerIsAlive: former[index] != nil,
+                        previous: try transaction.head(of: name, in: zone.number),
+                        previousBytes: previous[index] ?? 0,
+                        previousIsAlive: previous[index] != nil,
                         type: type, flags: body == nil ? [.tombstone] : [],
                         body: body ?? Array("\"\(name.text)\"".utf8)))
             }
@@ -128,8 +129,8 @@ final class IndexValueTests {
                         range, descending: descending, limit: 700, to: &rows)
                     for case .integer(let value) in rows.map(\.value) { found.append(Int(value)) }
                     guard rows.count == 700, let last = rows.last else { break }
-                    let place = IndexPosition(last.value, last.record)
-                    if descending { range.to = place } else { range.from = place }
+                    let location = IndexPosition(last.value, last.record)
+                    if descending { range.to = location } else { range.from = location }
                 }
                 #expect(found == (descending ? expected.reversed() : expected))
             }
@@ -153,19 +154,19 @@ final class IndexValueTests {
             try save(numbers.sorted() + (made..<made + 10), in: zone)
             try delete(Set((0..<5).map { _ in Int.random(in: 0..<made, using: &random) }), in: zone)
             if steps == 4 {
-                store = try #require(try place.openAfterCrash())
+                store = try #require(try location.openAfterCrash())
                 // What the crash has cut short waits until there is enough again.
                 for _ in 0..<4 { try save(made..<made + 1_000, in: zone) }
             } else if steps % 10 == 0 {
                 try expectOrder(index, in: zone)
-                #expect(try place.problems() == [])
+                #expect(try location.problems() == [])
             }
         }
         #expect(steps > 10)
         #expect(try number("SELECT count(*) FROM index_values") > 5_000)
         #expect(try number("SELECT count(*) FROM work WHERE kind = 3") == 0)
         try expectOrder(index, in: zone)
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
     }
 
     @Test("What one write saves, changes and deletes is in the index as the write leaves it")
@@ -186,12 +187,12 @@ final class IndexValueTests {
                 _ = try transaction.save(
                     step.compactMap { number, value -> NewVersion? in
                         guard let name = known[number] else { return nil }
-                        let former = try transaction.head(of: name, in: zone.number)
+                        let previous = try transaction.head(of: name, in: zone.number)
                         return NewVersion(
                             zone: zone, name: name, position: try transaction.takePosition(),
-                            former: former,
-                            formerBytes: former == nil ? 0 : Self.body(number).count,
-                            formerIsAlive: former != nil, type: type,
+                            previous: previous,
+                            previousBytes: previous == nil ? 0 : Self.body(number).count,
+                            previousIsAlive: previous != nil, type: type,
                             flags: value == nil ? [.tombstone] : [],
                             body: value.map(Self.body) ?? Array("\"\(name.text)\"".utf8))
                     })
@@ -199,7 +200,7 @@ final class IndexValueTests {
         }
         for (number, value) in steps.joined() { values[number] = value }
         try expectOrder(index, in: zone)
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
     }
 
     @Test("An index over records that are there already comes into order while it is filled")
@@ -215,7 +216,7 @@ final class IndexValueTests {
         for table in ["index_values", "new_index_values", "gone_index_values"] {
             #expect(try number("SELECT count(*) FROM \(table)") == 0)
         }
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
     }
 
     /// A zone whose index has all its entries in order.
@@ -242,15 +243,15 @@ final class IndexValueTests {
         #expect(try number("SELECT count(*) FROM index_values") == whole)
         #expect(try number("SELECT count(*) FROM gone_index_values") > 500)
         try expectOrder(index, in: zone)
-        #expect(try place.problems() == [])
-        store = try #require(try place.openAfterCrash())
+        #expect(try location.problems() == [])
+        store = try #require(try location.openAfterCrash())
         try expectOrder(index, in: zone)
         for part in 3..<10 { try save(part * 1_000..<part * 1_000 + 1_000, in: zone) }
         try finish(stepsMax: 200)
         #expect(try number("SELECT count(*) FROM gone_index_values") == 0)
         #expect(try number("SELECT count(*) FROM index_values") == 10_000)
         try expectOrder(index, in: zone)
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
     }
 
     @Test("The entries of a zone that is deleted leave the index, and queued work sees to it")
@@ -260,12 +261,12 @@ final class IndexValueTests {
         while try store.writeAndWait({ try $0.collect(olderThan: 0, rowsMax: 500) }) {}
         values = [:]
         try expectOrder(index, in: zone)
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
         #expect(try number("SELECT count(*) FROM work WHERE kind = 3") == 1)
         try finish(stepsMax: 200)
         #expect(try number("SELECT count(*) FROM index_values") == 0)
         #expect(try number("SELECT count(*) FROM gone_index_values") == 0)
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
     }
 
     @Test("An index that is given up takes with it what had gone before")
@@ -278,7 +279,7 @@ final class IndexValueTests {
         for table in ["index_values", "new_index_values", "gone_index_values", "indexes"] {
             #expect(try number("SELECT count(*) FROM \(table)") == 0)
         }
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
     }
 
     @Test("A step that is undone leaves every entry where it was")
@@ -301,7 +302,7 @@ final class IndexValueTests {
         }
         try finish(stepsMax: 200)
         try expectOrder(index, in: zone)
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
     }
 
     @Test("The check tells of an entry that is in two tables or in none, and of one wrongly gone")
@@ -309,8 +310,8 @@ final class IndexValueTests {
         let zone = try makeZone()
         try save(0..<10, in: zone)
         _ = try prepare()
-        #expect(try place.problems() == [])
-        let file = try Connection(path: place.path, mode: .readWrite)
+        #expect(try location.problems() == [])
+        let file = try Connection(path: location.path, mode: .readWrite)
         for (change, undo) in [
             (
                 "INSERT INTO index_values SELECT * FROM new_index_values LIMIT 1",
@@ -334,9 +335,9 @@ final class IndexValueTests {
             ("DELETE FROM index_values WHERE record = 3", ""),
         ] {
             try file.execute(change)
-            #expect(try place.problems().count == 1, "\(change)")
+            #expect(try location.problems().count == 1, "\(change)")
             try file.execute(undo)
-            #expect(try place.problems().isEmpty == !undo.isEmpty, "\(change)")
+            #expect(try location.problems().isEmpty == !undo.isEmpty, "\(change)")
         }
     }
 }

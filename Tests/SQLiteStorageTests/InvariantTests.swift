@@ -8,19 +8,19 @@ import Testing
 /// What must never be false is looked at before it is written, in release builds too.
 @Suite("Damage is refused before it spreads")
 final class InvariantTests {
-    private let place: SQLitePlace
+    private let location: SQLiteLocation
     private let store: any Store
 
     init() throws {
-        place = try SQLitePlace()
-        store = try place.openStore()
+        location = try SQLiteLocation()
+        store = try location.openStore()
     }
 
-    deinit { place.remove() }
+    deinit { location.remove() }
 
     /// Damages the file behind the store's back, as a faulty disk or another program does.
     private func damage(_ sql: String) throws {
-        try Connection(path: place.path, mode: .readWrite).execute(sql)
+        try Connection(path: location.path, mode: .readWrite).execute(sql)
     }
 
     private func user(_ digit: Character) throws -> UserRecordName {
@@ -39,12 +39,13 @@ final class InvariantTests {
     private func save(_ name: String, in zone: StoredZone) throws -> StoredHead {
         let name = try #require(RecordName(name))
         return try store.writeAndWait { transaction in
-            let former = try transaction.head(of: name, in: zone.number)
+            let previous = try transaction.head(of: name, in: zone.number)
             let position = try transaction.takePosition()
             let record = try transaction.save(
                 NewVersion(
-                    zone: zone, name: name, position: position, former: former,
-                    formerBytes: former == nil ? 0 : 1, formerIsAlive: former != nil, type: 0,
+                    zone: zone, name: name, position: position, previous: previous,
+                    previousBytes: previous == nil ? 0 : 1, previousIsAlive: previous != nil,
+                    type: 0,
                     flags: [], body: [65]))
             return StoredHead(record: record, position: position)
         }
@@ -72,8 +73,8 @@ final class InvariantTests {
         let name = try #require(RecordName("b"))
         #expect(try store.read { try $0.head(of: name, in: zone.number) } == nil)
         // Whoever opens the store anew goes on behind what it holds.
-        place.close(store)
-        let again = try place.openStore()
+        location.close(store)
+        let again = try location.openStore()
         let last = try again.identity.last
         #expect(try again.writeAndWait { try $0.takePosition() } > last)
     }
@@ -90,7 +91,7 @@ final class InvariantTests {
         expectBroken("a head leads to its version") { try save("a", in: zone) }
         // What is whole goes on being written, and what was damaged is told.
         try save("b", in: zone)
-        #expect(try !place.problems().isEmpty)
+        #expect(try !location.problems().isEmpty)
     }
 
     /// A share of a tree of one record, with its share record.
@@ -102,7 +103,7 @@ final class InvariantTests {
             for head in [root, record] {
                 let position = try transaction.takePosition()
                 try transaction.enter(
-                    StoredStay(
+                    StoredMembership(
                         share: share.number, position: position, record: head.record,
                         version: head.position, type: 0, entered: position, left: nil))
             }
@@ -139,22 +140,23 @@ final class InvariantTests {
     func coversLeadAstray() throws {
         let share = try makeShare(in: try makeZone())
         let root = try #require(share.root)
-        try damage("UPDATE covered SET position = position + 500 WHERE record = \(root.value)")
-        expectBroken("a cover leads to its stay") {
+        try damage(
+            "UPDATE current_memberships SET position = position + 500 WHERE record = \(root.value)")
+        expectBroken("coverage leads to its membership") {
             try store.writeAndWait { transaction in
-                let cover = try #require(try transaction.cover(of: root))
+                let cover = try #require(try transaction.currentMembership(of: root))
                 let position = try transaction.takePosition()
                 try transaction.leave(root, cover, at: position, left: position)
             }
         }
-        expectBroken("a cover leads to its stay") {
+        expectBroken("coverage leads to its membership") {
             try store.writeAndWait { transaction in
-                let cover = try #require(try transaction.cover(of: root))
+                let cover = try #require(try transaction.currentMembership(of: root))
                 try transaction.renew(
                     root, cover, at: transaction.takePosition(), type: 0)
             }
         }
-        #expect(try store.read { try $0.cover(of: root) } != nil)
+        #expect(try store.read { try $0.currentMembership(of: root) } != nil)
     }
 
     @Test("No change commits whose zone or owner is not there to count it")

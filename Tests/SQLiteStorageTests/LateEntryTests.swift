@@ -10,24 +10,24 @@ import Testing
 /// What writes leave of indexes for later: how it is written in steps, beside writes, crashes and changes of mind.
 @Suite("Entries that come later")
 final class LateEntryTests {
-    private let place: SQLitePlace
+    private let location: SQLiteLocation
     private var store: any Store
     private var random = SeededRandom("entries that come later")
     /// What the index is to say of each record: its words, or its values.
     private var texts: [String: String] = [:]
 
     init() throws {
-        place = try SQLitePlace()
-        store = try place.openStore()
+        location = try SQLiteLocation()
+        store = try location.openStore()
     }
 
-    deinit { place.remove() }
+    deinit { location.remove() }
 
     /// As many entries as one step writes.
     private static let stepMax: Int64 = 1_024
 
     private func number(_ sql: String) throws -> Int64 {
-        try Connection(path: place.path, mode: .readOnly).snapshot { connection in
+        try Connection(path: location.path, mode: .readOnly).snapshot { connection in
             let statement = try connection.prepare(sql)
             defer { statement.reset() }
             return try statement.step() ? statement.int64(0) : 0
@@ -68,14 +68,14 @@ final class LateEntryTests {
     /// Saves a record; deletes it for nil.
     private func save(_ name: String, _ text: String?, in zone: StoredZone) throws {
         let record = try #require(RecordName(name))
-        let former = texts["\(zone.number.value) \(name)"].map { Self.body($0).count }
+        let previous = texts["\(zone.number.value) \(name)"].map { Self.body($0).count }
         let type = try type()
         try store.writeAndWait { transaction in
             _ = try transaction.save(
                 NewVersion(
                     zone: zone, name: record, position: try transaction.takePosition(),
-                    former: try transaction.head(of: record, in: zone.number),
-                    formerBytes: former ?? 0, formerIsAlive: former != nil, type: type,
+                    previous: try transaction.head(of: record, in: zone.number),
+                    previousBytes: previous ?? 0, previousIsAlive: previous != nil, type: type,
                     flags: text == nil ? [.tombstone] : [],
                     body: text.map(Self.body) ?? Array("\"\(name)\"".utf8)))
         }
@@ -127,7 +127,7 @@ final class LateEntryTests {
         #expect(try number("SELECT count(*) FROM late_bodies") == 0)
         let words = texts.values.map { $0.split(separator: " ") }
         #expect(try termsSum == words.reduce(0) { $0 + Int64(Set($1).count) })
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
     }
 
     @Test("No step writes more words than its bound, whatever one save brings or takes away")
@@ -177,8 +177,8 @@ final class LateEntryTests {
             let isThere = texts["\(zone.number.value) \(name)"] != nil
             if !isGone || isThere { try save(name, isGone ? nil : text(count), in: zone) }
             try work(steps: Int.random(in: 0..<9, using: &random))
-            if round % 4 == 0 { store = try #require(try place.openAfterCrash()) }
-            if round % 8 == 0 { #expect(try place.problems() == []) }
+            if round % 4 == 0 { store = try #require(try location.openAfterCrash()) }
+            if round % 8 == 0 { #expect(try location.problems() == []) }
             #expect(try !isLate(index, in: other), "another zone waits")
         }
         try work()
@@ -229,12 +229,12 @@ final class LateEntryTests {
         try store.writeAndWait { try $0.dropIndexes(ofType: type, fields: ["t"]) }
         try workOnIndexes()
         #expect(try termsSum == 8_000)
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
         try work()
         try workOnIndexes()
         #expect(try termsSum == 0)
         #expect(try number("SELECT count(*) FROM indexes") == 0)
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
     }
 
     @Test("The words of a deleted zone go in steps, and with them the texts that were kept for it")
@@ -248,7 +248,7 @@ final class LateEntryTests {
         try work(steps: 3)
         try store.writeAndWait { try $0.deleteZone(zone) }
         while try store.writeAndWait({ try $0.collect(olderThan: 0, rowsMax: 500) }) {}
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
         texts = [:]
         try work()
         try expectWhole(index, in: zone)

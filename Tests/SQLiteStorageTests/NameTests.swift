@@ -8,18 +8,18 @@ import Testing
 /// How names lead to records where the file is damaged, and by which key.
 @Suite("Names lead to records")
 final class NameTests {
-    private let place: SQLitePlace
+    private let location: SQLiteLocation
     private let store: any Store
 
     init() throws {
-        place = try SQLitePlace()
-        store = try place.openStore()
+        location = try SQLiteLocation()
+        store = try location.openStore()
     }
 
-    deinit { place.remove() }
+    deinit { location.remove() }
 
     private func execute(_ sql: String) throws {
-        try Connection(path: place.path, mode: .readWrite).execute(sql)
+        try Connection(path: location.path, mode: .readWrite).execute(sql)
     }
 
     private func makeZone() throws -> StoredZone {
@@ -45,7 +45,8 @@ final class NameTests {
                 _ = try transaction.save(
                     NewVersion(
                         zone: zone, name: name, position: try transaction.takePosition(),
-                        former: nil, formerBytes: 0, formerIsAlive: false, type: type, flags: [],
+                        previous: nil, previousBytes: 0, previousIsAlive: false, type: type,
+                        flags: [],
                         body: Array("{}".utf8)))
             }
         }
@@ -57,13 +58,13 @@ final class NameTests {
     func damage() throws {
         let zone = try makeZone()
         try save(["a", "b", "c", "d"], in: zone)
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
         func expect(_ words: String, after sql: String, undo: String) throws {
             try execute(sql)
-            let problems = try place.problems()
+            let problems = try location.problems()
             #expect(problems.contains { $0.hasPrefix(words) }, "\(problems)")
             try execute(undo)
-            #expect(try place.problems() == [])
+            #expect(try location.problems() == [])
         }
         try expect(
             "records that their names do not lead to",
@@ -92,32 +93,32 @@ final class NameTests {
                 let type = try #require(transaction.schema.types.values.first).number
                 var version = NewVersion(
                     zone: zone, name: source, position: try transaction.takePosition(),
-                    former: head, formerBytes: 2, formerIsAlive: true, type: type,
+                    previous: head, previousBytes: 2, previousIsAlive: true, type: type,
                     flags: .hasLinks, body: Array("{}".utf8))
                 version.links = [link]
                 _ = try transaction.save(version)
             }
         }
         try link(to: "target")
-        #expect(try place.problems() == [])
+        #expect(try location.problems() == [])
         try link(to: "missing")
         #expect(
-            try place.problems() == ["references that must lead to a record and do not: 1"])
+            try location.problems() == ["references that must lead to a record and do not: 1"])
     }
 
     @Test("A store that takes another's place knows names by another key")
     func keys() throws {
-        let next = try place.makeFolder("next") + "/store.sqlite"
-        place.close(store)
+        let next = try location.makeFolder("next") + "/store.sqlite"
+        location.close(store)
         try SQLiteStore.makeSuccessor(
-            at: next, of: place.path,
+            at: next, of: location.path,
             StoreBeginning(schema: Schema(), moment: 1, who: "test", difference: []),
             random: { [UInt8](repeating: 7, count: $0) })
         let options = SQLiteStore.Options(
-            clock: TrialClock().clock, random: { [UInt8](repeating: 9, count: $0) })
+            clock: TestClock().clock, random: { [UInt8](repeating: 9, count: $0) })
         try SQLiteStore(path: next, options: options) { _ in }.close()
         let key = "SELECT hex(value) FROM properties WHERE name = 'name_hash_key'"
-        let keys = try [place.path, next].map { path in
+        let keys = try [location.path, next].map { path in
             try Connection(path: path, mode: .readOnly).snapshot { connection in
                 let row = try connection.prepare(key)
                 defer { row.reset() }

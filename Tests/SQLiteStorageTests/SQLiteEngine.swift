@@ -8,16 +8,16 @@ import Synchronization
 
 extension Engine {
     /// The engine of this target, in folders that are gone with their trial.
-    static let sqlite = Engine(name: "SQLite") { try SQLitePlace($0) }
+    static let sqlite = Engine(name: "SQLite") { try SQLiteLocation($0) }
 
     /// One whose hashes of names meet all the time.
     static let sqliteWithMeetingHashes = Engine(name: "SQLite with hashes of 3 bits") {
-        try SQLitePlace($0, nameHashBits: 3)
+        try SQLiteLocation($0, nameHashBits: 3)
     }
 }
 
 /// A folder with one store and one catalog.
-final class SQLitePlace: EnginePlace {
+final class SQLiteLocation: EngineLocation {
     private struct State {
         var folder: URL
         var open: [SQLiteStore] = []
@@ -25,11 +25,11 @@ final class SQLitePlace: EnginePlace {
     }
 
     private let root: URL
-    private let clock: TrialClock
+    private let clock: TestClock
     private let nameHashBits: Int
     private let state: Mutex<State>
 
-    init(_ clock: TrialClock = TrialClock(), nameHashBits: Int = 64) throws {
+    init(_ clock: TestClock = TestClock(), nameHashBits: Int = 64) throws {
         self.nameHashBits = nameHashBits
         root = FileManager.default.temporaryDirectory.appending(path: "store-\(UUID().uuidString)")
         let folder = root.appending(path: "0")

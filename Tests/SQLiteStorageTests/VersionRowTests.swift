@@ -110,8 +110,8 @@ struct VersionRowTests {
                 #expect(read.modified.moment == sample.modified.moment)
                 #expect(String(decoding: read.fields, as: UTF8.self) == sample.fields)
                 var name = [UInt8](repeating: 0, count: read.name.textCount)
-                name.withUnsafeMutableBytes { place in
-                    guard let base = place.baseAddress else { return }
+                name.withUnsafeMutableBytes { location in
+                    guard let base = location.baseAddress else { return }
                     _ = read.name.write(to: base)
                 }
                 #expect(String(decoding: name, as: UTF8.self) == sample.name)
@@ -141,11 +141,11 @@ struct VersionRowTests {
         }
         for _ in 0..<2_000 {
             var text = good.text
-            let place = random.below(text.count)
+            let location = random.below(text.count)
             switch random.below(3) {
-            case 0: text[place] ^= 1 << UInt8(random.below(8))
-            case 1: text.remove(at: place)
-            default: text.insert(UInt8(random.below(256)), at: place)
+            case 0: text[location] ^= 1 << UInt8(random.below(8))
+            case 1: text.remove(at: location)
+            default: text.insert(UInt8(random.below(256)), at: location)
             }
             text.withUnsafeBytes { bytes in
                 let parts = RecordText(
@@ -158,7 +158,7 @@ struct VersionRowTests {
     }
 
     @Test("A text is taken apart where its fields are said to end, or not at all")
-    func placesOfFields() throws {
+    func rangesOfFields() throws {
         var random = SeededRandom("places of fields")
         for _ in 0..<500 {
             let sample = Self.sample(&random)
@@ -173,10 +173,10 @@ struct VersionRowTests {
             let end = found.fields.upperBound
             #expect(try Self.partsCount(#require(parts(end))) == Self.partsCount(found))
             let count = sample.text.count
-            let places = [
+            let locations = [
                 .min, -1, 0, count, count + 1, .max, end - 1, end + 1, random.below(count),
             ]
-            for place in places where place != end { #expect(parts(place) == nil) }
+            for location in locations where location != end { #expect(parts(location) == nil) }
         }
     }
 
@@ -188,10 +188,10 @@ struct VersionRowTests {
     func flippedBits() throws {
         let sample = Sample()
         let row = try #require(sample.row())
-        for place in row.indices {
+        for location in row.indices {
             for bit in 0..<8 {
                 var damaged = row
-                damaged[place] ^= 1 << UInt8(bit)
+                damaged[location] ^= 1 << UInt8(bit)
                 #expect(Self.isDamaged(damaged, sample.key))
             }
         }
@@ -220,8 +220,8 @@ struct VersionRowTests {
                 ]
                 guard let start = bytes.baseAddress else { return }
                 for part in parts where !part.isEmpty {
-                    guard let place = part.baseAddress else { continue }
-                    #expect(place >= start && place + part.count <= start + bytes.count)
+                    guard let location = part.baseAddress else { continue }
+                    #expect(location >= start && location + part.count <= start + bytes.count)
                 }
             }
         }

@@ -12,21 +12,21 @@ import Testing
 struct WaitingNameTests {
     /// A store with a zone, and which names in it have records.
     private final class Shelf {
-        let place: SQLitePlace
-        let trial: Trial
+        let location: SQLiteLocation
+        let testStore: TestStore
         let zone: StoredZone
         private(set) var there: [String: RecordNumber] = [:]
         private(set) var gone: Set<String> = []
         private var made = 0
 
         init(nameHashBits: Int = 64) throws {
-            let clock = TrialClock()
-            place = try SQLitePlace(clock, nameHashBits: nameHashBits)
-            trial = try Trial(place, clock)
-            zone = try trial.makeZone()
+            let clock = TestClock()
+            location = try SQLiteLocation(clock, nameHashBits: nameHashBits)
+            testStore = try TestStore(location, clock)
+            zone = try testStore.makeZone()
         }
 
-        deinit { place.remove() }
+        deinit { location.remove() }
 
         /// Saves records under names that had none, some of which had one before.
         @discardableResult
@@ -34,7 +34,7 @@ struct WaitingNameTests {
             let again = Array(gone.sorted().prefix(count / 4))
             let names = again + (made..<made + count - again.count).map { "record-\($0)" }
             made += count - again.count
-            let records = try trial.write { [zone] transaction in
+            let records = try testStore.write { [zone] transaction in
                 try names.map { try transaction.save($0, in: zone).record }
             }
             for (name, record) in zip(names, records) { there[name] = record }
@@ -44,12 +44,12 @@ struct WaitingNameTests {
 
         /// Deletes records and forgets that they were there.
         func remove(_ names: [String]) throws {
-            try trial.write { [zone] transaction in
+            try testStore.write { [zone] transaction in
                 for name in names { try transaction.writeTombstone(name, in: zone) }
             }
-            trial.clock.advance(1_000)
-            let moment = trial.clock.now
-            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 512) }) {}
+            testStore.clock.advance(1_000)
+            let moment = testStore.clock.now
+            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 512) }) {}
             for name in names { there[name] = nil }
             gone.formUnion(names)
         }
@@ -57,7 +57,7 @@ struct WaitingNameTests {
         /// Does a step of the work on names; false when there is none.
         @discardableResult
         func step(_ namesMax: Int = 4_096) throws -> Bool {
-            try trial.write { transaction in
+            try testStore.write { transaction in
                 var turn = WorkTurn(WorkHolder(1), [.names])
                 guard let work = try transaction.takeWork(&turn) else { return false }
                 let hasMore = try transaction.maintain(.names, step: namesMax)
@@ -78,22 +78,22 @@ struct WaitingNameTests {
 
         func expectAll(_ names: some Sequence<String>, in snapshot: any StoreSnapshot) throws {
             for name in names {
-                let head = try snapshot.head(of: Trial.record(name), in: zone.number)
+                let head = try snapshot.head(of: TestStore.record(name), in: zone.number)
                 #expect(head?.record == there[name], "\(name)")
             }
         }
 
         func expectAll() throws {
-            try trial.read { try expectAll(Array(there.keys) + gone + ["never"], in: $0) }
-            #expect(try place.problems() == [])
+            try testStore.read { try expectAll(Array(there.keys) + gone + ["never"], in: $0) }
+            #expect(try location.problems() == [])
         }
 
         func execute(_ sql: String) throws {
-            try Connection(path: place.path, mode: .readWrite).execute(sql)
+            try Connection(path: location.path, mode: .readWrite).execute(sql)
         }
 
         func number(_ sql: String) throws -> Int64 {
-            try Connection(path: place.path, mode: .readOnly).snapshot { connection in
+            try Connection(path: location.path, mode: .readOnly).snapshot { connection in
                 let statement = try connection.prepare(sql)
                 defer { statement.reset() }
                 return try statement.step() ? statement.int64(0) : 0
@@ -136,13 +136,13 @@ struct WaitingNameTests {
                 let names = shelf.there.keys.sorted()
                 try shelf.remove((0..<8).map { _ in random.one(of: names) }.unique)
             case 7: try undo(shelf)
-            case 8: try shelf.trial.reopen()
-            default: _ = try shelf.trial.crash()
+            case 8: try shelf.testStore.reopen()
+            default: _ = try shelf.testStore.crash()
             }
             let names = shelf.there.keys.sorted()
             let asked = (0..<20).map { _ in random.one(of: names) } + shelf.gone.sorted().prefix(9)
-            try shelf.trial.read { try shelf.expectAll(asked, in: $0) }
-            if count % 20 == 0 { #expect(try shelf.place.problems() == []) }
+            try shelf.testStore.read { try shelf.expectAll(asked, in: $0) }
+            if count % 20 == 0 { #expect(try shelf.location.problems() == []) }
         }
     }
 
@@ -150,15 +150,15 @@ struct WaitingNameTests {
     private func undo(_ shelf: Shelf) throws {
         let names = (0..<30).map { "undone-\($0)" }
         #expect(throws: Undone.self) {
-            try shelf.trial.write { [zone = shelf.zone] transaction in
+            try shelf.testStore.write { [zone = shelf.zone] transaction in
                 for name in names { try transaction.save(name, in: zone) }
                 _ = try transaction.maintain(.names, step: 300)
                 throw Undone()
             }
         }
-        try shelf.trial.read { snapshot in
+        try shelf.testStore.read { snapshot in
             for name in names {
-                let head = try snapshot.head(of: Trial.record(name), in: shelf.zone.number)
+                let head = try snapshot.head(of: TestStore.record(name), in: shelf.zone.number)
                 #expect(head == nil)
             }
         }
@@ -169,19 +169,19 @@ struct WaitingNameTests {
         let shelf = try Shelf()
         try shelf.save(300)
         let early = shelf.there
-        try shelf.trial.read { snapshot in
+        try shelf.testStore.read { snapshot in
             // A snapshot begins with what is read first.
-            _ = try snapshot.head(of: Trial.record("record-0"), in: shelf.zone.number)
+            _ = try snapshot.head(of: TestStore.record("record-0"), in: shelf.zone.number)
             for _ in 0..<3 {
                 let later = try shelf.save(700)
                 try shelf.remove(Array(shelf.there.keys.filter { early[$0] != nil }.prefix(20)))
                 try shelf.pass()
                 for (name, record) in early {
-                    let head = try snapshot.head(of: Trial.record(name), in: shelf.zone.number)
+                    let head = try snapshot.head(of: TestStore.record(name), in: shelf.zone.number)
                     #expect(head?.record == record, "\(name)")
                 }
                 for name in later where early[name] == nil {
-                    let head = try snapshot.head(of: Trial.record(name), in: shelf.zone.number)
+                    let head = try snapshot.head(of: TestStore.record(name), in: shelf.zone.number)
                     #expect(head == nil, "\(name)")
                 }
             }
@@ -195,7 +195,7 @@ struct WaitingNameTests {
         try shelf.pass()
         let after = try shelf.through()
         try shelf.pass()
-        let waiting = try #require(shelf.trial.store as? SQLiteStore).waitingNames
+        let waiting = try #require(shelf.testStore.store as? SQLiteStore).waitingNames
         #expect(waiting.count(behind: 0) == waiting.count(behind: after))
         #expect(waiting.count(behind: after) >= 2_000)
     }
@@ -204,7 +204,7 @@ struct WaitingNameTests {
     func undoneNames() throws {
         let shelf = try Shelf()
         let saved = try shelf.save(40)
-        let waiting = try #require(shelf.trial.store as? SQLiteStore).waitingNames
+        let waiting = try #require(shelf.testStore.store as? SQLiteStore).waitingNames
         for _ in 0..<20 { try undo(shelf) }
         #expect(waiting.count(behind: 0) == 40)
         try shelf.save(40)
@@ -229,7 +229,7 @@ struct WaitingNameTests {
         #expect(names.allSatisfy { shelf.there[$0]?.value ?? 0 > last.value.value + 31 })
         try shelf.remove(names)
         // After a start it is what the file tells.
-        try shelf.trial.reopen()
+        try shelf.testStore.reopen()
         try shelf.save(2)
         #expect(shelf.there.values.map(\.value).max() ?? 0 > last.value.value)
         try shelf.expectAll()
@@ -259,7 +259,7 @@ struct WaitingNameTests {
         try shelf.save(2_000)
         for _ in 0..<8 {
             #expect(throws: Undone.self) {
-                try shelf.trial.write { transaction in
+                try shelf.testStore.write { transaction in
                     _ = try transaction.maintain(.names, step: 600)
                     throw Undone()
                 }
@@ -279,16 +279,16 @@ struct WaitingNameTests {
         try shelf.execute(
             "INSERT INTO heads (zone, name, position) VALUES (\(zone.number.value), 'other', 500)")
         func other() throws -> StoredHead? {
-            try shelf.trial.read { try $0.head(of: Trial.record("other"), in: zone.number) }
+            try shelf.testStore.read { try $0.head(of: TestStore.record("other"), in: zone.number) }
         }
         #expect(try other()?.record == RecordNumber(101))
         #expect(throws: BrokenInvariant.self) {
-            try shelf.trial.write { transaction in
+            try shelf.testStore.write { transaction in
                 _ = try transaction.save(
                     NewVersion(
-                        zone: zone, name: Trial.record("other"),
-                        position: try transaction.takePosition(), former: nil, formerBytes: 0,
-                        formerIsAlive: false, type: 0, flags: [], body: [49]))
+                        zone: zone, name: TestStore.record("other"),
+                        position: try transaction.takePosition(), previous: nil, previousBytes: 0,
+                        previousIsAlive: false, type: 0, flags: [], body: [49]))
             }
         }
         let names = try shelf.save(50)

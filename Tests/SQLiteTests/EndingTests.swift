@@ -26,7 +26,7 @@ struct EndingTests {
         /// Waits for the others, then lets go.
         func letGo(_ index: Int) throws {
             missing.subtract(1, ordering: .sequentiallyConsistent)
-            try Patience.until { missing.load(ordering: .sequentiallyConsistent) <= 0 }
+            try Wait.until { missing.load(ordering: .sequentiallyConsistent) <= 0 }
             holders[index].held.removeAll()
         }
     }

@@ -146,7 +146,7 @@ private func insert(_ id: Int64) -> @Sendable (Connection) throws -> Void {
                 },
                 counted(4),
             ])
-            for place in [0, 2] { #expect(throws: Never.self) { try undone[place].get() } }
+            for location in [0, 2] { #expect(throws: Never.self) { try undone[location].get() } }
             #expect(throws: Refusal.self) { try undone[1].get() }
             #expect(runs.withLock { $0 } == 5)
             let ids = try bench.ids()

@@ -52,7 +52,7 @@ struct AdministrationTests {
             let path = temporary.path("copy")
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true)
-            return try action(invocation, administrator, CopyPlace(path: path))
+            return try action(invocation, administrator, CopyDestination(path: path))
         }
     }
 
@@ -67,7 +67,7 @@ struct AdministrationTests {
         var fails = false
     }
 
-    private static let place = ["iCloud.a", "development"]
+    private static let location = ["iCloud.a", "development"]
     private static let schema =
         "DEFINE SCHEMA CREATE ROLE Gardener; RECORD TYPE Bed ( \"___recordID\" REFERENCE );"
 
@@ -78,19 +78,22 @@ struct AdministrationTests {
     private static func stepsOfDelivery() -> [Step] {
         var steps = [
             Step(
-                arguments: ["webhook", "add"] + place + ["https://127.0.0.1:9/", "--name", "w"],
+                arguments: ["webhook", "add"] + location + ["https://127.0.0.1:9/", "--name", "w"],
                 hasEnvironment: true, item: "w"),
-            Step(arguments: ["webhook", "list"] + place, changes: false, hasEnvironment: true),
+            Step(arguments: ["webhook", "list"] + location, changes: false, hasEnvironment: true),
             Step(
-                arguments: ["webhook", "test"] + place + ["w"], hasEnvironment: true, item: "w",
+                arguments: ["webhook", "test"] + location + ["w"], hasEnvironment: true, item: "w",
                 fails: true),
             Step(
-                arguments: ["webhook", "replay"] + place + ["w"], hasEnvironment: true, item: "w"),
+                arguments: ["webhook", "replay"] + location + ["w"], hasEnvironment: true, item: "w"
+            ),
             Step(
-                arguments: ["webhook", "remove"] + place + ["w"], hasEnvironment: true, item: "w"),
+                arguments: ["webhook", "remove"] + location + ["w"], hasEnvironment: true, item: "w"
+            ),
             Step(arguments: ["push", "key", "list"], changes: false),
             Step(
-                arguments: ["subscription", "list"] + place, changes: false, hasEnvironment: true),
+                arguments: ["subscription", "list"] + location, changes: false, hasEnvironment: true
+            ),
         ]
         #if ApplePush
             steps += [
@@ -112,12 +115,14 @@ struct AdministrationTests {
             Step(arguments: ["container", "list"], changes: false),
             Step(arguments: ["container", "set", "iCloud.a", "publicChanges=true"]),
             Step(
-                arguments: ["api-token", "create"] + place + ["--name", "app"],
+                arguments: ["api-token", "create"] + location + ["--name", "app"],
                 hasEnvironment: true, item: "app"),
             Step(arguments: ["api-token", "list"], changes: false),
             Step(arguments: ["api-token", "revoke", "app"], item: "app"),
             Step(
-                arguments: ["server-key", "add"] + place + ["--public-key", "f", "--name", "job"],
+                arguments: ["server-key", "add"] + location + [
+                    "--public-key", "f", "--name", "job",
+                ],
                 inputs: ["public-key": pem], hasEnvironment: true, item: "job"),
             Step(arguments: ["server-key", "list"], changes: false),
             Step(arguments: ["user", "create", "ann@a.example", "--phone", "+4912345"]),
@@ -129,18 +134,18 @@ struct AdministrationTests {
                 inputs: ["password-stdin": "correct horse"], hasAccount: true),
             Step(arguments: ["user", "invite", "bea@a.example"]),
             Step(
-                arguments: ["web-token", "create"] + place + ["ann@a.example"],
+                arguments: ["web-token", "create"] + location + ["ann@a.example"],
                 hasEnvironment: true, hasAccount: true),
             Step(
-                arguments: ["web-token", "list"] + place, changes: false, hasEnvironment: true),
+                arguments: ["web-token", "list"] + location, changes: false, hasEnvironment: true),
             Step(
-                arguments: ["web-token", "revoke"] + place + ["ann@a.example", "--all"],
+                arguments: ["web-token", "revoke"] + location + ["ann@a.example", "--all"],
                 hasEnvironment: true, hasAccount: true),
         ]
     }
 
     private func stepsOfData() -> [Step] {
-        let place = Self.place
+        let location = Self.location
         let file = ["FILE": Self.schema]
         return [
             Step(
@@ -157,10 +162,10 @@ struct AdministrationTests {
             Step(
                 arguments: ["schema", "diff", "iCloud.a"], changes: false, hasEnvironment: true),
             Step(
-                arguments: ["user", "role", "add", "ann@a.example"] + place + ["Gardener"],
+                arguments: ["user", "role", "add", "ann@a.example"] + location + ["Gardener"],
                 hasEnvironment: true, hasAccount: true, item: "Gardener"),
             Step(
-                arguments: ["user", "role", "remove", "ann@a.example"] + place + ["Gardener"],
+                arguments: ["user", "role", "remove", "ann@a.example"] + location + ["Gardener"],
                 hasEnvironment: true, hasAccount: true, item: "Gardener"),
             Step(
                 arguments: ["schema", "deploy", "iCloud.a"], changes: false, hasEnvironment: true),
@@ -240,7 +245,7 @@ struct AdministrationTests {
         defer { server.stop() }
         _ = try run(["container", "create", "iCloud.a"], by: administrator)
         let added = try run(
-            ["server-key", "add"] + Self.place + ["--public-key", "f"],
+            ["server-key", "add"] + Self.location + ["--public-key", "f"],
             ["public-key": P256PrivateKey().publicKeyPEM], by: administrator)
         _ = try run(["server-key", "revoke", added.text], by: administrator)
         #expect(notes.last?.action == "server-key revoke")

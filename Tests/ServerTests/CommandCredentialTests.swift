@@ -81,23 +81,23 @@ struct CommandCredentialTests {
         "Web tokens are listed without being shown, say when they expire, and are revoked at once")
     func webTokens() throws {
         let api = try apiToken("first")
-        let place = ["iCloud.a", "development"]
+        let location = ["iCloud.a", "development"]
         #expect(try server.command("user", "create", "bob@a.example").status == 0)
         func token(_ email: String) throws -> String {
             let made = try Program.run(
-                ["web-token", "create"] + place + [email, "--json", "--data", server.data])
+                ["web-token", "create"] + location + [email, "--json", "--data", server.data])
             let seconds = Double(made.object["expires"] as? Int ?? 0) / 1_000
             #expect(abs(seconds - Date().timeIntervalSince1970 - 1_800) < 60)
             return try #require(made.object["webAuthToken"] as? String)
         }
         func listed(_ email: String...) throws -> [[String: Any]] {
             let list = try Program.run(
-                ["web-token", "list"] + place + email + ["--json", "--data", server.data])
+                ["web-token", "list"] + location + email + ["--json", "--data", server.data])
             return try #require(list.object["webTokens"] as? [[String: Any]])
         }
         func revoke(_ words: String...) throws -> Program.Outcome {
             try Program.run(
-                ["web-token", "revoke"] + place + words + ["--json", "--data", server.data])
+                ["web-token", "revoke"] + location + words + ["--json", "--data", server.data])
         }
         let webs = try ["ann@a.example", "ann@a.example", "bob@a.example"].map(token)
         let text = try server.command("web-token", "list", "iCloud.a", "development").output

@@ -67,7 +67,7 @@ struct CommandDataFolderTests {
     func nothingIsLeft() throws {
         let data = folder.path("data")
         let server = try ServerProcess(data: data)
-        let left = "\(data)/\(CopyPlace.outgoingPrefix)0123456789abcdef"
+        let left = "\(data)/\(CopyDestination.outgoingPrefix)0123456789abcdef"
         // As a process leaves it that is killed while it sends a copy.
         try FileManager.default.createDirectory(
             atPath: left, withIntermediateDirectories: true)
@@ -79,7 +79,7 @@ struct CommandDataFolderTests {
         let again = try ServerProcess(data: data)
         #expect(try again.command("backup", folder.path("second")).status == 0)
         let names = try FileManager.default.contentsOfDirectory(atPath: data)
-        #expect(!names.contains { $0.hasPrefix(CopyPlace.outgoingPrefix) })
+        #expect(!names.contains { $0.hasPrefix(CopyDestination.outgoingPrefix) })
         for copy in ["copy", "second"] {
             let attributes = try FileManager.default.attributesOfItem(atPath: folder.path(copy))
             #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o700)

@@ -8,7 +8,7 @@ import Testing
 struct CommandDeliveryTests {
     private let folder: TemporaryFolder
     private let server: ServerProcess
-    private let place = ["iCloud.a", "development"]
+    private let location = ["iCloud.a", "development"]
 
     init() throws {
         folder = try TemporaryFolder()
@@ -23,7 +23,7 @@ struct CommandDeliveryTests {
     }
 
     private func webhook(_ verb: String, _ words: String...) throws -> Program.Outcome {
-        try Program.run(["webhook", verb] + place + words + ["--data", server.data])
+        try Program.run(["webhook", verb] + location + words + ["--data", server.data])
     }
 
     @Test("A webhook is added, listed without its key, tried and removed")
@@ -174,10 +174,10 @@ struct CommandDeliveryTests {
             in: "public", by: home.ann)
         try home.subscribe(
             "all", #""subscriptionType":"database""#, in: "shared", by: home.bob)
-        let place = [DeliveryHome.container, "development"]
+        let location = [DeliveryHome.container, "development"]
         func list(_ words: String...) throws -> Program.Outcome {
             try Program.run(
-                ["subscription", "list"] + place + words + ["--data", home.server.data])
+                ["subscription", "list"] + location + words + ["--data", home.server.data])
         }
         let lines = try list().output.split(separator: "\n").map(String.init).sorted()
         #expect(

@@ -8,8 +8,8 @@ import Testing
 struct CommandLineParserTests {
     private static let echo = Command(
         "pot plant", "put something into a pot",
-        places: [
-            CommandPlace("POT", "where"), CommandPlace("SEED", "what", arity: .many),
+        positionals: [
+            CommandPositional("POT", "where"), CommandPositional("SEED", "what", arity: .many),
         ],
         options: [
             CommandOption("label", value: "TEXT", "what it is called"),

@@ -7,7 +7,7 @@ import Testing
 struct CommandRoleTests {
     private let folder: TemporaryFolder
     private let data: String
-    private let place = ["iCloud.a", "development"]
+    private let location = ["iCloud.a", "development"]
 
     init() throws {
         folder = try TemporaryFolder()
@@ -28,7 +28,7 @@ struct CommandRoleTests {
     private func role(
         _ verb: String, _ role: String, of email: String = "ann@a.example"
     ) throws -> Program.Outcome {
-        try run(["user", "role", verb, email] + place + [role, "--json"])
+        try run(["user", "role", verb, email] + location + [role, "--json"])
     }
 
     /// Makes development's schema a type and a role, to which something of it is granted.
@@ -47,10 +47,10 @@ struct CommandRoleTests {
         try importSchema("Gardener")
         let server = try ServerProcess(data: data)
         let api = try #require(
-            try run(["api-token", "create"] + place + ["--name", "t", "--json"])
+            try run(["api-token", "create"] + location + ["--name", "t", "--json"])
                 .object["apiToken"] as? String)
         let web = try #require(
-            try run(["web-token", "create"] + place + ["ann@a.example", "--json"])
+            try run(["web-token", "create"] + location + ["ann@a.example", "--json"])
                 .object["webAuthToken"] as? String)
         let base = "/database/1/iCloud.a/development/public"
         let credentials = "?ckAPIToken=\(api)&ckWebAuthToken=\(web)"
@@ -111,12 +111,12 @@ struct CommandRoleTests {
     func refusals() throws {
         try importSchema("Gardener")
         for (words, expected) in [
-            (["ann@a.example"] + place + ["Mason"], "no role 'Mason'; it has Gardener"),
-            (["ann@a.example"] + place + ["_icloud"], "_icloud is built in"),
-            (["ann@a.example"] + place + ["no role"], "no role 'no role'"),
+            (["ann@a.example"] + location + ["Mason"], "no role 'Mason'; it has Gardener"),
+            (["ann@a.example"] + location + ["_icloud"], "_icloud is built in"),
+            (["ann@a.example"] + location + ["no role"], "no role 'no role'"),
             (["ann@a.example", "iCloud.a", "production", "Gardener"], "it has none"),
             (["ann@a.example", "iCloud.a", "staging", "Gardener"], "development or production"),
-            (["zoe@a.example"] + place + ["Gardener"], "user"),
+            (["zoe@a.example"] + location + ["Gardener"], "user"),
             (["ann@a.example", "iCloud.b", "development", "Gardener"], "container"),
         ] {
             for verb in ["add", "remove"] {

@@ -218,20 +218,21 @@ struct CommandSchemaTests {
         #expect(try run("container", "create", Self.container).status == 0)
         try write("RECORD TYPE Plant (name STRING);")
         #expect(try schema("import", "garden.ckdb").status == 0)
-        let place = "\(folder.path("data"))/containers/\(Self.container.lowercased())/development"
+        let location =
+            "\(folder.path("data"))/containers/\(Self.container.lowercased())/development"
         let files = FileManager.default
         // Before the files were exchanged: the store is as it was.
-        try files.createDirectory(atPath: "\(place)~fresh", withIntermediateDirectories: true)
+        try files.createDirectory(atPath: "\(location)~fresh", withIntermediateDirectories: true)
         #expect(try schema("check", "garden.ckdb").status == 0)
-        #expect(!files.fileExists(atPath: "\(place)~fresh"))
+        #expect(!files.fileExists(atPath: "\(location)~fresh"))
         // In between: what was made is put in place.
-        try files.copyItem(atPath: place, toPath: "\(place)~fresh")
-        try files.moveItem(atPath: place, toPath: "\(place)~deleted")
+        try files.copyItem(atPath: location, toPath: "\(location)~fresh")
+        try files.moveItem(atPath: location, toPath: "\(location)~deleted")
         #expect(try schema("check", "garden.ckdb").status == 0)
-        #expect(!files.fileExists(atPath: "\(place)~fresh"))
-        #expect(!files.fileExists(atPath: "\(place)~deleted"))
-        try files.copyItem(atPath: place, toPath: "\(place)~fresh")
-        try files.moveItem(atPath: place, toPath: "\(place)~deleted")
+        #expect(!files.fileExists(atPath: "\(location)~fresh"))
+        #expect(!files.fileExists(atPath: "\(location)~deleted"))
+        try files.copyItem(atPath: location, toPath: "\(location)~fresh")
+        try files.moveItem(atPath: location, toPath: "\(location)~deleted")
         let server = try ServerProcess(data: folder.path("data"))
         #expect(try schema("check", "garden.ckdb").status == 0)
         server.signal(SIGTERM)

@@ -6,7 +6,7 @@ import Testing
 /// A server process with a container, and two people who call it, of whom one hears of what the other does.
 final class DeliveryHome {
     static let container = "iCloud.a"
-    private static let place = "1/\(container)/development"
+    private static let location = "1/\(container)/development"
 
     private let data: String
     private let environment: [String: String]
@@ -21,15 +21,15 @@ final class DeliveryHome {
             .merging(environment) { $1 }
         server = try ServerProcess(data: data, environment: self.environment)
         _ = try server.command("container", "create", Self.container)
-        let place = [Self.container, "development"]
+        let location = [Self.container, "development"]
         let token = try Program.run(
-            ["api-token", "create"] + place + ["--json", "--data", data])
+            ["api-token", "create"] + location + ["--json", "--data", data])
         let api = try #require(token.object["apiToken"] as? String)
         var callers: [String] = []
         for email in ["ann@a.example", "bob@a.example"] {
             _ = try server.command("user", "create", email)
             let made = try Program.run(
-                ["web-token", "create"] + place + [email, "--json", "--data", data])
+                ["web-token", "create"] + location + [email, "--json", "--data", data])
             let web = try #require(made.object["webAuthToken"] as? String)
             callers.append("ckAPIToken=\(api)&ckWebAuthToken=\(web)")
         }
@@ -54,7 +54,7 @@ final class DeliveryHome {
     func call(_ path: String, by caller: String, _ body: String) throws -> [String: Any] {
         let module = path.hasPrefix("tokens/") ? "device" : "database"
         let answer = try server.request(
-            "/\(module)/\(Self.place)/\(path)?\(caller)",
+            "/\(module)/\(Self.location)/\(path)?\(caller)",
             ["-d", body, "-H", "Content-Type: text/plain"])
         try #require(answer.status == 200, "\(path): \(answer.body)")
         #expect(!answer.body.contains("serverErrorCode"), "\(answer.body)")
@@ -88,10 +88,10 @@ final class DeliveryHome {
     func save(
         _ name: String, in database: String = "public", zone: String? = nil, by caller: String
     ) throws {
-        let place = zone.map { "\"zoneID\":{\($0)}," } ?? ""
+        let location = zone.map { "\"zoneID\":{\($0)}," } ?? ""
         try call(
             "\(database)/records/modify", by: caller,
-            "{\(place)\"operations\":[{\"operationType\":\"create\",\"record\":{"
+            "{\(location)\"operations\":[{\"operationType\":\"create\",\"record\":{"
                 + "\"recordType\":\"Cup\",\"recordName\":\"\(name)\","
                 + "\"fields\":{\"secret\":{\"value\":\"porcelain\"}}}}]}")
     }

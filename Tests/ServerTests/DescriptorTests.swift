@@ -141,12 +141,12 @@ struct DescriptorTests {
             }
             for (number, connection) in connections.enumerated() {
                 // First the store cannot be opened, then the other loop's reader of it.
-                let former = try limitFiles(of: server.identifier, to: nil)
+                let previous = try limitFiles(of: server.identifier, to: nil)
                 let refused = ask(connection)
                 #expect(refused.status == 503, "\(number): \(refused.text)")
                 #expect(refused.text.contains("TRY_AGAIN_LATER"))
                 #expect(refused.text.contains(#""retryAfter":1"#))
-                _ = try limitFiles(of: server.identifier, to: former)
+                _ = try limitFiles(of: server.identifier, to: previous)
                 #expect(ask(connection).status == 200)
             }
             server.signal(SIGTERM)
@@ -161,7 +161,7 @@ struct DescriptorTests {
         /// - Returns: how many it could before.
         private func limitFiles(of process: Int32, to count: Int?) throws -> Int {
             let limits = try String(contentsOfFile: "/proc/\(process)/limits", encoding: .utf8)
-            let former = try #require(
+            let previous = try #require(
                 limits.firstMatch(of: #/Max open files +([0-9]+)/#).flatMap { Int($0.1) })
             let open = Set(
                 try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd")
@@ -171,7 +171,7 @@ struct DescriptorTests {
                 ["--pid", "\(process)", "--nofile=\(count ?? free):"],
                 by: URL(fileURLWithPath: "/usr/bin/prlimit"))
             #expect(outcome.status == 0, "\(outcome)")
-            return former
+            return previous
         }
     #endif
 }

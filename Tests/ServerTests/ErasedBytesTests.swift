@@ -81,8 +81,8 @@ struct ErasedBytesTests {
         }
         // Beside the backups, and within the newer one.
         let ledger = try String(contentsOfFile: "\(person.data)/erasures.log", encoding: .utf8)
-        for place in ["erasures.log", "new/erasures.log"] {
-            #expect(try String(contentsOfFile: "\(backups)/\(place)", encoding: .utf8) == ledger)
+        for location in ["erasures.log", "new/erasures.log"] {
+            #expect(try String(contentsOfFile: "\(backups)/\(location)", encoding: .utf8) == ledger)
         }
         #expect(try !ErasedPerson.marks(in: "\(backups)/old").isEmpty)
         #expect(try ErasedPerson.marks(in: "\(backups)/new") == [:])

@@ -63,7 +63,7 @@ struct HeldAnswerTests {
     private func ask() throws -> LocalSocket {
         let address = try #require(server.server.addresses.first).description
         let socket = try HealthProbe(address: #require(ListenAddress(address))).connect()
-        socket.setDeadline(seconds: Patience.seconds)
+        socket.setDeadline(seconds: Wait.seconds)
         let body = #"{"query":{"recordType":"Note","sortBy":[{"fieldName":"t"}]}}"#
         try socket.sendAll(
             Array(
@@ -85,7 +85,7 @@ struct HeldAnswerTests {
     @Test("A drain sends all that is held at once, and does not wait for what it waited for")
     func drain() throws {
         let sockets = try (0..<5).map { _ in try ask() }
-        try Patience.until { heldCount == 5 }
+        try Wait.until { heldCount == 5 }
         #expect(waitCount > 0)
         let start = Date()
         server.stop(withinSeconds: 300)
@@ -103,18 +103,18 @@ struct HeldAnswerTests {
     func abandonment() throws {
         defer { server.stop() }
         var sockets = try (0..<5).map { _ in try ask() }
-        try Patience.until { heldCount == 5 }
+        try Wait.until { heldCount == 5 }
         #expect(waitCount > 0)
         let last = sockets.removeLast()
         sockets = []
-        try Patience.until { heldCount == 1 }
-        try Patience.until { waitCount == 1 }
+        try Wait.until { heldCount == 1 }
+        try Wait.until { waitCount == 1 }
         // Who stays is answered when the index is whole, and nobody is answered twice.
         store.attach(WorkOnce(store))
         let answer = String(
             decoding: try last.receive(until: "\"recordName\":\"n\""), as: UTF8.self)
         #expect(answer.hasPrefix("HTTP/1.1 200 OK"))
-        try Patience.until { heldCount == 0 && waitCount == 0 }
+        try Wait.until { heldCount == 0 && waitCount == 0 }
     }
 
     /// Fills the index, once it is attached.

@@ -3,7 +3,7 @@ import Testing
 /// Histories made by hand: one that a good server gives, and each with one promise broken.
 @Suite("The checker of the kill test")
 struct KillCheckerTests {
-    private let place = Place(user: 0, zone: "Z")
+    private let location = UserZone(user: 0, zone: "Z")
 
     /// One life in which a and b are there at the start, and a client saves, batches and deletes.
     ///
@@ -11,7 +11,7 @@ struct KillCheckerTests {
     /// deleted after. f: a save without an answer that did not happen.
     private var good: Life {
         var life = Life(number: 2)
-        life.initial[place] = ZoneState(
+        life.initial[location] = ZoneState(
             number: 1, position: 11, records: ["a": v(10, "a0"), "b": v(11, "b0")])
         life.writes = [
             write(10, 19, [Operation("a", .update(base: 10), "a1", .saved(20))]),
@@ -33,18 +33,19 @@ struct KillCheckerTests {
                     )
                 ]),
         ]
-        life.final[place] = ZoneState(
+        life.final[location] = ZoneState(
             number: 1, position: 24,
             records: ["a": v(20, "a1"), "c": v(21, "c1"), "d": v(22, "d1")])
         return life
     }
 
-    private var former: Ledger {
+    private var previous: Ledger {
         var ledger = Ledger()
         for (tag, name) in [(10, "a"), (11, "b")] as [(Int64, String)] {
             ledger.attempted(
-                "\(name)0", Ledger.Attempt(place: place, name: name, life: 1, isRefused: false))
-            _ = ledger.note(v(tag, "\(name)0"), place, name, by: "a test")
+                "\(name)0",
+                Ledger.Attempt(location: location, name: name, life: 1, isRefused: false))
+            _ = ledger.note(v(tag, "\(name)0"), location, name, by: "a test")
         }
         return ledger
     }
@@ -57,7 +58,7 @@ struct KillCheckerTests {
         _ began: UInt64, _ ended: UInt64, _ operations: [Operation], isAtomic: Bool = false
     ) -> Write {
         Write(
-            place: place, span: Span(began: began, ended: ended), isAtomic: isAtomic,
+            location: location, span: Span(began: began, ended: ended), isAtomic: isAtomic,
             operations: operations)
     }
 
@@ -65,25 +66,26 @@ struct KillCheckerTests {
         _ name: String, _ version: RecordVersion?, _ began: UInt64, _ ended: UInt64
     ) -> Sighting {
         Sighting(
-            place: place, name: name, version: version, span: Span(began: began, ended: ended),
+            location: location, name: name, version: version,
+            span: Span(began: began, ended: ended),
             by: "a test")
     }
 
     private func page(
-        _ former: FeedToken?, _ token: FeedToken,
+        _ previous: FeedToken?, _ token: FeedToken,
         _ records: [(name: String, version: RecordVersion?)],
         at time: UInt64 = 100, isNewestFirst: Bool = false, moreComing: Bool = false
     ) -> Page {
         Page(
-            place: place, follower: "a test", span: Span(began: time, ended: time + 1),
-            former: former, token: token, records: records, isNewestFirst: isNewestFirst,
+            location: location, follower: "a test", span: Span(began: time, ended: time + 1),
+            previous: previous, token: token, records: records, isNewestFirst: isNewestFirst,
             moreComing: moreComing)
     }
 
     private func kinds(_ change: (inout Life) -> Void) -> Set<Violation.Kind> {
         var life = good
         change(&life)
-        var check = LifeCheck(life, former)
+        var check = LifeCheck(life, previous)
         return Set(check.run().map(\.kind))
     }
 
@@ -114,7 +116,7 @@ struct KillCheckerTests {
 
     @Test("What was never answered may have happened or not")
     func unanswered() {
-        expect([]) { $0.final[place]?.records["f"] = v(24, "f1") }
+        expect([]) { $0.final[location]?.records["f"] = v(24, "f1") }
         let batch = write(
             70, .max,
             [Operation("c", .delete(base: 21)), Operation("d", .update(base: 22), "d2")],
@@ -122,8 +124,8 @@ struct KillCheckerTests {
         expect([]) { $0.writes.append(batch) }
         expect([]) {
             $0.writes.append(batch)
-            $0.final[place]?.records["c"] = nil
-            $0.final[place]?.records["d"] = v(25, "d2")
+            $0.final[location]?.records["c"] = nil
+            $0.final[location]?.records["d"] = v(25, "d2")
         }
     }
 
@@ -137,17 +139,18 @@ struct KillCheckerTests {
     @Test("A zone that is deleted and made anew takes its records along")
     func fleetingZone() {
         let changes = [
-            ZoneChange(place: place, span: Span(began: 80, ended: 89), deletes: true, isDone: true),
             ZoneChange(
-                place: place, span: Span(began: 90, ended: 99), deletes: false, isDone: true),
+                location: location, span: Span(began: 80, ended: 89), deletes: true, isDone: true),
+            ZoneChange(
+                location: location, span: Span(began: 90, ended: 99), deletes: false, isDone: true),
         ]
         expect([]) {
             $0.zoneChanges = changes
-            $0.final[place] = ZoneState(number: 2, position: 26, records: [:])
+            $0.final[location] = ZoneState(number: 2, position: 26, records: [:])
         }
         expect([]) {
             $0.zoneChanges = [changes[0]]
-            $0.final[place] = nil
+            $0.final[location] = nil
         }
     }
 
@@ -155,8 +158,8 @@ struct KillCheckerTests {
 
     @Test("An acknowledged save that is gone is reported")
     func lostSave() {
-        expect(including: .acknowledgedLost) { $0.final[place]?.records["d"] = nil }
-        expect([.acknowledgedLost]) { $0.final[place]?.records["a"] = v(10, "a0") }
+        expect(including: .acknowledgedLost) { $0.final[location]?.records["d"] = nil }
+        expect([.acknowledgedLost]) { $0.final[location]?.records["a"] = v(10, "a0") }
     }
 
     @Test("A record of an earlier life that is gone is reported")
@@ -164,24 +167,24 @@ struct KillCheckerTests {
         expect([.acknowledgedLost]) {
             $0.writes.removeFirst()
             $0.writes.removeLast()
-            $0.final[place]?.records["a"] = nil
+            $0.final[location]?.records["a"] = nil
         }
     }
 
     @Test("A deletion that was acknowledged and did not last is reported")
     func deletionUndone() {
-        expect([.deletionUndone]) { $0.final[place]?.records["b"] = v(11, "b0") }
-        expect([.deletionUndone]) { $0.final[place]?.records["e"] = v(23, "e1") }
+        expect([.deletionUndone]) { $0.final[location]?.records["b"] = v(11, "b0") }
+        expect([.deletionUndone]) { $0.final[location]?.records["e"] = v(23, "e1") }
     }
 
     @Test("A zone that is gone, or is back, is reported")
     func zones() {
         let deletion = ZoneChange(
-            place: place, span: Span(began: 80, ended: 89), deletes: true, isDone: true)
-        expect(including: .acknowledgedLost) { $0.final[place] = nil }
+            location: location, span: Span(began: 80, ended: 89), deletes: true, isDone: true)
+        expect(including: .acknowledgedLost) { $0.final[location] = nil }
         expect(including: .deletionUndone) { $0.zoneChanges = [deletion] }
-        expect([.pastChanged]) { $0.final[place]?.number = 2 }
-        let missing = MissingZone(place: place, span: Span(began: 5, ended: 6), by: "a test")
+        expect([.pastChanged]) { $0.final[location]?.number = 2 }
+        let missing = MissingZone(location: location, span: Span(began: 5, ended: 6), by: "a test")
         expect([.acknowledgedLost]) { $0.missingZones = [missing] }
     }
 
@@ -192,7 +195,7 @@ struct KillCheckerTests {
             isAtomic: true)
         expect([.halfBatch]) {
             $0.writes.append(saves)
-            $0.final[place]?.records["g"] = v(25, "g1")
+            $0.final[location]?.records["g"] = v(25, "g1")
         }
         let mixed = write(
             70, .max,
@@ -200,16 +203,16 @@ struct KillCheckerTests {
             isAtomic: true)
         expect([.halfBatch]) {
             $0.writes.append(mixed)
-            $0.final[place]?.records["c"] = nil
+            $0.final[location]?.records["c"] = nil
         }
         expect([.halfBatch]) {
             $0.writes.append(mixed)
-            $0.final[place]?.records["d"] = v(25, "d2")
+            $0.final[location]?.records["d"] = v(25, "d2")
         }
         expect([.halfBatch]) {
             $0.snapshots.append(
                 Snapshot(
-                    place: place,
+                    location: location,
                     records: ["a": v(20, "a1"), "b": v(11, "b0"), "c": v(21, "c1")],
                     span: Span(began: 22, ended: 24), by: "a test"))
         }
@@ -221,7 +224,7 @@ struct KillCheckerTests {
 
     @Test("What was refused and shows all the same is reported")
     func refusedVisible() {
-        expect(including: .refusedVisible) { $0.final[place]?.records["a"] = v(25, "a2") }
+        expect(including: .refusedVisible) { $0.final[location]?.records["a"] = v(25, "a2") }
         expect(including: .refusedVisible) {
             $0.sightings.append(sighting("a", v(25, "a2"), 62, 64))
         }
@@ -229,16 +232,16 @@ struct KillCheckerTests {
 
     @Test("A value that nobody wrote, or wrote elsewhere, is reported")
     func unknownContent() {
-        expect(including: .unknownContent) { $0.final[place]?.records["f"] = v(25, "z9") }
-        expect(including: .unknownContent) { $0.final[place]?.records["g"] = v(25, "f1") }
+        expect(including: .unknownContent) { $0.final[location]?.records["f"] = v(25, "z9") }
+        expect(including: .unknownContent) { $0.final[location]?.records["g"] = v(25, "f1") }
     }
 
     @Test("A version of an earlier life that is back is reported")
     func pastChanged() {
         expect(including: .pastChanged) {
-            $0.initial[place]?.records["a"] = nil
+            $0.initial[location]?.records["a"] = nil
             $0.writes = []
-            $0.final[place]?.records = ["a": v(10, "a0"), "b": v(11, "b0")]
+            $0.final[location]?.records = ["a": v(10, "a0"), "b": v(11, "b0")]
         }
     }
 
@@ -248,11 +251,11 @@ struct KillCheckerTests {
     func lostUpdate() {
         expect([.lostUpdate]) {
             $0.writes[6].operations[0].outcome = .saved(25)
-            $0.final[place]?.records["a"] = v(25, "a2")
+            $0.final[location]?.records["a"] = v(25, "a2")
         }
         expect([.lostUpdate]) {
             $0.writes.append(write(70, 79, [Operation("c", .create, "c2", .saved(25))]))
-            $0.final[place]?.records["c"] = v(25, "c2")
+            $0.final[location]?.records["c"] = v(25, "c2")
         }
         expect(including: .lostUpdate) {
             $0.writes.append(write(70, 79, [Operation("a", .delete(base: 10), "", .deleted)]))
@@ -299,7 +302,7 @@ struct KillCheckerTests {
     func tagReused() {
         expect(including: .tagReused) {
             $0.writes.append(write(70, 79, [Operation("g", .create, "g1", .saved(22))]))
-            $0.final[place]?.records["g"] = v(22, "g1")
+            $0.final[location]?.records["g"] = v(22, "g1")
         }
         expect(including: .tagReused) { $0.sightings.append(sighting("c", v(25, "c1"), 30, 31)) }
     }
@@ -308,11 +311,11 @@ struct KillCheckerTests {
     func tagWentBack() {
         expect([.tagWentBack]) {
             $0.writes.append(write(70, 79, [Operation("g", .create, "g1", .saved(9))]))
-            $0.final[place]?.records["g"] = v(9, "g1")
+            $0.final[location]?.records["g"] = v(9, "g1")
         }
         expect([.tagWentBack]) {
             $0.writes.append(write(70, 79, [Operation("g", .create, "g1", .saved(19))]))
-            $0.final[place]?.records["g"] = v(19, "g1")
+            $0.final[location]?.records["g"] = v(19, "g1")
         }
     }
 
@@ -323,8 +326,8 @@ struct KillCheckerTests {
         expect([.tokenWentBack]) { $0.pages = [page(ahead, FeedToken(zone: 1, position: 22), [])] }
         expect([.tokenWentBack]) { $0.pages = [page(ahead, FeedToken(zone: 2, position: 25), [])] }
         expect(including: .tokenWentBack) {
-            $0.initial[place]?.position = 30
-            $0.final[place]?.position = 29
+            $0.initial[location]?.position = 30
+            $0.final[location]?.position = 29
         }
     }
 
@@ -332,14 +335,14 @@ struct KillCheckerTests {
 
     @Test("A follower that misses a change or a deletion is reported")
     func feedIncomplete() {
-        let whole = good.final[place]?.records ?? [:]
+        let whole = good.final[location]?.records ?? [:]
         var lacking = whole
         lacking["d"] = nil
         var stale = whole
         stale["b"] = v(11, "b0")
-        expect([]) { $0.replicas = [("a test", place, whole)] }
-        expect([.feedIncomplete]) { $0.replicas = [("a test", place, lacking)] }
-        expect([.feedIncomplete]) { $0.replicas = [("a test", place, stale)] }
+        expect([]) { $0.replicas = [("a test", location, whole)] }
+        expect([.feedIncomplete]) { $0.replicas = [("a test", location, lacking)] }
+        expect([.feedIncomplete]) { $0.replicas = [("a test", location, stale)] }
         expect([]) { $0.zoneReplicas = [("a test", 0, ["Z"])] }
         expect([.feedIncomplete]) { $0.zoneReplicas = [("a test", 0, [])] }
     }
@@ -349,7 +352,7 @@ struct KillCheckerTests {
         expect([.staleRead]) {
             $0.snapshots.append(
                 Snapshot(
-                    place: place, records: ["a": v(10, "a0"), "b": v(11, "b0")],
+                    location: location, records: ["a": v(10, "a0"), "b": v(11, "b0")],
                     span: Span(began: 20, ended: 21), by: "a test"))
         }
     }
@@ -374,7 +377,7 @@ struct KillCheckerTests {
     @Test("A token called expired in a zone that is still the same is reported")
     func falseExpiry() {
         func expiry(_ now: Int64) -> Expiry {
-            Expiry(place: place, follower: "a test", former: 1, now: now)
+            Expiry(location: location, follower: "a test", previous: 1, now: now)
         }
         expect([]) { $0.expiries = [expiry(2)] }
         expect([.tokenExpired]) { $0.expiries = [expiry(1)] }

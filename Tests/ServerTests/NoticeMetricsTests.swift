@@ -28,7 +28,7 @@ struct NoticeMetricsTests {
         _ = try broken.next()
         var (page, lag) = ("", 0.0)
         // The record and its new user are told of, to each of the two. Failed attempts are made again.
-        try Patience.until {
+        try Wait.until {
             page = try home.server.metrics()
             lag = max(lag, value("lenticular_notice_lag_seconds", in: page) ?? 0)
             return value("lenticular_notices_sent_total", in: page) == 2

@@ -153,7 +153,7 @@ struct OperatingControlSocketTests {
                 try? client.run(
                     ControlRequest(arguments: ["long"], inputs: [:]), secondsMax: 300)?.output)
         }
-        #expect(started.wait(timeout: .now() + .seconds(Patience.seconds)) == .success)
+        #expect(started.wait(timeout: .now() + .seconds(Wait.seconds)) == .success)
         let short = try ControlClient(path: path).run(
             ControlRequest(arguments: ["short"], inputs: [:]), secondsMax: 120)
         #expect(short?.output == Array("short".utf8))

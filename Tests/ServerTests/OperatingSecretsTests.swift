@@ -19,19 +19,19 @@ struct OperatingSecretsTests {
     init() throws {
         folder = try TemporaryFolder()
         let data = folder.path("data")
-        let place = ["iCloud.a", "development"]
+        let location = ["iCloud.a", "development"]
         server = try ServerProcess(data: data)
         for words in [["container", "create", "iCloud.a"], ["user", "create", "ann@a.example"]] {
             try #require(try Program.run(words + ["--data", data]).status == 0)
         }
         let api = try #require(
             try Program.run(
-                ["api-token", "create"] + place + ["--name", "t", "--json", "--data", data]
+                ["api-token", "create"] + location + ["--name", "t", "--json", "--data", data]
             )
             .object["apiToken"] as? String)
         let web = try #require(
             try Program.run(
-                ["web-token", "create"] + place + ["ann@a.example", "--json", "--data", data]
+                ["web-token", "create"] + location + ["ann@a.example", "--json", "--data", data]
             ).object["webAuthToken"] as? String)
         query = "?ckAPIToken=\(api)&ckWebAuthToken=\(web)"
     }

@@ -350,9 +350,9 @@ struct OperatingServerTests {
             }
         }
         try #require(bound == 0)
-        var patience = timeval(tv_sec: 120, tv_usec: 0)
+        var timeout = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(
-            descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+            descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         func next() -> String {
             var bytes = [UInt8](repeating: 0, count: 256)
             let count = recv(descriptor, &bytes, bytes.count, 0)

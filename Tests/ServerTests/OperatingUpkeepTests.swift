@@ -62,12 +62,13 @@ struct OperatingUpkeepTests {
             let zone =
                 try transaction.zone(named: zoneName, of: owner.number)
                 ?? transaction.makeZone(named: zoneName, of: owner.number)
-            let former = try transaction.head(of: name, in: zone.number)
-            let isAlive = former != nil
+            let previous = try transaction.head(of: name, in: zone.number)
+            let isAlive = previous != nil
             _ = try transaction.save(
                 NewVersion(
-                    zone: zone, name: name, position: transaction.takePosition(), former: former,
-                    formerBytes: isAlive ? 2 : 0, formerIsAlive: isAlive, type: 0, flags: flags,
+                    zone: zone, name: name, position: transaction.takePosition(),
+                    previous: previous,
+                    previousBytes: isAlive ? 2 : 0, previousIsAlive: isAlive, type: 0, flags: flags,
                     body: Array("{}".utf8)))
         }
     }
@@ -85,7 +86,7 @@ struct OperatingUpkeepTests {
 
     /// Waits until nothing is left of the work that is queued.
     private func finishWork() throws {
-        try Patience.until {
+        try Wait.until {
             try store.writeAndWait {
                 try $0.nextWorkMoment(nil, for: WorkHolder(1)) == nil
             }
@@ -126,7 +127,7 @@ struct OperatingUpkeepTests {
             folder: folder, log: log, commands: CommandLineProgram.answer)
         #expect(try !isKnown("private"))
         // What was deleted is overwritten while it serves.
-        try Patience.until { try folder.users.unfinishedDeletions().isEmpty }
+        try Wait.until { try folder.users.unfinishedDeletions().isEmpty }
         server.drain(withinSeconds: 5)
     }
 
@@ -134,8 +135,8 @@ struct OperatingUpkeepTests {
     func checkBesideCollection() throws {
         defer { folder.close() }
         let store = try store
-        let depot = folder.stores.depot(of: Stores.Key(container, .development))
-        let upload = try depot.storage.begin(expectedBytes: 3)
+        let assetStore = folder.stores.assetStore(of: Stores.Key(container, .development))
+        let upload = try assetStore.storage.begin(expectedBytes: 3)
         try [1, 2, 3].withUnsafeBytes { try upload.append($0) }
         let content = try upload.seal()
         try upload.place()
@@ -149,8 +150,8 @@ struct OperatingUpkeepTests {
         }
         #expect(try folder.problems() == [])
         // A removal under way, of a file whose row a check may have read before.
-        #expect(depot.claims.claim([content.digest]) == [content.digest])
-        try depot.storage.delete(content.digest)
+        #expect(assetStore.claims.claim([content.digest]) == [content.digest])
+        try assetStore.storage.delete(content.digest)
         let found = Mutex<[String]?>(nil)
         let done = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
@@ -166,7 +167,7 @@ struct OperatingUpkeepTests {
             let forgotten = try transaction.forgetUnusedAssets([content.digest], since: now)
             #expect(forgotten == [content.digest])
         }
-        depot.claims.unclaim([content.digest])
+        assetStore.claims.unclaim([content.digest])
         #expect(done.wait(timeout: .now() + 60) == .success)
         #expect(found.withLock { $0 } == [])
     }

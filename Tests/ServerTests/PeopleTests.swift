@@ -92,7 +92,7 @@ struct PeopleTests {
                 "LENTICULAR_OUTGOING_ALLOWED_NETWORKS": "127.0.0.1",
             ]) { $1 })
         // Ten seconds each: together longer than anybody here waits for the mail.
-        for number in 0...(Int(Patience.seconds) / 10) {
+        for number in 0...(Int(Wait.seconds) / 10) {
             let invited = try server.command("user", "invite", "+49 171 \(2_345_670 + number)")
             #expect(invited.status == 0, "\(invited.error)")
         }
@@ -127,7 +127,7 @@ struct PeopleTests {
         var piece = [UInt8](repeating: 0, count: 4_096)
         while true {
             var watched = pollfd(fd: pipe, events: Int16(POLLIN), revents: 0)
-            try #require(poll(&watched, 1, Int32(Patience.seconds) * 1_000) > 0, "no letter came")
+            try #require(poll(&watched, 1, Int32(Wait.seconds) * 1_000) > 0, "no letter came")
             let count = read(pipe, &piece, piece.count)
             if count > 0 { bytes += piece[..<count] }
             if count == 0 { return String(decoding: bytes, as: UTF8.self) }

@@ -152,17 +152,17 @@ struct PersonalDataTests {
         func text(_ path: String) throws -> String {
             try String(contentsOfFile: "\(unpacked)/\(path)", encoding: .utf8)
         }
-        let place = "\(Self.container)/development"
+        let location = "\(Self.container)/development"
         #expect(try text("account.json").contains("ida@example.org"))
-        #expect(try text("\(place)/private/Notes.json").contains("Secret of Ida"))
-        let published = try text("\(place)/public.json")
+        #expect(try text("\(location)/private/Notes.json").contains("Secret of Ida"))
+        let published = try text("\(location)/public.json")
         #expect(published.contains("A poem of Ida") && !published.contains("A reply of Mo"))
-        #expect(try text("\(place)/shared.json").contains("Share-list"))
+        #expect(try text("\(location)/shared.json").contains("Share-list"))
         let assets = try FileManager.default.contentsOfDirectory(
-            atPath: "\(unpacked)/\(place)/assets")
+            atPath: "\(unpacked)/\(location)/assets")
         #expect(assets.count == 1)
-        #expect(try text("\(place)/assets/\(assets[0])") == "the bytes of a file")
-        for path in ["account.json", "\(place)/public.json", "\(place)/private/Notes.json"] {
+        #expect(try text("\(location)/assets/\(assets[0])") == "the bytes of a file")
+        for path in ["account.json", "\(location)/public.json", "\(location)/private/Notes.json"] {
             let contents = try text(path)
             #expect(
                 (try? JSONSerialization.jsonObject(with: Data(contents.utf8))) != nil, "\(path)")

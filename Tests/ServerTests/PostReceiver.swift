@@ -59,7 +59,7 @@ final class PostReceiver: @unchecked Sendable {
     /// Head and body of the next request.
     ///
     /// - Throws: when none comes in time.
-    func next(withinSeconds seconds: Int = Patience.seconds) throws -> (head: String, body: Data) {
+    func next(withinSeconds seconds: Int = Wait.seconds) throws -> (head: String, body: Data) {
         condition.lock()
         defer { condition.unlock() }
         let deadline = Date(timeIntervalSinceNow: Double(seconds))
@@ -96,9 +96,9 @@ final class PostReceiver: @unchecked Sendable {
 
     /// Reads a head and a body of the length that it names; nil when the connection ends before.
     private static func request(on connection: Int32) -> Data? {
-        var patience = timeval(tv_sec: 60, tv_usec: 0)
+        var timeout = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(
-            connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+            connection, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var request = Data()
         var piece = [UInt8](repeating: 0, count: 65_536)
         while true {

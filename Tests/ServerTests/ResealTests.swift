@@ -15,7 +15,7 @@ import Testing
 struct ResealTests {
     private static let factors = 150
     private let temporary: TemporaryFolder
-    private let former: String
+    private let previous: String
     private let new = String(repeating: "5c", count: 32)
     private var data: String { temporary.path("data") }
     private var keyFile: String { "\(data)/secrets.key" }
@@ -36,7 +36,7 @@ struct ResealTests {
                     secret: folder.secrets.seal(secret, for: SecondFactors.subject(user.id)),
                     lastStep: 0, recovery: [], madeAt: 1))
         }
-        _ = try folder.reception.identityProviders.add(
+        _ = try folder.accountUseCases.identityProviders.add(
             name: "Id", issuer: "https://id.example", client: "c", secret: Array("s3cret".utf8),
             signingKey: nil, trustsEmail: false, usesFormPost: false, now: 1)
         try folder.pushKeys.add(
@@ -47,7 +47,7 @@ struct ResealTests {
             AddWebhook(
                 "https://hooks.example/", to: NamedEnvironment("iCloud.a", .development),
                 as: "first"))
-        former = try String(contentsOfFile: "\(data)/secrets.key", encoding: .utf8)
+        previous = try String(contentsOfFile: "\(data)/secrets.key", encoding: .utf8)
             .trimmingCharacters(in: .newlines)
     }
 
@@ -112,7 +112,7 @@ struct ResealTests {
     @Test("All that is sealed goes under the first key, and the former one can leave the file")
     func all() throws {
         let own = try ownPublicKey()
-        try write(new, former)
+        try write(new, previous)
         #expect(numbers(try reseal()) == [Self.factors + 4, 0, 0])
         #expect(numbers(try reseal()) == [0, Self.factors + 4, 0])
         try write(new)
@@ -129,20 +129,20 @@ struct ResealTests {
         try write(other)
         try FileManager.default.removeItem(atPath: "\(data)/sealed-by")
         #expect(numbers(try reseal()) == [0, 0, Self.factors + 4])
-        try write(other, former)
+        try write(other, previous)
         #expect(numbers(try reseal()) == [Self.factors + 4, 0, 0])
     }
 
     @Test("A running server that has other keys than the file is not told to seal by them")
     func changed() throws {
         let server = try ServerProcess(data: data)
-        try write(new, former)
+        try write(new, previous)
         let refused = try server.command("secrets", "reseal")
         #expect(refused.status == 1 && refused.error.contains("restart the server first"))
         server.signal(SIGTERM)
         #expect(server.wait() == 0)
         let again = try ServerProcess(data: data)
-        // The server's own key is sealed by the former one, too.
+        // The server's own key is sealed by the previous one, too.
         #expect(numbers(try again.command("secrets", "reseal", "--json"))[0] == Self.factors + 4)
         again.signal(SIGTERM)
         #expect(again.wait() == 0)
@@ -152,7 +152,7 @@ struct ResealTests {
 
     @Test("Killed in the middle, it has lost nothing and goes on with the next call")
     func killed() throws {
-        try write(new, former)
+        try write(new, previous)
         for _ in 0..<3 {
             let process = ChildProcess()
             process.executableURL = Program.url

@@ -58,7 +58,7 @@ struct SentNoticeTests {
         try home.tell(
             "\"webPush\":{\"endpoint\":\"https://localhost:\(receiver.port)/p\","
                 + "\"p256dh\":\"\(point)\",\"auth\":\"\(secret)\"}")
-        let deadline = Date(timeIntervalSinceNow: Double(Patience.seconds))
+        let deadline = Date(timeIntervalSinceNow: Double(Wait.seconds))
         let failed = #/lenticular_notices_failed_total [1-9]/#
         while try !home.server.metrics().contains(failed), Date() < deadline {}
         #expect(try home.server.metrics().contains(failed))

@@ -143,9 +143,9 @@ struct SettingEffectTests {
     @Test("The tests that are named to show a setting are there")
     func named() throws {
         let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        for (setting, place) in Self.shown {
-            let text = try String(contentsOf: tests.appending(path: place.file), encoding: .utf8)
-            #expect(text.contains(place.text), "\(setting): \(place.file)")
+        for (setting, location) in Self.shown {
+            let text = try String(contentsOf: tests.appending(path: location.file), encoding: .utf8)
+            #expect(text.contains(location.text), "\(setting): \(location.file)")
         }
     }
 }

@@ -41,11 +41,11 @@ struct SystemCallTests {
     /// The place in the trace at which each folder of this name was brought to the disk.
     private func synchronized(_ calls: [Substring]) -> [String: [Int]] {
         var found: [String: [Int]] = [:]
-        for (place, call) in calls.enumerated() {
+        for (location, call) in calls.enumerated() {
             guard let path = call.firstMatch(of: #/f(?:data)?sync\(\d+<([^>]*)>/#)?.1 else {
                 continue
             }
-            found[plain(path), default: []].append(place)
+            found[plain(path), default: []].append(location)
         }
         return found
     }
@@ -53,9 +53,9 @@ struct SystemCallTests {
     @Test(
         "Each new folder's name is brought to the disk, and so is one that a killed start has made")
     func folders() throws {
-        let place = "\(folder.path("data"))/containers/icloud.a/development"
+        let location = "\(folder.path("data"))/containers/icloud.a/development"
         // The start that made these was ended before it synchronized anything.
-        let assets = "\(place)/assets"
+        let assets = "\(location)/assets"
         for byte in 0...255 {
             try FileManager.default.createDirectory(
                 atPath: "\(assets)/" + String(format: "%02x", byte),
@@ -75,7 +75,7 @@ struct SystemCallTests {
         let calls = try calls(of: test)
         let synchronized = synchronized(calls)
         var made = 0
-        for (place, call) in calls.enumerated() {
+        for (location, call) in calls.enumerated() {
             guard
                 let match = call.firstMatch(
                     of: #/mkdir(?:at)?\((?:AT_FDCWD[^,]*, )?"([^"]+)".* = 0$/#)
@@ -87,11 +87,11 @@ struct SystemCallTests {
             }
             made += 1
             let above = (path as NSString).deletingLastPathComponent
-            #expect(synchronized[above]?.contains { $0 > place } == true, "\(path)")
+            #expect(synchronized[above]?.contains { $0 > location } == true, "\(path)")
         }
         #expect(made > 0)
         for above in [
-            assets, place, "\(folder.path("data"))/containers/icloud.a",
+            assets, location, "\(folder.path("data"))/containers/icloud.a",
             "\(folder.path("data"))/containers", folder.path("data"),
         ] {
             #expect(synchronized[above] != nil, "\(above)")
@@ -111,7 +111,7 @@ struct SystemCallTests {
         let calls = try calls(of: test)
         let synchronized = synchronized(calls)
         var placed = 0
-        for (place, call) in calls.enumerated() where call.contains("/assets-sums/") {
+        for (location, call) in calls.enumerated() where call.contains("/assets-sums/") {
             if let opened = call.firstMatch(of: #/openat\([^"]*"([^"]+)", [^)]*O_(?:WRONLY|RDWR)/#)
             {
                 #expect(opened.1.contains("/assets-sums/incoming/"), "\(call)")
@@ -119,11 +119,11 @@ struct SystemCallTests {
             guard let moved = call.firstMatch(of: #/rename[at2]*\([^"]*"([^"]+)"[^"]*"([^"]+)"/#)
             else { continue }
             placed += 1
-            let written = calls[..<place].lastIndex {
+            let written = calls[..<location].lastIndex {
                 $0.contains("write(") && $0.contains(moved.1)
             }
             let isSynchronized = synchronized[plain(moved.1)]?.contains {
-                $0 < place && $0 > written ?? .max
+                $0 < location && $0 > written ?? .max
             }
             #expect(isSynchronized == true, "\(call)")
         }

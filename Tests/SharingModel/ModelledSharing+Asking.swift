@@ -29,17 +29,17 @@ extension ModelledSharing.Share {
 
 extension ModelledSharing {
     /// Whether those who decide on a share are to see that somebody asks.
-    package func admitsRequest(of user: Int, for share: Share, in place: Place) -> Bool {
-        share.allowsRequests && place.owner != user && !share.asking.contains(user)
+    package func admitsRequest(of user: Int, for share: Share, in ownedZone: OwnedZone) -> Bool {
+        share.allowsRequests && ownedZone.owner != user && !share.asking.contains(user)
             && !share.blocked.contains(user) && entry(of: user, in: share) == nil
     }
 
     /// Notes that somebody asks, where it is to be seen.
-    package mutating func ask(_ name: String, user: Int, in place: Place) {
-        guard let share = record(name, in: place)?.share,
-            admitsRequest(of: user, for: share, in: place)
+    package mutating func ask(_ name: String, user: Int, in ownedZone: OwnedZone) {
+        guard let share = record(name, in: ownedZone)?.share,
+            admitsRequest(of: user, for: share, in: ownedZone)
         else { return }
-        change(name, in: place) { record in
+        change(name, in: ownedZone) { record in
             record.share?.asking.append(user)
             record.touch()
         }

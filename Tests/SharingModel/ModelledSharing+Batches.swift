@@ -52,12 +52,12 @@ package struct SharingOperation: Sendable {
 package typealias SharingOutcomes = Set<String?>
 
 package struct SharingBatch: Sendable {
-    package var place: ModelledSharing.Place
+    package var ownedZone: ModelledSharing.OwnedZone
     package var user: Int
     package var isAtomic: Bool
     package var operations: [SharingOperation]
 
-    package var isOwners: Bool { user == place.owner }
+    package var isOwners: Bool { user == ownedZone.owner }
 }
 
 extension ModelledSharing {
@@ -66,8 +66,8 @@ extension ModelledSharing {
 
     /// How each operation of a batch may end; nil when the zone is not there for the caller.
     package func outcomes(of batch: SharingBatch) -> [SharingOutcomes]? {
-        guard zones[batch.place] != nil else { return nil }
-        if !batch.isOwners, !sharedPlaces(of: batch.user).contains(batch.place) {
+        guard zones[batch.ownedZone] != nil else { return nil }
+        if !batch.isOwners, !sharedOwnedZones(of: batch.user).contains(batch.ownedZone) {
             // Who has left may leave again, though nothing is left to see.
             let hasLeftAll = batch.operations.allSatisfy { $0.deletes && hasLeft($0.name, batch) }
             return hasLeftAll ? batch.operations.map { _ in [nil] } : nil
@@ -79,27 +79,27 @@ extension ModelledSharing {
             }
             .map(\.name))
         var sight = self
-        for name in unseen { sight.forget(name, in: batch.place) }
+        for name in unseen { sight.forget(name, in: batch.ownedZone) }
         return sight.outcomes(of: batch, unseen)
     }
 
     /// Makes as if a record were not there, and had never been.
-    private mutating func forget(_ name: String, in place: Place) {
-        zones[place]?.records[name] = nil
-        if let share = share(ofRoot: name, in: place) { zones[place]?.records[share] = nil }
-        for child in children(of: name, in: place) {
-            zones[place]?.records[child]?.parent = nil
+    private mutating func forget(_ name: String, in ownedZone: OwnedZone) {
+        zones[ownedZone]?.records[name] = nil
+        if let share = share(ofRoot: name, in: ownedZone) { zones[ownedZone]?.records[share] = nil }
+        for child in children(of: name, in: ownedZone) {
+            zones[ownedZone]?.records[child]?.parent = nil
         }
     }
 
     private func isUnseen(_ name: String, _ batch: SharingBatch) -> Bool {
-        record(name, in: batch.place) != nil
-            && permission(of: batch.user, for: name, in: batch.place) == nil
+        record(name, in: batch.ownedZone) != nil
+            && permission(of: batch.user, for: name, in: batch.ownedZone) == nil
     }
 
     /// Whether a share record is one that the caller has left.
     private func hasLeft(_ name: String, _ batch: SharingBatch) -> Bool {
-        record(name, in: batch.place)?.share?.participants
+        record(name, in: batch.ownedZone)?.share?.participants
             .contains { $0.user == batch.user && $0.status == .removed } ?? false
     }
 
@@ -136,7 +136,7 @@ extension ModelledSharing {
     /// Applies what succeeded.
     package mutating func apply(_ batch: SharingBatch, succeeded: [Bool]) {
         let before = self
-        let formerShares = Set(shares(in: batch.place).map(\.name))
+        let previousShares = Set(shares(in: batch.ownedZone).map(\.name))
         // What they could not see before the batch is as it was.
         let isThere = batch.operations.map { !isUnseen($0.name, batch) }
         for ((operation, isDone), isThere) in zip(zip(batch.operations, succeeded), isThere)
@@ -145,14 +145,14 @@ extension ModelledSharing {
         }
         // A root says that it is shared, whichever of the two came first.
         for (operation, isDone) in zip(batch.operations, succeeded)
-        where isDone && !formerShares.contains(operation.name) {
+        where isDone && !previousShares.contains(operation.name) {
             guard let root = operation.share?.root else { continue }
-            change(root, in: batch.place) {
+            change(root, in: batch.ownedZone) {
                 $0.hasGUID = true
                 $0.touch()
             }
         }
-        touched.insert(batch.place)
+        touched.insert(batch.ownedZone)
     }
 
     /// Each operation by itself, after those before it.
@@ -171,15 +171,15 @@ extension ModelledSharing {
     private func outcomes(
         of operation: SharingOperation, _ batch: SharingBatch, before: ModelledSharing
     ) -> SharingOutcomes {
-        let place = batch.place
-        let former = record(operation.name, in: place)
-        if let former, former.share != nil || operation.share != nil {
-            return outcomes(of: operation, onShare: former, batch)
+        let ownedZone = batch.ownedZone
+        let previous = record(operation.name, in: ownedZone)
+        if let previous, previous.share != nil || operation.share != nil {
+            return outcomes(of: operation, onShare: previous, batch)
         }
         if operation.share != nil { return outcomes(ofNewShare: operation, batch) }
         // Rights are those that they had before the batch.
-        let right = before.permission(of: batch.user, for: operation.name, in: place)
-        guard let former, let right else {
+        let right = before.permission(of: batch.user, for: operation.name, in: ownedZone)
+        guard let previous, let right else {
             if operation.compares { return ["NOT_FOUND"] }
             if operation.deletes { return [nil] }
             if losesParent(operation, over: nil, batch) { return Self.denied }
@@ -191,14 +191,14 @@ extension ModelledSharing {
         if right != .readWrite { refusals.formUnion(Self.denied) }
         if operation.kind == "create" { refusals.insert("CONFLICT") }
         if operation.compares, operation.isTagStale { refusals.insert("CONFLICT") }
-        if former.type != operation.type, !operation.deletes { refusals.insert("BAD_REQUEST") }
+        if previous.type != operation.type, !operation.deletes { refusals.insert("BAD_REQUEST") }
         if !operation.deletes, operation.parent == .set(operation.name) {
             refusals.insert("BAD_REQUEST")
             if !batch.isOwners { refusals.formUnion(Self.denied) }
         }
-        let isRoot = share(ofRoot: operation.name, in: place) != nil
+        let isRoot = share(ofRoot: operation.name, in: ownedZone) != nil
         if isRoot, !batch.isOwners, operation.deletes { refusals.formUnion(Self.denied) }
-        if !isRoot, losesParent(operation, over: former, batch) {
+        if !isRoot, losesParent(operation, over: previous, batch) {
             refusals.formUnion(Self.denied)
         }
         if !refusals.isEmpty { return refusals }
@@ -211,12 +211,13 @@ extension ModelledSharing {
 
     /// Whether a participant's save would leave a record outside of every tree.
     private func losesParent(
-        _ operation: SharingOperation, over former: Record?, _ batch: SharingBatch
+        _ operation: SharingOperation, over previous: Record?, _ batch: SharingBatch
     ) -> Bool {
-        guard !batch.isOwners, !operation.deletes, record(Self.zoneShare, in: batch.place) == nil
+        guard !batch.isOwners, !operation.deletes,
+            record(Self.zoneShare, in: batch.ownedZone) == nil
         else { return false }
         switch operation.parent {
-        case .absent: return operation.replaces || former?.parent == nil
+        case .absent: return operation.replaces || previous?.parent == nil
         case .cleared: return true
         case .set: return false
         }
@@ -225,9 +226,9 @@ extension ModelledSharing {
     // MARK: - Shares
 
     private func outcomes(
-        of operation: SharingOperation, onShare former: Record, _ batch: SharingBatch
+        of operation: SharingOperation, onShare previous: Record, _ batch: SharingBatch
     ) -> SharingOutcomes {
-        let entry = former.share.flatMap { participation(of: batch.user, in: $0) }
+        let entry = previous.share.flatMap { participation(of: batch.user, in: $0) }
         let mayChange = batch.isOwners || entry?.role == .administrator
         if operation.deletes {
             if hasLeft(operation.name, batch) { return [nil] }
@@ -235,7 +236,7 @@ extension ModelledSharing {
             return isStale ? ["CONFLICT"] : [nil]
         }
         var refusals: SharingOutcomes = []
-        if former.share == nil || operation.share == nil || former.type != operation.type {
+        if previous.share == nil || operation.share == nil || previous.type != operation.type {
             refusals.formUnion(["BAD_REQUEST"])
         }
         if operation.kind == "create" { refusals.insert("CONFLICT") }
@@ -244,7 +245,7 @@ extension ModelledSharing {
         // A share is never saved unseen, whatever the operation.
         if operation.isTagStale || operation.tag == nil { refusals.insert("CONFLICT") }
         if !mayChange { refusals.formUnion(Self.denied) }
-        if !batch.isOwners, let share = former.share, let change = operation.share {
+        if !batch.isOwners, let share = previous.share, let change = operation.share {
             // Administrators change participants and permissions, and make no other administrators.
             let promotes = (change.entries ?? []).contains { entry in
                 entry.role == .administrator
@@ -252,10 +253,10 @@ extension ModelledSharing {
             }
             let fields =
                 operation.replaces
-                ? operation.fields : former.fields.merging(operation.fields) { $1 }
-            if promotes || fields != former.fields { refusals.formUnion(Self.denied) }
+                ? operation.fields : previous.fields.merging(operation.fields) { $1 }
+            if promotes || fields != previous.fields { refusals.formUnion(Self.denied) }
         }
-        if let share = former.share, let change = operation.share {
+        if let share = previous.share, let change = operation.share {
             // Who takes part already needs no approval, and loses nothing by it.
             let present =
                 change.entries.map { entries in
@@ -264,7 +265,7 @@ extension ModelledSharing {
                         return match(entry, in: share)?.user
                     }
                 } ?? share.participants.compactMap(\.user)
-            let known = Set(share.asking + present + [batch.place.owner])
+            let known = Set(share.asking + present + [batch.ownedZone.owner])
             if !change.approve.allSatisfy(known.contains) { refusals.insert("BAD_REQUEST") }
         }
         return refusals.isEmpty ? [nil] : refusals
@@ -276,7 +277,7 @@ extension ModelledSharing {
         guard let share = operation.share else { return [nil] }
         if operation.compares { return ["NOT_FOUND"] }
         guard batch.isOwners else { return ["BAD_REQUEST", "ACCESS_DENIED"] }
-        guard batch.place.zone != Self.defaultZone else { return ["BAD_REQUEST"] }
+        guard batch.ownedZone.zone != Self.defaultZone else { return ["BAD_REQUEST"] }
         // What it shares is looked at after all operations.
         return (operation.name == Self.zoneShare) == (share.root == nil) ? [nil] : ["BAD_REQUEST"]
     }
@@ -285,13 +286,13 @@ extension ModelledSharing {
     private func faults(
         ofNewShare operation: SharingOperation, _ batch: SharingBatch, before: ModelledSharing
     ) -> SharingOutcomes {
-        let others = shares(in: batch.place).filter { $0.name != operation.name }
+        let others = shares(in: batch.ownedZone).filter { $0.name != operation.name }
         guard let root = operation.share?.root else { return others.isEmpty ? [] : ["BAD_REQUEST"] }
-        guard let record = record(root, in: batch.place), record.share == nil else {
+        guard let record = record(root, in: batch.ownedZone), record.share == nil else {
             return ["BAD_REQUEST"]
         }
         var found: SharingOutcomes = []
-        if before.record(root, in: batch.place) != nil {
+        if before.record(root, in: batch.ownedZone) != nil {
             if operation.share?.rootTag == nil { found.insert("BAD_REQUEST") }
             if operation.share?.isRootTagStale == true { found.insert("CONFLICT") }
         }
@@ -301,14 +302,14 @@ extension ModelledSharing {
                 continue
             }
             if shared == root { found.formUnion(["CONFLICT", "BAD_REQUEST"]) }
-            if overlaps(root, shared, in: batch.place) { found.insert("BAD_REQUEST") }
+            if overlaps(root, shared, in: batch.ownedZone) { found.insert("BAD_REQUEST") }
         }
         return found
     }
 
-    private func overlaps(_ one: String, _ other: String, in place: Place) -> Bool {
-        ancestors(of: one, in: place).contains(other)
-            || ancestors(of: other, in: place).contains(one)
+    private func overlaps(_ one: String, _ other: String, in ownedZone: OwnedZone) -> Bool {
+        ancestors(of: one, in: ownedZone).contains(other)
+            || ancestors(of: other, in: ownedZone).contains(one)
     }
 
     // MARK: - After all operations
@@ -324,7 +325,7 @@ extension ModelledSharing {
             succeeded: zip(batch.operations, outcomes).map { operation, outcomes in
                 let leaves =
                     !batch.isOwners && operation.deletes
-                    && record(operation.name, in: batch.place)?.share != nil
+                    && record(operation.name, in: batch.ownedZone)?.share != nil
                 return outcomes.contains(nil) && !leaves
             })
         var broken: [Int: SharingOutcomes] = [:]
@@ -334,15 +335,15 @@ extension ModelledSharing {
             let name = operation.name
             if operation.deletes {
                 let isMissed = (gone[index] ?? []).contains {
-                    !after.children(of: $0, in: batch.place).isEmpty
-                        && after.record($0, in: batch.place) == nil
+                    !after.children(of: $0, in: batch.ownedZone).isEmpty
+                        && after.record($0, in: batch.ownedZone) == nil
                 }
                 if isMissed { broken[index] = Self.dangling }
-            } else if let record = after.record(name, in: batch.place), record.share == nil {
+            } else if let record = after.record(name, in: batch.ownedZone), record.share == nil {
                 var found = after.faults(of: name, record, batch, before: self)
                 if after.isTiedToFailure(record, batch, outcomes) { found.formUnion(Self.dangling) }
                 if !found.isEmpty { broken[index] = found }
-            } else if operation.share != nil, record(name, in: batch.place) == nil {
+            } else if operation.share != nil, record(name, in: batch.ownedZone) == nil {
                 let found = after.faults(ofNewShare: operation, batch, before: self)
                 if !found.isEmpty { broken[index] = found }
             }
@@ -353,30 +354,32 @@ extension ModelledSharing {
     private func faults(
         of name: String, _ record: Record, _ batch: SharingBatch, before: ModelledSharing
     ) -> SharingOutcomes {
-        let place = batch.place
+        let ownedZone = batch.ownedZone
         var found: SharingOutcomes = []
-        let isRoot = share(ofRoot: name, in: place) != nil
+        let isRoot = share(ofRoot: name, in: ownedZone) != nil
         if let parent = record.parent, batch.isOwners || !isRoot {
-            if self.record(parent, in: place) == nil { found.formUnion(Self.dangling) }
-            if self.record(parent, in: place)?.share != nil {
+            if self.record(parent, in: ownedZone) == nil { found.formUnion(Self.dangling) }
+            if self.record(parent, in: ownedZone)?.share != nil {
                 found.formUnion(["BAD_REQUEST", "VALIDATING_REFERENCE_ERROR"])
             }
-            let isMoved = parent != before.record(name, in: place)?.parent
-            if isMoved, ancestors(of: name, in: place).contains(name) {
+            let isMoved = parent != before.record(name, in: ownedZone)?.parent
+            if isMoved, ancestors(of: name, in: ownedZone).contains(name) {
                 found.formUnion(["BAD_REQUEST", "VALIDATING_REFERENCE_ERROR"])
             }
         }
         if batch.isOwners {
-            let holdsRoots = tree(name, in: place).contains { share(ofRoot: $0, in: place) != nil }
-            let isBelow = ancestors(of: name, in: place)
-                .contains { share(ofRoot: $0, in: place) != nil }
-            if record.parent != before.record(name, in: place)?.parent, holdsRoots, isBelow {
+            let holdsRoots = tree(name, in: ownedZone).contains {
+                share(ofRoot: $0, in: ownedZone) != nil
+            }
+            let isBelow = ancestors(of: name, in: ownedZone)
+                .contains { share(ofRoot: $0, in: ownedZone) != nil }
+            if record.parent != before.record(name, in: ownedZone)?.parent, holdsRoots, isBelow {
                 found.formUnion(["BAD_REQUEST"])
             }
-        } else if permission(of: batch.user, for: name, in: place) != .readWrite {
+        } else if permission(of: batch.user, for: name, in: ownedZone) != .readWrite {
             found.formUnion(Self.denied)
             let parent = record.parent
-            if parent != nil, permission(of: batch.user, for: parent ?? "", in: place) == nil {
+            if parent != nil, permission(of: batch.user, for: parent ?? "", in: ownedZone) == nil {
                 found.formUnion(Self.dangling)
             }
         }
@@ -388,36 +391,36 @@ extension ModelledSharing {
     mutating func perform(
         _ operation: SharingOperation, _ batch: SharingBatch, before: ModelledSharing
     ) {
-        let place = batch.place
+        let ownedZone = batch.ownedZone
         if operation.deletes { return delete(operation.name, batch, before: before) }
-        let former = record(operation.name, in: place)
-        if former?.share != nil || operation.share != nil {
-            return saveShare(operation, over: former, batch)
+        let previous = record(operation.name, in: ownedZone)
+        if previous?.share != nil || operation.share != nil {
+            return saveShare(operation, over: previous, batch)
         }
         var record =
-            former
+            previous
             ?? Record(type: operation.type, creator: batch.user, modifier: batch.user)
         if operation.replaces { record.fields = [:] }
         record.fields.merge(operation.fields) { $1 }
-        let keepsParent = !batch.isOwners && share(ofRoot: operation.name, in: place) != nil
+        let keepsParent = !batch.isOwners && share(ofRoot: operation.name, in: ownedZone) != nil
         switch operation.parent {
         case .absent: if operation.replaces, !keepsParent { record.parent = nil }
         case .cleared: if !keepsParent { record.parent = nil }
         case .set(let parent): record.parent = parent
         }
-        if record.goesWith != former?.goesWith { record.isTiedByParticipant = !batch.isOwners }
+        if record.goesWith != previous?.goesWith { record.isTiedByParticipant = !batch.isOwners }
         record.modifier = batch.user
         if operation.makesGUID { record.hasGUID = true }
         record.touch()
-        zones[place]?.records[operation.name] = record
+        zones[ownedZone]?.records[operation.name] = record
     }
 
     private mutating func saveShare(
-        _ operation: SharingOperation, over former: Record?, _ batch: SharingBatch
+        _ operation: SharingOperation, over previous: Record?, _ batch: SharingBatch
     ) {
         guard let change = operation.share else { return }
         var record =
-            former
+            previous
             ?? Record(type: Self.shareType, creator: batch.user, modifier: batch.user)
         var share = record.share ?? Share(root: change.root, publicPermission: .nothing)
         if let entries = change.entries {
@@ -438,7 +441,7 @@ extension ModelledSharing {
             }
         }
         if let allows = change.allowsRequests { share.allowsRequests = allows }
-        share.decide(change, owner: batch.place.owner)
+        share.decide(change, owner: batch.ownedZone.owner)
         if let permission = change.publicPermission { share.publicPermission = permission }
         if share.publicPermission == .nothing {
             share.participants.removeAll { $0.role == .publicUser }
@@ -452,7 +455,7 @@ extension ModelledSharing {
         record.modifier = batch.user
         record.hasGUID = true
         record.touch()
-        zones[batch.place]?.records[operation.name] = record
+        zones[batch.ownedZone]?.records[operation.name] = record
     }
 
     /// The participant that an entry of a request means.
@@ -469,9 +472,9 @@ extension ModelledSharing {
     ///
     /// - Parameter first: whom the link is for that they came by.
     package func maySee(
-        _ user: Int, share: Share, in place: Place, by first: Participant? = nil
+        _ user: Int, share: Share, in ownedZone: OwnedZone, by first: Participant? = nil
     ) -> Bool {
-        if place.owner == user { return true }
+        if ownedZone.owner == user { return true }
         let own = entry(of: user, in: share)
         if own == nil, share.blocked.contains(user) { return false }
         return (own ?? first)?.permission ?? share.publicPermission != .nothing
@@ -479,13 +482,13 @@ extension ModelledSharing {
 
     /// Lets somebody in who may see the share.
     package mutating func accept(
-        _ name: String, user: Int, in place: Place, by first: Participant? = nil
+        _ name: String, user: Int, in ownedZone: OwnedZone, by first: Participant? = nil
     ) {
-        guard let share = record(name, in: place)?.share, place.owner != user,
+        guard let share = record(name, in: ownedZone)?.share, ownedZone.owner != user,
             participation(of: user, in: share) == nil
         else { return }
         let invitation = invitation(of: user, in: share) ?? first
-        change(name, in: place) { record in
+        change(name, in: ownedZone) { record in
             record.share?.asking.removeAll { $0 == user }
             record.share?.blocked.removeAll { $0 == user }
             if let at = record.share?.participants.firstIndex(where: { $0 == invitation }) {

@@ -9,25 +9,27 @@ extension ModelledSharing {
     }
 
     mutating func delete(_ name: String, _ batch: SharingBatch, before: ModelledSharing) {
-        let place = batch.place
-        guard let record = record(name, in: place) else { return }
-        if !batch.isOwners, record.share != nil { return leave(name, user: batch.user, in: place) }
+        let ownedZone = batch.ownedZone
+        guard let record = record(name, in: ownedZone) else { return }
+        if !batch.isOwners, record.share != nil {
+            return leave(name, user: batch.user, in: ownedZone)
+        }
         let gone = [name] + goingWith(name, batch, before: before)
         for name in gone {
-            if let root = share(ofRoot: name, in: place) { endShare(root, in: place) }
+            if let root = share(ofRoot: name, in: ownedZone) { endShare(root, in: ownedZone) }
         }
-        if record.share != nil { return endShare(name, in: place) }
-        for name in gone { zones[place]?.records[name] = nil }
+        if record.share != nil { return endShare(name, in: ownedZone) }
+        for name in gone { zones[ownedZone]?.records[name] = nil }
     }
 
-    private mutating func endShare(_ name: String, in place: Place) {
-        let root = record(name, in: place)?.share?.root
-        zones[place]?.records[name] = nil
-        if let root { change(root, in: place) { $0.touch() } }
+    private mutating func endShare(_ name: String, in ownedZone: OwnedZone) {
+        let root = record(name, in: ownedZone)?.share?.root
+        zones[ownedZone]?.records[name] = nil
+        if let root { change(root, in: ownedZone) { $0.touch() } }
     }
 
-    package mutating func leave(_ name: String, user: Int, in place: Place) {
-        change(name, in: place) {
+    package mutating func leave(_ name: String, user: Int, in ownedZone: OwnedZone) {
+        change(name, in: ownedZone) {
             for index in ($0.share?.participants ?? []).indices
             where $0.share?.participants[index].user == user {
                 $0.share?.participants[index].status = .removed
@@ -42,7 +44,7 @@ extension ModelledSharing {
     private func goingWith(
         _ name: String, _ batch: SharingBatch, before: ModelledSharing
     ) -> [String] {
-        let records = zones[batch.place]?.records ?? [:]
+        let records = zones[batch.ownedZone]?.records ?? [:]
         var reached = [name]
         var at = 0
         while at < reached.count {
@@ -63,20 +65,20 @@ extension ModelledSharing {
     private func mayTake(
         _ name: String, _ batch: SharingBatch, before: ModelledSharing
     ) -> Bool {
-        guard !batch.isOwners, before.record(name, in: batch.place) != nil else { return true }
-        return before.permission(of: batch.user, for: name, in: batch.place) == .readWrite
-            && before.share(ofRoot: name, in: batch.place) == nil
+        guard !batch.isOwners, before.record(name, in: batch.ownedZone) != nil else { return true }
+        return before.permission(of: batch.user, for: name, in: batch.ownedZone) == .readWrite
+            && before.share(ofRoot: name, in: batch.ownedZone) == nil
     }
 
     /// Whether one shared tree holds both records, or none holds either; of shares that stood before.
     private func isTogether(
         _ one: String, _ other: String, _ batch: SharingBatch, _ before: ModelledSharing
     ) -> Bool {
-        let roots = shares(in: batch.place)
-            .filter { before.record($0.name, in: batch.place)?.share != nil }
+        let roots = shares(in: batch.ownedZone)
+            .filter { before.record($0.name, in: batch.ownedZone)?.share != nil }
             .compactMap(\.share.root)
         func root(over name: String) -> String? {
-            ([name] + ancestors(of: name, in: batch.place)).first(where: roots.contains)
+            ([name] + ancestors(of: name, in: batch.ownedZone)).first(where: roots.contains)
         }
         return root(over: one) == root(over: other)
     }
@@ -87,7 +89,7 @@ extension ModelledSharing {
         var gone: [Int: [String]] = [:]
         for (index, operation) in batch.operations.enumerated() where outcomes[index].contains(nil)
         {
-            if operation.deletes, model.record(operation.name, in: batch.place) != nil {
+            if operation.deletes, model.record(operation.name, in: batch.ownedZone) != nil {
                 gone[index] =
                     [operation.name] + model.goingWith(operation.name, batch, before: self)
             }
@@ -100,7 +102,7 @@ extension ModelledSharing {
     func isTiedToFailure(
         _ record: Record, _ batch: SharingBatch, _ outcomes: [SharingOutcomes]
     ) -> Bool {
-        guard let target = record.goesWith, self.record(target, in: batch.place) == nil else {
+        guard let target = record.goesWith, self.record(target, in: batch.ownedZone) == nil else {
             return false
         }
         return zip(batch.operations, outcomes).contains {

@@ -65,29 +65,29 @@ package struct SharingPerson: Sendable {
 }
 
 package struct SharingViews {
-    package typealias Place = ModelledSharing.Place
+    package typealias OwnedZone = ModelledSharing.OwnedZone
     package let people: [SharingPerson]
 
     /// A zone as somebody is to see it, by record name.
     package func zone(
-        _ place: Place, for user: Int, of model: ModelledSharing
+        _ ownedZone: OwnedZone, for user: Int, of model: ModelledSharing
     ) -> [String: SeenRecord] {
-        guard let zone = model.zones[place] else { return [:] }
+        guard let zone = model.zones[ownedZone] else { return [:] }
         var seen: [String: SeenRecord] = [:]
         for (name, record) in zone.records
-        where model.permission(of: user, for: name, in: place) != nil {
-            seen[name] = self.record(name, record, in: place, for: user, of: model)
+        where model.permission(of: user, for: name, in: ownedZone) != nil {
+            seen[name] = self.record(name, record, in: ownedZone, for: user, of: model)
         }
         return seen
     }
 
     private func record(
-        _ name: String, _ record: ModelledSharing.Record, in place: Place, for user: Int,
+        _ name: String, _ record: ModelledSharing.Record, in ownedZone: OwnedZone, for user: Int,
         of model: ModelledSharing
     ) -> SeenRecord {
         var seen = SeenRecord(type: record.type, fields: record.fields)
-        let share = model.share(ofRoot: name, in: place)
-        let hidesParent = share != nil && place.owner != user
+        let share = model.share(ofRoot: name, in: ownedZone)
+        let hidesParent = share != nil && ownedZone.owner != user
         seen.parent = hidesParent ? nil : record.parent
         seen.share = share
         seen.guid = record.hasGUID ? record.guid : nil
@@ -95,10 +95,10 @@ package struct SharingViews {
         seen.creator = people[record.creator].recordName ?? ""
         seen.modifier = people[record.modifier].recordName ?? ""
         if let share = record.share {
-            let sharing = sharing(share, in: place, for: user, of: model)
+            let sharing = sharing(share, in: ownedZone, for: user, of: model)
             seen.sharing = sharing
             // Nobody learns by it of an administrator whom they are not shown.
-            if user != place.owner,
+            if user != ownedZone.owner,
                 !sharing.participants.contains(where: { $0.user == seen.modifier })
             {
                 seen.modifier = sharing.owner
@@ -110,13 +110,14 @@ package struct SharingViews {
     // MARK: - Shares
 
     private func sharing(
-        _ share: ModelledSharing.Share, in place: Place, for user: Int, of model: ModelledSharing
+        _ share: ModelledSharing.Share, in ownedZone: OwnedZone, for user: Int,
+        of model: ModelledSharing
     ) -> SeenShare {
         var seen = SeenShare(publicPermission: share.publicPermission.rawValue)
-        seen.owner = people[place.owner].recordName ?? ""
+        seen.owner = people[ownedZone.owner].recordName ?? ""
         let own = model.participation(of: user, in: share)
-        let isOwner = user == place.owner
-        var shown = [participant(nil, of: place.owner, showsAddress: isOwner)]
+        let isOwner = user == ownedZone.owner
+        var shown = [participant(nil, of: ownedZone.owner, showsAddress: isOwner)]
         if isOwner { seen.current = shown[0] }
         for entry in share.participants {
             let isOwn = own != nil && entry == own
@@ -163,13 +164,13 @@ package struct SharingViews {
 
     /// The strings that a zone tells somebody.
     package func secrets(
-        _ place: Place, for user: Int, of model: ModelledSharing
+        _ ownedZone: OwnedZone, for user: Int, of model: ModelledSharing
     ) -> Set<String> {
         var found: Set<String> = []
-        let seen = zone(place, for: user, of: model)
-        if !seen.isEmpty || place.owner == user {
-            found.insert(place.zone)
-            found.formUnion(identity(place.owner))
+        let seen = zone(ownedZone, for: user, of: model)
+        if !seen.isEmpty || ownedZone.owner == user {
+            found.insert(ownedZone.zone)
+            found.formUnion(identity(ownedZone.owner))
         }
         for (name, record) in seen {
             found.insert(name)
@@ -178,18 +179,19 @@ package struct SharingViews {
                 if let text { found.insert(text) }
             }
             for value in record.fields.values { found.formUnion(Secrets.inside(value)) }
-            guard let share = model.record(name, in: place)?.share else { continue }
-            found.formUnion(secrets(of: share, in: place, for: user, of: model))
+            guard let share = model.record(name, in: ownedZone)?.share else { continue }
+            found.formUnion(secrets(of: share, in: ownedZone, for: user, of: model))
         }
         return found
     }
 
     private func secrets(
-        of share: ModelledSharing.Share, in place: Place, for user: Int, of model: ModelledSharing
+        of share: ModelledSharing.Share, in ownedZone: OwnedZone, for user: Int,
+        of model: ModelledSharing
     ) -> Set<String> {
         var found: Set<String> = []
         let own = model.participation(of: user, in: share)
-        let isOwner = place.owner == user
+        let isOwner = ownedZone.owner == user
         guard isOwner || own?.role == .administrator || own?.permission == .readWrite else {
             return found
         }
@@ -229,16 +231,18 @@ package struct SharingViews {
 
     /// What resolving tells somebody who may see the share but has not joined.
     package func invitationSecrets(
-        _ name: String, in place: Place, of model: ModelledSharing
+        _ name: String, in ownedZone: OwnedZone, of model: ModelledSharing
     ) -> Set<String> {
-        guard let record = model.record(name, in: place), let share = record.share else {
+        guard let record = model.record(name, in: ownedZone), let share = record.share else {
             return []
         }
-        var found = identity(place.owner).union([name, place.zone])
+        var found = identity(ownedZone.owner).union([name, ownedZone.zone])
         found.formUnion(record.guid.map { [$0] } ?? [])
         found.insert(people[record.creator].recordName ?? "")
         for value in record.fields.values { found.formUnion(Secrets.inside(value)) }
-        guard let name = share.root, let root = model.record(name, in: place) else { return found }
+        guard let name = share.root, let root = model.record(name, in: ownedZone) else {
+            return found
+        }
         found.insert(name)
         for value in root.fields.values { found.formUnion(Secrets.inside(value)) }
         found.formUnion([root.creator, root.modifier].compactMap { people[$0].recordName })

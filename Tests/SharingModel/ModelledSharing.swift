@@ -93,7 +93,7 @@ package struct ModelledSharing {
         package var records: [String: Record] = [:]
     }
 
-    package struct Place: Hashable, Comparable, Sendable {
+    package struct OwnedZone: Hashable, Comparable, Sendable {
         package let owner: Int
         package let zone: String
 
@@ -102,7 +102,7 @@ package struct ModelledSharing {
             self.zone = zone
         }
 
-        package static func < (one: Place, other: Place) -> Bool {
+        package static func < (one: OwnedZone, other: OwnedZone) -> Bool {
             (one.owner, one.zone) < (other.owner, other.zone)
         }
     }
@@ -111,58 +111,60 @@ package struct ModelledSharing {
     package static let zoneShare = "cloudkit.zoneshare"
     package static let defaultZone = "_defaultZone"
 
-    package internal(set) var zones: [Place: Zone] = [:]
+    package internal(set) var zones: [OwnedZone: Zone] = [:]
     /// Who has proved that an address is theirs.
     package internal(set) var verified: [Handle: Int] = [:]
     /// Zones whose content may have changed since somebody last looked.
-    package var touched: Set<Place> = []
+    package var touched: Set<OwnedZone> = []
     private var generations = 0
 
     package init(people: Int) {
         for owner in 0..<people {
-            zones[Place(owner: owner, zone: Self.defaultZone)] = Zone(generation: 0)
+            zones[OwnedZone(owner: owner, zone: Self.defaultZone)] = Zone(generation: 0)
         }
     }
 
     package mutating func verify(_ handle: Handle, as user: Int) { verified[handle] = user }
 
-    package mutating func makeZone(_ place: Place) {
-        guard zones[place] == nil else { return }
+    package mutating func makeZone(_ ownedZone: OwnedZone) {
+        guard zones[ownedZone] == nil else { return }
         generations += 1
-        zones[place] = Zone(generation: generations)
-        touched.insert(place)
+        zones[ownedZone] = Zone(generation: generations)
+        touched.insert(ownedZone)
     }
 
     /// - Returns: whether there was one.
-    package mutating func removeZone(_ place: Place) -> Bool {
-        guard zones.removeValue(forKey: place) != nil else { return false }
-        touched.insert(place)
+    package mutating func removeZone(_ ownedZone: OwnedZone) -> Bool {
+        guard zones.removeValue(forKey: ownedZone) != nil else { return false }
+        touched.insert(ownedZone)
         return true
     }
 
     // MARK: - Trees
 
-    package func record(_ name: String, in place: Place) -> Record? { zones[place]?.records[name] }
+    package func record(_ name: String, in ownedZone: OwnedZone) -> Record? {
+        zones[ownedZone]?.records[name]
+    }
 
     /// The share records of a zone, by name.
-    package func shares(in place: Place) -> [(name: String, share: Share)] {
-        (zones[place]?.records ?? [:]).compactMap { name, record in
+    package func shares(in ownedZone: OwnedZone) -> [(name: String, share: Share)] {
+        (zones[ownedZone]?.records ?? [:]).compactMap { name, record in
             record.share.map { (name, $0) }
         }.sorted { $0.name < $1.name }
     }
 
     /// The share whose root a record is.
-    package func share(ofRoot name: String, in place: Place) -> String? {
-        shares(in: place).first { $0.share.root == name }?.name
+    package func share(ofRoot name: String, in ownedZone: OwnedZone) -> String? {
+        shares(in: ownedZone).first { $0.share.root == name }?.name
     }
 
     /// The share that a record belongs to: its zone's, or that of the nearest root above it.
-    package func covering(_ name: String, in place: Place) -> String? {
-        guard let zone = zones[place], let record = zone.records[name] else { return nil }
+    package func covering(_ name: String, in ownedZone: OwnedZone) -> String? {
+        guard let zone = zones[ownedZone], let record = zone.records[name] else { return nil }
         if zone.records[Self.zoneShare] != nil { return Self.zoneShare }
         if record.share != nil { return name }
         var roots: [String: String] = [:]
-        for (name, share) in shares(in: place) {
+        for (name, share) in shares(in: ownedZone) {
             if let root = share.root { roots[root] = name }
         }
         guard !roots.isEmpty else { return nil }
@@ -175,27 +177,27 @@ package struct ModelledSharing {
         return nil
     }
 
-    package func children(of name: String, in place: Place) -> [String] {
-        (zones[place]?.records ?? [:]).filter { $0.value.parent == name }.map(\.key).sorted()
+    package func children(of name: String, in ownedZone: OwnedZone) -> [String] {
+        (zones[ownedZone]?.records ?? [:]).filter { $0.value.parent == name }.map(\.key).sorted()
     }
 
     /// A record and everything below it, from the top.
-    package func tree(_ root: String, in place: Place) -> [String] {
+    package func tree(_ root: String, in ownedZone: OwnedZone) -> [String] {
         var reached = [root]
         var at = 0
         while at < reached.count {
-            reached += children(of: reached[at], in: place).filter { !reached.contains($0) }
+            reached += children(of: reached[at], in: ownedZone).filter { !reached.contains($0) }
             at += 1
         }
         return reached
     }
 
-    package func ancestors(of name: String, in place: Place) -> [String] {
+    package func ancestors(of name: String, in ownedZone: OwnedZone) -> [String] {
         var found: [String] = []
-        var at = record(name, in: place)?.parent
+        var at = record(name, in: ownedZone)?.parent
         while let here = at, !found.contains(here) {
             found.append(here)
-            at = record(here, in: place)?.parent
+            at = record(here, in: ownedZone)?.parent
         }
         return found
     }
@@ -224,49 +226,50 @@ package struct ModelledSharing {
     }
 
     /// What somebody may do with a record; nil when they cannot see it.
-    package func permission(of user: Int, for name: String, in place: Place) -> Permission? {
-        guard place.owner != user else { return .readWrite }
-        guard let covering = covering(name, in: place),
-            let share = record(covering, in: place)?.share,
+    package func permission(of user: Int, for name: String, in ownedZone: OwnedZone) -> Permission?
+    {
+        guard ownedZone.owner != user else { return .readWrite }
+        guard let covering = covering(name, in: ownedZone),
+            let share = record(covering, in: ownedZone)?.share,
             let entry = participation(of: user, in: share), entry.permission != .nothing
         else { return nil }
         return entry.permission
     }
 
     /// Whether somebody sees all of a zone, by right or by its share.
-    package func seesWhole(_ place: Place, _ user: Int) -> Bool {
-        place.owner == user
-            || record(Self.zoneShare, in: place) != nil
-                && permission(of: user, for: Self.zoneShare, in: place) != nil
+    package func seesWhole(_ ownedZone: OwnedZone, _ user: Int) -> Bool {
+        ownedZone.owner == user
+            || record(Self.zoneShare, in: ownedZone) != nil
+                && permission(of: user, for: Self.zoneShare, in: ownedZone) != nil
     }
 
     /// The zones of others of which somebody sees anything.
-    package func sharedPlaces(of user: Int) -> [Place] {
-        zones.keys.filter { place in
-            place.owner != user
-                && shares(in: place).contains {
+    package func sharedOwnedZones(of user: Int) -> [OwnedZone] {
+        zones.keys.filter { ownedZone in
+            ownedZone.owner != user
+                && shares(in: ownedZone).contains {
                     participation(of: user, in: $0.share).map { $0.permission != .nothing } ?? false
                 }
         }.sorted()
     }
 
-    package func ownPlaces(of user: Int) -> [Place] {
+    package func ownOwnedZones(of user: Int) -> [OwnedZone] {
         zones.keys.filter { $0.owner == user && $0.zone != Self.defaultZone }.sorted()
     }
 
     // MARK: - Learning
 
     /// Records whose tags are not known.
-    package func unknown(in place: Place) -> [String] {
-        (zones[place]?.records ?? [:]).filter { $0.value.tag == nil }.map(\.key).sorted()
+    package func unknown(in ownedZone: OwnedZone) -> [String] {
+        (zones[ownedZone]?.records ?? [:]).filter { $0.value.tag == nil }.map(\.key).sorted()
     }
 
     package mutating func change(
-        _ name: String, in place: Place, _ body: (inout Record) -> Void
+        _ name: String, in ownedZone: OwnedZone, _ body: (inout Record) -> Void
     ) {
-        guard var record = zones[place]?.records[name] else { return }
+        guard var record = zones[ownedZone]?.records[name] else { return }
         body(&record)
-        zones[place]?.records[name] = record
-        touched.insert(place)
+        zones[ownedZone]?.records[name] = record
+        touched.insert(ownedZone)
     }
 }

@@ -2,7 +2,7 @@ import Seeding
 
 /// One device of somebody: it keeps a copy of their private or their shared database by its feeds alone.
 package struct SharingDevice: Sendable {
-    package typealias Place = ModelledSharing.Place
+    package typealias OwnedZone = ModelledSharing.OwnedZone
 
     struct Copy: Sendable {
         var token: String?
@@ -12,10 +12,10 @@ package struct SharingDevice: Sendable {
     /// What a page must be held to.
     package struct Truth {
         /// What its user is to see now, by zone.
-        package let view: [Place: [String: SeenRecord]]
+        package let view: [OwnedZone: [String: SeenRecord]]
         package let owners: [String: Int]
 
-        package init(view: [Place: [String: SeenRecord]], owners: [String: Int]) {
+        package init(view: [OwnedZone: [String: SeenRecord]], owners: [String: Int]) {
             self.view = view
             self.owners = owners
         }
@@ -25,9 +25,9 @@ package struct SharingDevice: Sendable {
     /// "private" or "shared".
     package let database: String
     private var token: String?
-    private(set) var copies: [Place: Copy] = [:]
+    private(set) var copies: [OwnedZone: Copy] = [:]
     /// Zones of which the database's feed has said that they changed.
-    private var pending: [Place] = []
+    private var pending: [OwnedZone] = []
     private var isDatabaseDone = false
     /// What was read so far, to see that nothing is left untried.
     package private(set) var tally: [String: Int] = [:]
@@ -41,9 +41,9 @@ package struct SharingDevice: Sendable {
     package var isCaughtUp: Bool { isDatabaseDone && pending.isEmpty }
 
     /// Tokens that it holds, to try where they do not belong.
-    package var zoneTokens: [(Place, String)] {
-        copies.sorted { $0.key < $1.key }.compactMap { place, copy in
-            copy.token.map { (place, $0) }
+    package var zoneTokens: [(OwnedZone, String)] {
+        copies.sorted { $0.key < $1.key }.compactMap { ownedZone, copy in
+            copy.token.map { (ownedZone, $0) }
         }
     }
 
@@ -64,8 +64,9 @@ package struct SharingDevice: Sendable {
         if !isDatabaseDone, pending.isEmpty || random.happens(50) {
             try readDatabase(limit, isOld: random.happens(20), truth, send)
         } else if !pending.isEmpty {
-            let place = random.one(of: pending)
-            try readZone(place, names(place.owner), limit, isOld: random.happens(20), truth, send)
+            let ownedZone = random.one(of: pending)
+            try readZone(
+                ownedZone, names(ownedZone.owner), limit, isOld: random.happens(20), truth, send)
         }
     }
 
@@ -75,7 +76,7 @@ package struct SharingDevice: Sendable {
             throw failure(
                 "has zones \(copies.keys.sorted()), not \(truth.view.keys.sorted())")
         }
-        for place in truth.view.keys.sorted() { try compare(place, truth) }
+        for ownedZone in truth.view.keys.sorted() { try compare(ownedZone, truth) }
     }
 
     // MARK: - The database's feed
@@ -95,19 +96,19 @@ package struct SharingDevice: Sendable {
         }
         guard answer.status == 200 else { throw failure("database feed: \(answer.text)") }
         for item in answer["zones"].elements {
-            let place = try place(item, truth)
+            let ownedZone = try ownedZone(item, truth)
             if item["deleted"].bool == true {
-                guard truth.view[place] == nil else {
-                    throw failure("is told that \(place) is gone: \(answer.text)")
+                guard truth.view[ownedZone] == nil else {
+                    throw failure("is told that \(ownedZone) is gone: \(answer.text)")
                 }
-                drop(place)
+                drop(ownedZone)
                 tally["zone deleted", default: 0] += 1
             } else {
-                guard truth.view[place] != nil else {
-                    throw failure("is told of \(place): \(answer.text)")
+                guard truth.view[ownedZone] != nil else {
+                    throw failure("is told of \(ownedZone): \(answer.text)")
                 }
-                if copies[place] == nil { copies[place] = Copy() }
-                if !pending.contains(place) { pending.append(place) }
+                if copies[ownedZone] == nil { copies[ownedZone] = Copy() }
+                if !pending.contains(ownedZone) { pending.append(ownedZone) }
             }
         }
         token = answer[key].string
@@ -120,28 +121,28 @@ package struct SharingDevice: Sendable {
             "has zones \(copies.keys.sorted()), not \(truth.view.keys.sorted()): \(answer.text)")
     }
 
-    private func place(_ item: SharingJSON, _ truth: Truth) throws -> Place {
+    private func ownedZone(_ item: SharingJSON, _ truth: Truth) throws -> OwnedZone {
         let id = item["zoneID"]
         guard let zone = id["zoneName"].string, let name = id["ownerRecordName"].string,
             let owner = truth.owners[name]
         else { throw failure("unknown zone in \(item.raw)") }
-        return Place(owner: owner, zone: zone)
+        return OwnedZone(owner: owner, zone: zone)
     }
 
-    private mutating func drop(_ place: Place) {
-        copies[place] = nil
-        pending.removeAll { $0 == place }
+    private mutating func drop(_ ownedZone: OwnedZone) {
+        copies[ownedZone] = nil
+        pending.removeAll { $0 == ownedZone }
     }
 
     // MARK: - A zone's feed
 
     private mutating func readZone(
-        _ place: Place, _ owner: String, _ limit: Int, isOld: Bool, _ truth: Truth,
+        _ ownedZone: OwnedZone, _ owner: String, _ limit: Int, isOld: Bool, _ truth: Truth,
         _ send: (String, String) throws -> SharingAnswer
     ) throws {
-        let copy = copies[place] ?? Copy()
+        let copy = copies[ownedZone] ?? Copy()
         var members =
-            "\"zoneID\":{\"zoneName\":\"\(place.zone)\",\"ownerRecordName\":\"\(owner)\"}"
+            "\"zoneID\":{\"zoneName\":\"\(ownedZone.zone)\",\"ownerRecordName\":\"\(owner)\"}"
         members += ",\"resultsLimit\":\(limit)"
         if let token = copy.token { members += ",\"syncToken\":\"\(token)\"" }
         let path = isOld ? "records/changes" : "changes/zone"
@@ -152,38 +153,38 @@ package struct SharingDevice: Sendable {
         if page["changeTokenExpired"].bool == true {
             guard copy.token != nil else { throw failure("expired without a token: \(page.raw)") }
             tally["zone token expired", default: 0] += 1
-            copies[place] = Copy()
+            copies[ownedZone] = Copy()
             return
         }
         if page.code == "ZONE_NOT_FOUND" {
-            guard truth.view[place] == nil else { throw failure("\(place): \(page.raw)") }
+            guard truth.view[ownedZone] == nil else { throw failure("\(ownedZone): \(page.raw)") }
             tally["zone not found", default: 0] += 1
             // The database's feed tells of it, too.
             isDatabaseDone = false
-            return drop(place)
+            return drop(ownedZone)
         }
-        guard page.code == nil, let seen = truth.view[place] else {
-            throw failure("\(place) should be unseen, or read: \(page.raw)")
+        guard page.code == nil, let seen = truth.view[ownedZone] else {
+            throw failure("\(ownedZone) should be unseen, or read: \(page.raw)")
         }
-        try take(page, of: place, seen)
+        try take(page, of: ownedZone, seen)
         guard page["moreComing"].bool == false else { return }
-        pending.removeAll { $0 == place }
-        try compare(place, truth)
+        pending.removeAll { $0 == ownedZone }
+        try compare(ownedZone, truth)
     }
 
     private mutating func take(
-        _ page: SharingJSON, of place: Place, _ seen: [String: SeenRecord]
+        _ page: SharingJSON, of ownedZone: OwnedZone, _ seen: [String: SeenRecord]
     ) throws {
-        var copy = copies[place] ?? Copy()
+        var copy = copies[ownedZone] ?? Copy()
         var names: Set<String> = []
         for item in page["records"].elements {
             let name = item["recordName"].string ?? ""
             guard names.insert(name).inserted else {
-                throw failure("\(name) of \(place) comes twice in a page: \(page.raw)")
+                throw failure("\(name) of \(ownedZone) comes twice in a page: \(page.raw)")
             }
             if item["deleted"].bool == true {
                 guard seen[name] == nil else {
-                    throw failure("is told that \(name) of \(place) is gone: \(page.raw)")
+                    throw failure("is told that \(name) of \(ownedZone) is gone: \(page.raw)")
                 }
                 tally["record deleted", default: 0] += 1
                 copy.records[name] = nil
@@ -191,7 +192,7 @@ package struct SharingDevice: Sendable {
                 let record = item.record
                 guard record == seen[name] else {
                     throw failure(
-                        "is shown \(name) of \(place) as\n\(record)\nnot as\n"
+                        "is shown \(name) of \(ownedZone) as\n\(record)\nnot as\n"
                             + "\(seen[name]?.description ?? "nothing"): \(item.raw)")
                 }
                 tally["record", default: 0] += 1
@@ -202,12 +203,12 @@ package struct SharingDevice: Sendable {
             throw failure("zone feed without an end: \(page.raw)")
         }
         copy.token = token
-        copies[place] = copy
+        copies[ownedZone] = copy
     }
 
-    private func compare(_ place: Place, _ truth: Truth) throws {
-        let expected = truth.view[place] ?? [:]
-        let found = copies[place]?.records ?? [:]
+    private func compare(_ ownedZone: OwnedZone, _ truth: Truth) throws {
+        let expected = truth.view[ownedZone] ?? [:]
+        let found = copies[ownedZone]?.records ?? [:]
         guard found != expected else { return }
         var differences: [String] = []
         for name in Set(found.keys).union(expected.keys).sorted()
@@ -216,7 +217,7 @@ package struct SharingDevice: Sendable {
                 "\(name) is \(found[name]?.description ?? "missing"), not "
                     + (expected[name]?.description ?? "there at all"))
         }
-        throw failure("in \(place): \(differences.joined(separator: "\n"))")
+        throw failure("in \(ownedZone): \(differences.joined(separator: "\n"))")
     }
 
     private func failure(_ what: String) -> SharingFailure {

@@ -15,21 +15,21 @@ extension SharingRun {
     /// Somebody asks to take part in what a link leads to, or does not.
     private func requestAccess() throws {
         let user = random.one(of: users)
-        let all = standing().filter { model.record($0.name, in: $0.place)?.guid != nil }
+        let all = openShares().filter { model.record($0.name, in: $0.ownedZone)?.guid != nil }
         let likely = all.filter {
-            model.admitsRequest(of: user, for: $0.share, in: $0.place)
+            model.admitsRequest(of: user, for: $0.share, in: $0.ownedZone)
         }
         guard let one = random.any(of: random.happens(70) && !likely.isEmpty ? likely : all) else {
             return
         }
         let isSpoilt = random.happens(10)
-        let guid = model.record(one.name, in: one.place)?.guid ?? ""
+        let guid = model.record(one.name, in: one.ownedZone)?.guid ?? ""
         let value = isSpoilt ? String(guid.dropLast()) + "~" : guid
         let isSeen =
-            !isSpoilt && model.admitsRequest(of: user, for: one.share, in: one.place)
+            !isSpoilt && model.admitsRequest(of: user, for: one.share, in: one.ownedZone)
         try wire.passTime()
-        let (name, place) = (one.name, one.place)
-        underWay = { if isSeen { $0.ask(name, user: user, in: place) } }
+        let (name, ownedZone) = (one.name, one.ownedZone)
+        underWay = { if isSeen { $0.ask(name, user: user, in: ownedZone) } }
         let answer = try send(
             user, "public/records/requestAccess", "{\"shortGUIDs\":[{\"value\":\"\(value)\"}]}")
         underWay = nil
@@ -37,13 +37,13 @@ extension SharingRun {
             throw SharingFailure("a request for access is told \(answer.text)")
         }
         try wire.finishTelling()
-        if isSeen { model.ask(name, user: user, in: place) }
+        if isSeen { model.ask(name, user: user, in: ownedZone) }
         note(isSeen ? "access requested" : "access requested in vain")
     }
 
     /// Somebody opens a link that is good for whoever comes first.
     private func useFirstLink() throws {
-        let open = standing().flatMap { found in
+        let open = openShares().flatMap { found in
             found.share.participants.filter { $0.user == nil && $0.secretLink != nil }
                 .map { (found: found, first: $0) }
         }
@@ -53,16 +53,16 @@ extension SharingRun {
         let isSpoilt = random.happens(10)
         let value = isSpoilt ? String(link.dropLast(8)) + "AAAAAAAA" : link
         let by = isSpoilt ? nil : first
-        let maySee = model.maySee(user, share: found.share, in: found.place, by: by)
+        let maySee = model.maySee(user, share: found.share, in: found.ownedZone, by: by)
         if maySee {
             known[user].formUnion(
                 SharingViews(people: people).invitationSecrets(
-                    found.name, in: found.place, of: model))
+                    found.name, in: found.ownedZone, of: model))
         }
-        let (name, place) = (found.name, found.place)
+        let (name, ownedZone) = (found.name, found.ownedZone)
         underWay = { model in
-            if accepts, maySee { model.accept(name, user: user, in: place, by: by) }
-            model.touched.insert(place)
+            if accepts, maySee { model.accept(name, user: user, in: ownedZone, by: by) }
+            model.touched.insert(ownedZone)
         }
         let answer = try send(
             user, "public/records/\(accepts ? "accept" : "resolve")",
@@ -74,12 +74,12 @@ extension SharingRun {
         }
         note(accepts ? "one-time link accepted" : "one-time link resolved")
         try expect(answer, 200, nil)
-        if accepts { model.accept(name, user: user, in: place, by: by) }
-        model.touched.insert(place)
+        if accepts { model.accept(name, user: user, in: ownedZone, by: by) }
+        model.touched.insert(ownedZone)
         guard let result = answer["results"].elements.first else {
             throw SharingFailure(answer.text)
         }
-        try judge(result, place, name, user, by: accepts ? nil : by)
+        try judge(result, ownedZone, name, user, by: accepts ? nil : by)
     }
 
     /// Says in the save of a share something of those who ask.

@@ -4,30 +4,30 @@ extension SharingRun {
     // MARK: - What an owner does
 
     func ownerBatch() throws {
-        let place = random.one(
+        let ownedZone = random.one(
             of: model.zones.keys.filter { people[$0.owner].recordName != nil }
                 .sorted())
         let operations: [SharingOperation]
         switch random.below(100) {
-        case 0..<40: operations = edits(place, by: place.owner)
-        case 40..<55: operations = chain(place)
-        case 55..<70: operations = fan(place)
+        case 0..<40: operations = edits(ownedZone, by: ownedZone.owner)
+        case 40..<55: operations = chain(ownedZone)
+        case 55..<70: operations = fan(ownedZone)
         case 70..<94:
-            operations = [loosen(place) ?? move(place)].compactMap(\.self)
-        default: operations = deletionOfTree(place)
+            operations = [loosen(ownedZone) ?? move(ownedZone)].compactMap(\.self)
+        default: operations = deletionOfTree(ownedZone)
         }
         guard !operations.isEmpty else { return }
         try perform(
             SharingBatch(
-                place: place, user: place.owner,
-                isAtomic: place.zone != ModelledSharing.defaultZone && !random.happens(25),
+                ownedZone: ownedZone, user: ownedZone.owner,
+                isAtomic: ownedZone.zone != ModelledSharing.defaultZone && !random.happens(25),
                 operations: operations))
     }
 
-    func pool(_ place: Place) -> [String] {
-        let zone = place.zone.hasPrefix("_") ? "d" : place.zone == "Common" ? "c" : "o"
+    func pool(_ ownedZone: OwnedZone) -> [String] {
+        let zone = ownedZone.zone.hasPrefix("_") ? "d" : ownedZone.zone == "Common" ? "c" : "o"
         return ["same0", "same1"]
-            + (0..<options.namesPerZone).map { "qzr\(place.owner)\(zone)\($0)zq" }
+            + (0..<options.namesPerZone).map { "qzr\(ownedZone.owner)\(zone)\($0)zq" }
     }
 
     func newValue() -> String {
@@ -35,52 +35,54 @@ extension SharingRun {
         return "\"qzv\(values)zq\""
     }
 
-    func notes(_ place: Place) -> [String] {
-        (model.zones[place]?.records ?? [:]).filter { $0.value.share == nil }.map(\.key).sorted()
+    func notes(_ ownedZone: OwnedZone) -> [String] {
+        (model.zones[ownedZone]?.records ?? [:]).filter { $0.value.share == nil }.map(\.key)
+            .sorted()
     }
 
-    private func absent(_ place: Place) -> [String] {
-        pool(place).filter { model.record($0, in: place) == nil }
+    private func absent(_ ownedZone: OwnedZone) -> [String] {
+        pool(ownedZone).filter { model.record($0, in: ownedZone) == nil }
     }
 
     /// A few operations of every kind on names that may be there.
-    private func edits(_ place: Place, by user: Int) -> [SharingOperation] {
-        pool(place).shuffled(using: &random).prefix(random.one(of: [1, 1, 1, 2, 3])).map {
-            edit($0, place, by: user)
+    private func edits(_ ownedZone: OwnedZone, by user: Int) -> [SharingOperation] {
+        pool(ownedZone).shuffled(using: &random).prefix(random.one(of: [1, 1, 1, 2, 3])).map {
+            edit($0, ownedZone, by: user)
         }
     }
 
-    private func edit(_ name: String, _ place: Place, by user: Int) -> SharingOperation {
+    private func edit(_ name: String, _ ownedZone: OwnedZone, by user: Int) -> SharingOperation {
         var operation = SharingOperation(
             random.one(of: [
                 "create", "create", "update", "update", "forceUpdate", "forceUpdate", "replace",
                 "forceReplace", "delete", "forceDelete",
             ]), name)
-        tag(&operation, place)
+        tag(&operation, ownedZone)
         guard !operation.deletes else { return operation }
         if random.happens(70) { operation.fields["v"] = newValue() }
         if random.happens(40) { operation.fields["w"] = newValue() }
-        if options.hasTies, random.happens(25) { tie(&operation, place) }
-        let record = model.record(name, in: place)
+        if options.hasTies, random.happens(25) { tie(&operation, ownedZone) }
+        let record = model.record(name, in: ownedZone)
         if random.happens(record == nil ? 60 : 20) {
-            operation.parent = .set(random.any(of: notes(place)) ?? random.one(of: pool(place)))
+            operation.parent = .set(
+                random.any(of: notes(ownedZone)) ?? random.one(of: pool(ownedZone)))
         } else if random.happens(10) {
             operation.parent = .cleared
         }
-        operation.makesGUID = random.happens(15) && user == place.owner
+        operation.makesGUID = random.happens(15) && user == ownedZone.owner
         return operation
     }
 
     /// Lets a record go with another one, by a name that may be out of sight or nobody's.
-    func tie(_ operation: inout SharingOperation, _ place: Place) {
-        var target = random.one(of: pool(place))
-        if random.happens(70) { target = random.any(of: notes(place)) ?? target }
+    func tie(_ operation: inout SharingOperation, _ ownedZone: OwnedZone) {
+        var target = random.one(of: pool(ownedZone))
+        if random.happens(70) { target = random.any(of: notes(ownedZone)) ?? target }
         operation.fields[ModelledSharing.referenceField] = ModelledSharing.reference(to: target)
     }
 
     /// Sends the record's tag, or one that it had.
-    func tag(_ operation: inout SharingOperation, _ place: Place) {
-        let record = model.record(operation.name, in: place)
+    func tag(_ operation: inout SharingOperation, _ ownedZone: OwnedZone) {
+        let record = model.record(operation.name, in: ownedZone)
         guard operation.compares else { return }
         if random.happens(15), let old = record.flatMap({ random.any(of: $0.oldTags) }),
             old != record?.tag
@@ -93,10 +95,10 @@ extension SharingRun {
     }
 
     /// A deep tree at once.
-    private func chain(_ place: Place) -> [SharingOperation] {
-        var parent = random.any(of: notes(place))
+    private func chain(_ ownedZone: OwnedZone) -> [SharingOperation] {
+        var parent = random.any(of: notes(ownedZone))
         if random.happens(30) { parent = nil }
-        return absent(place).shuffled(using: &random).prefix(2 + random.below(7)).map { name in
+        return absent(ownedZone).shuffled(using: &random).prefix(2 + random.below(7)).map { name in
             var operation = SharingOperation("create", name)
             operation.fields["v"] = newValue()
             if let parent { operation.parent = .set(parent) }
@@ -106,9 +108,9 @@ extension SharingRun {
     }
 
     /// A wide tree at once.
-    private func fan(_ place: Place) -> [SharingOperation] {
-        guard let parent = random.any(of: notes(place)) else { return [] }
-        return absent(place).shuffled(using: &random).prefix(2 + random.below(8)).map { name in
+    private func fan(_ ownedZone: OwnedZone) -> [SharingOperation] {
+        guard let parent = random.any(of: notes(ownedZone)) else { return [] }
+        return absent(ownedZone).shuffled(using: &random).prefix(2 + random.below(8)).map { name in
             var operation = SharingOperation("create", name)
             operation.fields["v"] = newValue()
             operation.parent = .set(parent)
@@ -117,18 +119,18 @@ extension SharingRun {
     }
 
     /// Gives a record another parent, or none.
-    private func move(_ place: Place) -> SharingOperation? {
-        guard let name = random.any(of: notes(place)) else { return nil }
+    private func move(_ ownedZone: OwnedZone) -> SharingOperation? {
+        guard let name = random.any(of: notes(ownedZone)) else { return nil }
         var operation = SharingOperation(random.one(of: ["update", "forceUpdate"]), name)
-        tag(&operation, place)
-        operation.parent = random.happens(25) ? .cleared : .set(random.one(of: notes(place)))
+        tag(&operation, ownedZone)
+        operation.parent = random.happens(25) ? .cleared : .set(random.one(of: notes(ownedZone)))
         return operation
     }
 
     /// Deletes a record and all that is below it, at times not quite all.
-    private func deletionOfTree(_ place: Place) -> [SharingOperation] {
-        guard let root = random.any(of: notes(place)) else { return [] }
-        var names = model.tree(root, in: place).shuffled(using: &random)
+    private func deletionOfTree(_ ownedZone: OwnedZone) -> [SharingOperation] {
+        guard let root = random.any(of: notes(ownedZone)) else { return [] }
+        var names = model.tree(root, in: ownedZone).shuffled(using: &random)
         if random.happens(20) { names.removeLast() }
         return names.map { SharingOperation("forceDelete", $0) }
     }
@@ -138,21 +140,24 @@ extension SharingRun {
     func participantBatch() throws {
         let user = random.one(of: users)
         let others = model.zones.keys.filter { $0.owner != user && !$0.zone.hasPrefix("_") }
-        let shared = model.sharedPlaces(of: user)
+        let shared = model.sharedOwnedZones(of: user)
         guard
-            let place = random.happens(90)
+            let ownedZone = random.happens(90)
                 ? random.any(of: shared) : random.any(of: others.sorted())
         else { return }
-        let mine = notes(place).filter { model.permission(of: user, for: $0, in: place) != nil }
-        var operations = work(user, place, mine)
+        let mine = notes(ownedZone).filter {
+            model.permission(of: user, for: $0, in: ownedZone) != nil
+        }
+        var operations = work(user, ownedZone, mine)
         guard operations.isEmpty else {
             return try perform(
                 SharingBatch(
-                    place: place, user: user, isAtomic: !random.happens(25), operations: operations)
+                    ownedZone: ownedZone, user: user, isAtomic: !random.happens(25),
+                    operations: operations)
             )
         }
         for _ in 0..<random.one(of: [1, 1, 1, 2, 3]) {
-            guard let made = participantOperation(user, place, mine),
+            guard let made = participantOperation(user, ownedZone, mine),
                 !operations.contains(where: { $0.name == made.name })
             else { continue }
             operations.append(made)
@@ -160,31 +165,32 @@ extension SharingRun {
         guard !operations.isEmpty else { return }
         try perform(
             SharingBatch(
-                place: place, user: user, isAtomic: !random.happens(25), operations: operations))
+                ownedZone: ownedZone, user: user, isAtomic: !random.happens(25),
+                operations: operations))
     }
 
     private func participantOperation(
-        _ user: Int, _ place: Place, _ mine: [String]
+        _ user: Int, _ ownedZone: OwnedZone, _ mine: [String]
     ) -> SharingOperation? {
         // One that they see, or any name that they may have heard of.
-        let shares = model.shares(in: place).map(\.name)
+        let shares = model.shares(in: ownedZone).map(\.name)
         let name =
             random.happens(60)
-            ? random.any(of: mine) : random.any(of: random.happens(80) ? pool(place) : shares)
+            ? random.any(of: mine) : random.any(of: random.happens(80) ? pool(ownedZone) : shares)
         guard let name else { return nil }
-        var operation = edit(name, place, by: user)
+        var operation = edit(name, ownedZone, by: user)
         guard !operation.deletes else { return operation }
         if shares.contains(name), random.happens(70) {
             operation.type = ModelledSharing.shareType
             operation.share = SharingOperation.ShareChange()
             operation.fields[ModelledSharing.referenceField] = nil
-            operation.tag = operation.tag ?? model.record(name, in: place)?.tag
+            operation.tag = operation.tag ?? model.record(name, in: ownedZone)?.tag
         }
-        if model.record(name, in: place) == nil || random.happens(15) {
+        if model.record(name, in: ownedZone) == nil || random.happens(15) {
             operation.parent =
                 random.happens(80)
                 ? random.any(of: mine).map { .set($0) } ?? .absent
-                : random.any(of: notes(place)).map { .set($0) } ?? .absent
+                : random.any(of: notes(ownedZone)).map { .set($0) } ?? .absent
         }
         return operation
     }
@@ -199,7 +205,7 @@ extension SharingRun {
         // What a batch makes and takes away again, those who follow the whole zone are told is gone.
         for (operation, outcomes) in zip(batch.operations, expected ?? [])
         where outcomes.contains(nil) {
-            for user in users where model.seesWhole(batch.place, user) {
+            for user in users where model.seesWhole(batch.ownedZone, user) {
                 known[user].insert(operation.name)
             }
         }
@@ -213,10 +219,10 @@ extension SharingRun {
         let answer = try send(
             batch.user, "\(batch.isOwners ? "private" : "shared")/records/modify", body)
         let makesShare = batch.operations.contains {
-            $0.share != nil && model.record($0.name, in: batch.place) == nil
+            $0.share != nil && model.record($0.name, in: batch.ownedZone) == nil
         }
         if makesShare, !batch.isAtomic, batch.isOwners,
-            batch.place.zone != ModelledSharing.defaultZone, expected != nil
+            batch.ownedZone.zone != ModelledSharing.defaultZone, expected != nil
         {
             try expect(answer, 400, "BAD_REQUEST")
         } else if let expected {
@@ -249,11 +255,11 @@ extension SharingRun {
         guard !batch.isAtomic || Set(succeeded).count == 1 else {
             throw SharingFailure("half an atomic batch: \(answer.text)")
         }
-        let former = notes(batch.place)
+        let previous = notes(batch.ownedZone)
         model.apply(batch, succeeded: succeeded)
         let named = Set(batch.operations.map(\.name))
-        if former.contains(where: {
-            !named.contains($0) && model.record($0, in: batch.place) == nil
+        if previous.contains(where: {
+            !named.contains($0) && model.record($0, in: batch.ownedZone) == nil
         }) {
             note("\(who) takes records along")
         }
@@ -263,7 +269,7 @@ extension SharingRun {
     /// What a successful item shows must be the record as saved.
     private func compare(_ items: [SharingJSON], _ batch: SharingBatch) throws {
         let viewing = SharingViews(people: people)
-        let view = viewing.zone(batch.place, for: batch.user, of: model)
+        let view = viewing.zone(batch.ownedZone, for: batch.user, of: model)
         for (operation, item) in zip(batch.operations, items) where item.code == nil {
             if operation.deletes {
                 guard item["deleted"].bool == true, item.keys == ["recordName", "deleted"] else {
@@ -288,17 +294,18 @@ extension SharingRun {
     private func body(of batch: SharingBatch) -> String {
         var members = [
             "\"operations\":[\(batch.operations.map(json).joined(separator: ","))]",
-            "\"zoneID\":\(zoneID(batch.place, for: batch.user))",
+            "\"zoneID\":\(zoneID(batch.ownedZone, for: batch.user))",
         ]
-        if batch.place.zone != ModelledSharing.defaultZone {
+        if batch.ownedZone.zone != ModelledSharing.defaultZone {
             members.append("\"atomic\":\(batch.isAtomic)")
         }
         return "{\(members.joined(separator: ","))}"
     }
 
-    func zoneID(_ place: Place, for user: Int) -> String {
-        let owner = place.owner == user ? "" : ",\"ownerRecordName\":\"\(name(place.owner))\""
-        return "{\"zoneName\":\"\(place.zone)\"\(owner)}"
+    func zoneID(_ ownedZone: OwnedZone, for user: Int) -> String {
+        let owner =
+            ownedZone.owner == user ? "" : ",\"ownerRecordName\":\"\(name(ownedZone.owner))\""
+        return "{\"zoneName\":\"\(ownedZone.zone)\"\(owner)}"
     }
 
     private func json(_ operation: SharingOperation) -> String {

@@ -22,19 +22,20 @@ extension SharingRun {
     /// Somebody queries a zone that they may see or not, by what others have written too.
     func query() throws {
         let user = random.one(of: users)
-        let places = model.zones.keys.filter { people[$0.owner].recordName != nil }.sorted()
-        let visible = places.filter { $0.owner != user && self.visible(user, $0) != nil }
-        let place = random.happens(75) ? random.any(of: visible) : random.one(of: places)
-        guard let place else { return }
-        let query = makeQuery(place, user)
-        let database = place.owner == user ? "private" : "shared"
+        let ownedZones = model.zones.keys.filter { people[$0.owner].recordName != nil }.sorted()
+        let visible = ownedZones.filter { $0.owner != user && self.visible(user, $0) != nil }
+        let ownedZone = random.happens(75) ? random.any(of: visible) : random.one(of: ownedZones)
+        guard let ownedZone else { return }
+        let query = makeQuery(ownedZone, user)
+        let database = ownedZone.owner == user ? "private" : "shared"
         var found: [String: SeenRecord] = [:]
         var marker: String?
         repeat {
             let answer = try send(
-                user, "\(database)/records/query", body(of: query, place, user, after: marker))
+                user, "\(database)/records/query", body(of: query, ownedZone, user, after: marker))
             let isSeen =
-                place.owner == user && model.zones[place] != nil || self.visible(user, place) != nil
+                ownedZone.owner == user && model.zones[ownedZone] != nil
+                || self.visible(user, ownedZone) != nil
             guard isSeen else {
                 note("query in a zone unseen")
                 return try expect(answer, 404, "ZONE_NOT_FOUND")
@@ -48,20 +49,20 @@ extension SharingRun {
             }
             marker = answer["continuationMarker"].string
         } while marker != nil
-        let expected = SharingViews(people: people).zone(place, for: user, of: model)
+        let expected = SharingViews(people: people).zone(ownedZone, for: user, of: model)
             .filter { $0.value.type == query.type && query.matches($0.key, $0.value) }
         guard found == expected else {
             throw SharingFailure(
-                "user \(user) queries \(place) for \(query.filter ?? query.type) and finds "
+                "user \(user) queries \(ownedZone) for \(query.filter ?? query.type) and finds "
                     + "\(found.keys.sorted()), not \(expected.keys.sorted())")
         }
         note("query \(found.isEmpty ? "finds nothing" : "finds")")
     }
 
-    private func makeQuery(_ place: Place, _ user: Int) -> Query {
+    private func makeQuery(_ ownedZone: OwnedZone, _ user: Int) -> Query {
         var query = Query()
         if random.happens(40) { query.sort = random.one(of: ["v", "w", "recordName"]) }
-        let records = (model.zones[place]?.records ?? [:]).sorted { $0.key < $1.key }
+        let records = (model.zones[ownedZone]?.records ?? [:]).sorted { $0.key < $1.key }
         switch random.below(6) {
         case 0: query.type = ModelledSharing.shareType
         case 1, 2:
@@ -75,7 +76,7 @@ extension SharingRun {
             query.filter = filter("parent", "EQUALS", reference(parent))
             query.matches = { $1.parent == parent }
         case 4:
-            let names = Set((0..<4).map { _ in random.one(of: pool(place)) })
+            let names = Set((0..<4).map { _ in random.one(of: pool(ownedZone)) })
             let list = names.sorted().map(reference).joined(separator: ",")
             query.filter = filter("recordName", "IN", "[\(list)]")
             query.matches = { name, _ in names.contains(name) }
@@ -96,7 +97,7 @@ extension SharingRun {
     }
 
     private func body(
-        of query: Query, _ place: Place, _ user: Int, after marker: String?
+        of query: Query, _ ownedZone: OwnedZone, _ user: Int, after marker: String?
     ) -> String {
         var members = ["\"recordType\":\"\(query.type)\""]
         if let filter = query.filter { members.append("\"filterBy\":[\(filter)]") }
@@ -105,7 +106,7 @@ extension SharingRun {
         }
         let after = marker.map { ",\"continuationMarker\":\"\($0)\"" } ?? ""
         return
-            "{\"zoneID\":\(zoneID(place, for: user)),\"query\":{\(members.joined(separator: ","))},"
+            "{\"zoneID\":\(zoneID(ownedZone, for: user)),\"query\":{\(members.joined(separator: ","))},"
             + "\"resultsLimit\":\(random.one(of: [1, 3, 200]))\(after)}"
     }
 }

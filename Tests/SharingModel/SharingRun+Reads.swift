@@ -6,29 +6,30 @@ extension SharingRun {
     /// Somebody looks up names of a zone that they may see or not: each as the model has it.
     func lookUp() throws {
         let user = random.one(of: users)
-        let places = model.zones.keys.filter { people[$0.owner].recordName != nil }.sorted()
-        let visible = places.filter { $0.owner != user && self.visible(user, $0) != nil }
-        let place = random.happens(60) ? random.any(of: visible) : random.one(of: places)
-        guard let place else { return }
+        let ownedZones = model.zones.keys.filter { people[$0.owner].recordName != nil }.sorted()
+        let visible = ownedZones.filter { $0.owner != user && self.visible(user, $0) != nil }
+        let ownedZone = random.happens(60) ? random.any(of: visible) : random.one(of: ownedZones)
+        guard let ownedZone else { return }
         if random.happens(15) { return try listZones(user) }
-        let names = (pool(place) + model.shares(in: place).map(\.name) + ["never"])
+        let names = (pool(ownedZone) + model.shares(in: ownedZone).map(\.name) + ["never"])
             .shuffled(using: &random).prefix(random.one(of: [1, 4, 20]))
-        try lookUp(Array(names), in: place, by: user)
+        try lookUp(Array(names), in: ownedZone, by: user)
     }
 
-    private func lookUp(_ names: [String], in place: Place, by user: Int) throws {
-        let database = place.owner == user ? "private" : "shared"
+    private func lookUp(_ names: [String], in ownedZone: OwnedZone, by user: Int) throws {
+        let database = ownedZone.owner == user ? "private" : "shared"
         let items = names.map { "{\"recordName\":\"\($0)\"}" }.joined(separator: ",")
         let answer = try send(
             user, "\(database)/records/lookup",
-            "{\"zoneID\":\(zoneID(place, for: user)),\"records\":[\(items)]}")
+            "{\"zoneID\":\(zoneID(ownedZone, for: user)),\"records\":[\(items)]}")
         let isSeen =
-            place.owner == user && model.zones[place] != nil || visible(user, place) != nil
+            ownedZone.owner == user && model.zones[ownedZone] != nil
+            || visible(user, ownedZone) != nil
         guard isSeen else {
             note("lookup in a zone unseen")
             return try expect(answer, 404, "ZONE_NOT_FOUND")
         }
-        let view = SharingViews(people: people).zone(place, for: user, of: model)
+        let view = SharingViews(people: people).zone(ownedZone, for: user, of: model)
         let found = answer["records"].elements
         guard answer.status == 200, found.count == names.count else {
             throw SharingFailure("lookup: \(answer.text)")
@@ -52,9 +53,9 @@ extension SharingRun {
             let answer = try send(user, "\(database)/zones/list", "{}")
             let expected =
                 database == "private"
-                ? model.ownPlaces(of: user)
-                    + [Place(owner: user, zone: ModelledSharing.defaultZone)]
-                : model.sharedPlaces(of: user)
+                ? model.ownOwnedZones(of: user)
+                    + [OwnedZone(owner: user, zone: ModelledSharing.defaultZone)]
+                : model.sharedOwnedZones(of: user)
             let found = answer["zones"].elements.map {
                 [$0["zoneID"]["zoneName"].string, $0["zoneID"]["ownerRecordName"].string]
             }
@@ -69,16 +70,16 @@ extension SharingRun {
 
     /// Every zone there is, by way of the shared database.
     private func lookUpZones(_ user: Int) throws {
-        let places = model.zones.keys.filter { people[$0.owner].recordName != nil }.sorted()
-        let items = places.map {
+        let ownedZones = model.zones.keys.filter { people[$0.owner].recordName != nil }.sorted()
+        let items = ownedZones.map {
             "{\"zoneID\":{\"zoneName\":\"\($0.zone)\","
                 + "\"ownerRecordName\":\"\(name($0.owner))\"}}"
         }
         let answer = try send(
             user, "shared/zones/lookup", "{\"zones\":[\(items.joined(separator: ","))]}")
-        let shared = model.sharedPlaces(of: user)
+        let shared = model.sharedOwnedZones(of: user)
         let found = answer["zones"].elements.map(\.code)
-        guard found == places.map({ shared.contains($0) ? nil : "ZONE_NOT_FOUND" }) else {
+        guard found == ownedZones.map({ shared.contains($0) ? nil : "ZONE_NOT_FOUND" }) else {
             throw SharingFailure("zones looked up: \(answer.text)")
         }
     }
@@ -86,9 +87,11 @@ extension SharingRun {
     /// A device that has nothing reads all of a zone at once, backwards too.
     func readFresh() throws {
         let user = random.one(of: users)
-        let places = model.ownPlaces(of: user) + model.sharedPlaces(of: user)
-        guard let place = random.any(of: places), let view = visible(user, place) else { return }
-        let database = place.owner == user ? "private" : "shared"
+        let ownedZones = model.ownOwnedZones(of: user) + model.sharedOwnedZones(of: user)
+        guard let ownedZone = random.any(of: ownedZones), let view = visible(user, ownedZone) else {
+            return
+        }
+        let database = ownedZone.owner == user ? "private" : "shared"
         let isBackwards = random.happens(40)
         var token: String?
         var found: [String: SeenRecord] = [:]
@@ -96,7 +99,7 @@ extension SharingRun {
             let after = token.map { ",\"syncToken\":\"\($0)\"" } ?? ""
             let answer = try send(
                 user, "\(database)/changes/zone",
-                "{\"zones\":[{\"zoneID\":\(zoneID(place, for: user)),\"reverse\":\(isBackwards),"
+                "{\"zones\":[{\"zoneID\":\(zoneID(ownedZone, for: user)),\"reverse\":\(isBackwards),"
                     + "\"resultsLimit\":\(random.one(of: [1, 3, 200]))\(after)}]}")
             guard let page = answer["zones"].elements.first, page.code == nil else {
                 throw SharingFailure("fresh: \(answer.text)")
@@ -114,7 +117,7 @@ extension SharingRun {
         }
         guard found == view else {
             throw SharingFailure(
-                "read afresh, \(place) is \(found.keys.sorted()), not \(view.keys.sorted())")
+                "read afresh, \(ownedZone) is \(found.keys.sorted()), not \(view.keys.sorted())")
         }
         note(isBackwards ? "read afresh backwards" : "read afresh")
     }
@@ -153,15 +156,15 @@ extension SharingRun {
         let tokens = devices.flatMap { device in
             device.zoneTokens.map { (device.user, device.database, $0.0, $0.1) }
         }
-        guard let (holder, database, place, token) = random.any(of: tokens) else { return }
+        guard let (holder, database, ownedZone, token) = random.any(of: tokens) else { return }
         let user = random.one(of: users.filter { $0 != holder })
-        let own = user == place.owner ? "private" : "shared"
+        let own = user == ownedZone.owner ? "private" : "shared"
         guard own != database || user != holder else { return }
         let answer = try send(
             user, "\(own)/changes/zone",
-            "{\"zones\":[{\"zoneID\":\(zoneID(place, for: user)),\"syncToken\":\"\(token)\"}]}")
+            "{\"zones\":[{\"zoneID\":\(zoneID(ownedZone, for: user)),\"syncToken\":\"\(token)\"}]}")
         let item = answer["zones"].elements.first
-        let isSeen = visible(user, place) != nil
+        let isSeen = visible(user, ownedZone) != nil
         guard answer.status == 200, item?.code == (isSeen ? "BAD_REQUEST" : "ZONE_NOT_FOUND") else {
             throw SharingFailure("a token of user \(holder): \(answer.text)")
         }
@@ -169,18 +172,19 @@ extension SharingRun {
     }
 
     private func makeCycle() throws {
-        let places = model.zones.keys.filter { !notes($0).isEmpty }.sorted()
-        guard let place = random.any(of: places), people[place.owner].recordName != nil else {
+        let ownedZones = model.zones.keys.filter { !notes($0).isEmpty }.sorted()
+        guard let ownedZone = random.any(of: ownedZones), people[ownedZone.owner].recordName != nil
+        else {
             return
         }
-        let name = random.one(of: notes(place))
-        guard let below = random.any(of: model.tree(name, in: place)) else { return }
+        let name = random.one(of: notes(ownedZone))
+        guard let below = random.any(of: model.tree(name, in: ownedZone)) else { return }
         var operation = SharingOperation("forceUpdate", name)
         operation.parent = .set(below)
         try perform(
             SharingBatch(
-                place: place, user: place.owner,
-                isAtomic: place.zone != ModelledSharing.defaultZone, operations: [operation]))
+                ownedZone: ownedZone, user: ownedZone.owner,
+                isAtomic: ownedZone.zone != ModelledSharing.defaultZone, operations: [operation]))
         note("cycle")
     }
 
@@ -188,28 +192,31 @@ extension SharingRun {
         let user = random.one(of: users)
         var change = SharingOperation.ShareChange()
         var operation = SharingOperation("create", "qzs\(user)x\(random.below(3))zq")
-        var place = Place(owner: user, zone: ModelledSharing.defaultZone)
+        var ownedZone = OwnedZone(owner: user, zone: ModelledSharing.defaultZone)
         switch random.below(4) {
-        case 0: change.root = random.any(of: notes(place)) ?? "never"
+        case 0: change.root = random.any(of: notes(ownedZone)) ?? "never"
         case 1:
-            place = Place(owner: user, zone: "Common")
-            guard model.zones[place] != nil else { return }
+            ownedZone = OwnedZone(owner: user, zone: "Common")
+            guard model.zones[ownedZone] != nil else { return }
         case 2:
-            place = Place(owner: user, zone: "Common")
-            guard model.zones[place] != nil else { return }
+            ownedZone = OwnedZone(owner: user, zone: "Common")
+            guard model.zones[ownedZone] != nil else { return }
             // A root of somebody else's zone.
-            change.root = pool(Place(owner: (user + 1) % people.count, zone: "Common"))[2]
+            change.root = pool(OwnedZone(owner: (user + 1) % people.count, zone: "Common"))[2]
         default:
-            guard let shared = random.any(of: model.sharedPlaces(of: user)) else { return }
-            place = shared
+            guard let shared = random.any(of: model.sharedOwnedZones(of: user)) else { return }
+            ownedZone = shared
             change.root = random.any(
-                of: notes(place).filter { model.permission(of: user, for: $0, in: place) != nil })
+                of: notes(ownedZone).filter {
+                    model.permission(of: user, for: $0, in: ownedZone) != nil
+                })
             guard change.root != nil else { return }
         }
         operation.share = change
         try perform(
             SharingBatch(
-                place: place, user: user, isAtomic: place.zone != ModelledSharing.defaultZone,
+                ownedZone: ownedZone, user: user,
+                isAtomic: ownedZone.zone != ModelledSharing.defaultZone,
                 operations: [operation]))
         note("shared badly")
     }
@@ -236,26 +243,26 @@ extension SharingRun {
     /// Another owner's zone by way of the private database.
     private func reachForeignZone() throws {
         let user = random.one(of: users)
-        let place = random.one(
+        let ownedZone = random.one(
             of: model.zones.keys.filter {
                 $0.owner != user && people[$0.owner].recordName != nil
             }.sorted())
         let answer = try send(
             user, "private/records/lookup",
-            "{\"zoneID\":\(zoneID(place, for: user)),\"records\":[{\"recordName\":\"same0\"}]}")
+            "{\"zoneID\":\(zoneID(ownedZone, for: user)),\"records\":[{\"recordName\":\"same0\"}]}")
         try expect(answer, 400, "BAD_REQUEST")
         note("foreign zone in private")
     }
 
     /// Saves a common record over a share, or a share over a common record.
     private func overwriteShare() throws {
-        guard let (place, name, _) = random.any(of: standing()) else { return }
-        let user = random.happens(50) ? place.owner : random.one(of: users)
+        guard let (ownedZone, name, _) = random.any(of: openShares()) else { return }
+        let user = random.happens(50) ? ownedZone.owner : random.one(of: users)
         var operation = SharingOperation("forceUpdate", name)
         operation.fields["v"] = newValue()
         if random.happens(30) { operation.parent = .set(name) }
         try perform(
-            SharingBatch(place: place, user: user, isAtomic: true, operations: [operation]))
+            SharingBatch(ownedZone: ownedZone, user: user, isAtomic: true, operations: [operation]))
         note("share overwritten")
     }
 }

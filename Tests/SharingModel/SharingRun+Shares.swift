@@ -3,35 +3,35 @@ import Seeding
 extension SharingRun {
     private typealias Entry = SharingOperation.ShareChange.Entry
 
-    private var ownedZones: [Place] {
+    private var ownedZones: [OwnedZone] {
         model.zones.keys.filter {
             people[$0.owner].recordName != nil && $0.zone != ModelledSharing.defaultZone
         }.sorted()
     }
 
     /// Every share that stands, with its place.
-    func standing() -> [(place: Place, name: String, share: ModelledSharing.Share)] {
-        model.zones.keys.sorted().flatMap { place in
-            model.shares(in: place).map { (place, $0.name, $0.share) }
+    func openShares() -> [(ownedZone: OwnedZone, name: String, share: ModelledSharing.Share)] {
+        model.zones.keys.sorted().flatMap { ownedZone in
+            model.shares(in: ownedZone).map { (ownedZone, $0.name, $0.share) }
         }
     }
 
     // MARK: - Making
 
     func makeShare() throws {
-        let place = random.one(of: ownedZones)
+        let ownedZone = random.one(of: ownedZones)
         var operations: [SharingOperation] = []
         let isWhole = random.happens(15)
         var share = SharingOperation(
-            "create", isWhole ? ModelledSharing.zoneShare : shareName(place))
+            "create", isWhole ? ModelledSharing.zoneShare : shareName(ownedZone))
         var change = SharingOperation.ShareChange()
         if !isWhole {
-            var candidates = notes(place)
-            let parents = candidates.filter { !model.children(of: $0, in: place).isEmpty }
+            var candidates = notes(ownedZone)
+            let parents = candidates.filter { !model.children(of: $0, in: ownedZone).isEmpty }
             if !parents.isEmpty, random.happens(60) { candidates = parents }
             if let root = random.any(of: candidates), random.happens(75) {
                 change.root = root
-                let record = model.record(root, in: place)
+                let record = model.record(root, in: ownedZone)
                 change.rootTag = random.happens(95) ? record?.tag : nil
                 if random.happens(10), let old = random.any(of: record?.oldTags ?? []) {
                     change.rootTag = old
@@ -44,7 +44,9 @@ extension SharingRun {
                     save.makesGUID = random.happens(50)
                     operations.append(save)
                 }
-            } else if let root = pool(place).first(where: { model.record($0, in: place) == nil }) {
+            } else if let root = pool(ownedZone).first(where: {
+                model.record($0, in: ownedZone) == nil
+            }) {
                 var save = SharingOperation("create", root)
                 save.fields["v"] = newValue()
                 save.makesGUID = random.happens(50)
@@ -57,7 +59,7 @@ extension SharingRun {
         }
         change.publicPermission = random.one(of: [nil, .nothing, .nothing, .readOnly, .readWrite])
         change.entries =
-            random.happens(80) ? invitations(place, beside: []) + firstEntries() : nil
+            random.happens(80) ? invitations(ownedZone, beside: []) + firstEntries() : nil
         addDecisions(to: &change, over: nil)
         share.share = change
         if random.happens(60) { share.fields["cloudkit.title"] = newValue() }
@@ -65,19 +67,19 @@ extension SharingRun {
         if random.happens(30) { operations.reverse() }
         try perform(
             SharingBatch(
-                place: place, user: place.owner, isAtomic: !random.happens(3),
+                ownedZone: ownedZone, user: ownedZone.owner, isAtomic: !random.happens(3),
                 operations: operations))
     }
 
-    private func shareName(_ place: Place) -> String {
-        "qzs\(place.owner)\(place.zone == "Common" ? "c" : "o")\(random.below(4))zq"
+    private func shareName(_ ownedZone: OwnedZone) -> String {
+        "qzs\(ownedZone.owner)\(ownedZone.zone == "Common" ? "c" : "o")\(random.below(4))zq"
     }
 
     /// Invitations of people who are not among those, by any of their addresses.
     private func invitations(
-        _ place: Place, beside present: [ModelledSharing.Participant]
+        _ ownedZone: OwnedZone, beside present: [ModelledSharing.Participant]
     ) -> [Entry] {
-        let taken = Set(present.compactMap { model.person(of: $0) } + [place.owner])
+        let taken = Set(present.compactMap { model.person(of: $0) } + [ownedZone.owner])
         let handlesTaken = Set(present.map(\.handle))
         return people.shuffled(using: &random).prefix(random.one(of: [0, 1, 2, 3, 4])).compactMap {
             person in
@@ -104,32 +106,32 @@ extension SharingRun {
     // MARK: - Changing
 
     func changeShare() throws {
-        guard let (place, name, share) = random.any(of: standing()) else { return }
-        var user = place.owner
+        guard let (ownedZone, name, share) = random.any(of: openShares()) else { return }
+        var user = ownedZone.owner
         let accepted = share.participants.filter { $0.status == .accepted }
         let likely = accepted.filter { $0.role == .administrator || random.happens(20) }
         if random.happens(35), let one = random.any(of: likely)?.user { user = one }
         var operation = SharingOperation("update", name)
         operation.type = ModelledSharing.shareType
-        tag(&operation, place)
+        tag(&operation, ownedZone)
         var change = SharingOperation.ShareChange()
         if random.happens(25) {
             change.publicPermission = random.one(of: [.nothing, .nothing, .readOnly, .readWrite])
         }
         if random.happens(75) {
-            change.entries = changedEntries(share, place, user) + firstEntries()
+            change.entries = changedEntries(share, ownedZone, user) + firstEntries()
         }
         addDecisions(to: &change, over: share)
-        if random.happens(user == place.owner ? 30 : 5) {
+        if random.happens(user == ownedZone.owner ? 30 : 5) {
             operation.fields["cloudkit.title"] = newValue()
         }
         operation.share = change
         try perform(
-            SharingBatch(place: place, user: user, isAtomic: true, operations: [operation]))
+            SharingBatch(ownedZone: ownedZone, user: user, isAtomic: true, operations: [operation]))
     }
 
     private func changedEntries(
-        _ share: ModelledSharing.Share, _ place: Place, _ user: Int
+        _ share: ModelledSharing.Share, _ ownedZone: OwnedZone, _ user: Int
     ) -> [Entry] {
         var entries = share.participants.compactMap { participant -> Entry? in
             let isOwn = participant.user == user
@@ -142,14 +144,14 @@ extension SharingRun {
             entry.permission = anyPermission()
             let isAdministrator =
                 participant.role == .administrator
-                ? random.happens(70) : random.happens(user == place.owner ? 30 : 3)
+                ? random.happens(70) : random.happens(user == ownedZone.owner ? 30 : 3)
             entry.role = isAdministrator ? .administrator : .user
             if isAdministrator { entry.permission = .readWrite }
             if participant.user == nil, case .first = participant.handle { entry.role = .user }
             return entry
         }
         if random.happens(50) {
-            entries += invitations(place, beside: share.participants)
+            entries += invitations(ownedZone, beside: share.participants)
         }
         return entries
     }
@@ -157,16 +159,16 @@ extension SharingRun {
     // MARK: - Ending
 
     func leave() throws {
-        let joined = standing().flatMap { found in
+        let joined = openShares().flatMap { found in
             found.share.participants.filter { $0.status == .accepted }.compactMap { entry in
-                entry.user.map { (found.place, found.name, found.share.root, $0) }
+                entry.user.map { (found.ownedZone, found.name, found.share.root, $0) }
             }
         }
-        guard let (place, name, root, user) = random.any(of: joined) else { return }
+        guard let (ownedZone, name, root, user) = random.any(of: joined) else { return }
         let isByRoot = root != nil && random.happens(15)
         let operation = SharingOperation("forceDelete", isByRoot ? root ?? name : name)
         let batch = SharingBatch(
-            place: place, user: user, isAtomic: random.happens(70), operations: [operation])
+            ownedZone: ownedZone, user: user, isAtomic: random.happens(70), operations: [operation])
         try perform(batch)
         guard !isByRoot else { return }
         note("left")
@@ -175,7 +177,7 @@ extension SharingRun {
         // Once more: what has been left is no error, whatever is still to be seen beside it.
         let again = try send(
             user, "shared/records/modify",
-            "{\"zoneID\":\(zoneID(place, for: user)),\"operations\":"
+            "{\"zoneID\":\(zoneID(ownedZone, for: user)),\"operations\":"
                 + "[{\"operationType\":\"forceDelete\",\"record\":{\"recordName\":\"\(name)\"}}]}")
         let code = again.code ?? again["records"].elements.first?.code
         guard [nil, "ZONE_NOT_FOUND", "NOT_FOUND"].contains(code) else {
@@ -184,9 +186,9 @@ extension SharingRun {
     }
 
     func stopSharing() throws {
-        guard let (place, name, share) = random.any(of: standing()) else { return }
+        guard let (ownedZone, name, share) = random.any(of: openShares()) else { return }
         var operations = [SharingOperation(random.one(of: ["delete", "forceDelete"]), name)]
-        tag(&operations[0], place)
+        tag(&operations[0], ownedZone)
         if let root = share.root, random.happens(25) {
             // With the root itself, which may have children.
             operations.append(SharingOperation("forceDelete", root))
@@ -194,23 +196,24 @@ extension SharingRun {
         }
         try perform(
             SharingBatch(
-                place: place, user: place.owner, isAtomic: !random.happens(20),
+                ownedZone: ownedZone, user: ownedZone.owner, isAtomic: !random.happens(20),
                 operations: operations))
     }
 
     func changeZone() throws {
         let user = random.one(of: users)
         let zone = random.one(of: options.zones)
-        let place = Place(owner: user, zone: zone == "own" ? "qzz\(user)zq" : zone)
-        let isMade = model.zones[place] == nil || random.happens(60)
-        underWay = { if isMade { $0.makeZone(place) } else { _ = $0.removeZone(place) } }
+        let ownedZone = OwnedZone(owner: user, zone: zone == "own" ? "qzz\(user)zq" : zone)
+        let isMade = model.zones[ownedZone] == nil || random.happens(60)
+        underWay = { if isMade { $0.makeZone(ownedZone) } else { _ = $0.removeZone(ownedZone) } }
         let answer = try send(
-            user, "private/zones/modify", Self.zoneBody(isMade ? "create" : "delete", place.zone))
+            user, "private/zones/modify",
+            Self.zoneBody(isMade ? "create" : "delete", ownedZone.zone))
         try expect(answer, 200, nil)
         guard answer["zones"].elements.first?.code == nil else {
             throw SharingFailure("zone: \(answer.text)")
         }
-        if isMade { model.makeZone(place) } else { _ = model.removeZone(place) }
+        if isMade { model.makeZone(ownedZone) } else { _ = model.removeZone(ownedZone) }
         underWay = nil
         note(isMade ? "zone made" : "zone deleted")
     }
@@ -221,38 +224,38 @@ extension SharingRun {
     func useLink() throws {
         let user = random.one(of: users)
         let accepts = random.happens(70)
-        let all = standing().filter { model.record($0.name, in: $0.place)?.guid != nil }
+        let all = openShares().filter { model.record($0.name, in: $0.ownedZone)?.guid != nil }
         let likely = all.filter {
             $0.share.publicPermission != .nothing || model.invitation(of: user, in: $0.share) != nil
         }
         let from = random.happens(75) && !likely.isEmpty ? likely : all
-        var chosen: [(place: Place, name: String, share: ModelledSharing.Share)] = []
+        var chosen: [(ownedZone: OwnedZone, name: String, share: ModelledSharing.Share)] = []
         for _ in 0..<random.one(of: [1, 1, 1, 2, 3]) {
             if let one = random.any(of: from),
-                !chosen.contains(where: { $0.place == one.place && $0.name == one.name })
+                !chosen.contains(where: { $0.ownedZone == one.ownedZone && $0.name == one.name })
             {
                 chosen.append(one)
             }
         }
         if chosen.count == options.countSpared { chosen.removeLast() }
         guard !chosen.isEmpty else { return }
-        var values = chosen.compactMap { model.record($0.name, in: $0.place)?.guid }
+        var values = chosen.compactMap { model.record($0.name, in: $0.ownedZone)?.guid }
         let isSpoilt = random.happens(8) && values.count + 1 != options.countSpared
         if isSpoilt { values.append("0AbCdEfGhIjKlMnOpQrStUvWx") }
         let mayAll =
-            !isSpoilt && chosen.allSatisfy { model.maySee(user, share: $0.share, in: $0.place) }
+            !isSpoilt && chosen.allSatisfy { model.maySee(user, share: $0.share, in: $0.ownedZone) }
         if mayAll {
             let viewing = SharingViews(people: people)
             for one in chosen {
                 known[user].formUnion(
-                    viewing.invitationSecrets(one.name, in: one.place, of: model))
+                    viewing.invitationSecrets(one.name, in: one.ownedZone, of: model))
             }
         }
-        let places = chosen.map { ($0.place, $0.name) }
+        let ownedZones = chosen.map { ($0.ownedZone, $0.name) }
         underWay = { model in
             guard accepts, mayAll else { return }
-            for (place, name) in places { model.accept(name, user: user, in: place) }
-            model.touched.formUnion(places.map(\.0))
+            for (ownedZone, name) in ownedZones { model.accept(name, user: user, in: ownedZone) }
+            model.touched.formUnion(ownedZones.map(\.0))
         }
         let list = values.map { "{\"value\":\"\($0)\",\"shouldFetchRootRecord\":true}" }
         let answer = try send(
@@ -265,33 +268,35 @@ extension SharingRun {
         }
         note(accepts ? "link accepted" : "link resolved")
         try expect(answer, 200, nil)
-        if accepts { for (place, name) in places { model.accept(name, user: user, in: place) } }
-        model.touched.formUnion(places.map(\.0))
+        if accepts {
+            for (ownedZone, name) in ownedZones { model.accept(name, user: user, in: ownedZone) }
+        }
+        model.touched.formUnion(ownedZones.map(\.0))
         let results = answer["results"].elements
         guard results.count == chosen.count else { throw SharingFailure(answer.text) }
-        for (one, result) in zip(places, results) { try judge(result, one.0, one.1, user) }
+        for (one, result) in zip(ownedZones, results) { try judge(result, one.0, one.1, user) }
     }
 
     /// - Parameter first: whom the link is for that the user came by, and has not accepted.
     func judge(
-        _ result: SharingJSON, _ place: Place, _ name: String, _ user: Int,
+        _ result: SharingJSON, _ ownedZone: OwnedZone, _ name: String, _ user: Int,
         by first: ModelledSharing.Participant? = nil
     ) throws {
-        guard let share = model.record(name, in: place)?.share else { return }
-        let isOwner = user == place.owner
+        guard let share = model.record(name, in: ownedZone)?.share else { return }
+        let isOwner = user == ownedZone.owner
         let entry = model.participation(of: user, in: share)
         let invited = model.invitation(of: user, in: share) ?? first
         let role = isOwner ? .owner : (entry ?? invited)?.role ?? .publicUser
         let permission =
             isOwner ? .readWrite : (entry ?? invited)?.permission ?? share.publicPermission
         let expected = [
-            "ownerRecordName": self.name(place.owner), "zoneName": place.zone,
+            "ownerRecordName": self.name(ownedZone.owner), "zoneName": ownedZone.zone,
             "rootRecordName": share.root ?? ModelledSharing.zoneShare,
             "databaseScope": isOwner ? "PRIVATE" : "SHARED", "participantType": role.rawValue,
             "participantStatus": isOwner
                 ? "ACCEPTED" : ((entry ?? invited)?.status ?? .invited).rawValue,
             "participantPermission": permission.rawValue,
-            "owner": self.name(place.owner), "share": name,
+            "owner": self.name(ownedZone.owner), "share": name,
             "rootRecord": share.root ?? "",
         ]
         let zone = result["zoneID"]

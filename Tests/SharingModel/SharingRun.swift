@@ -5,7 +5,7 @@ import Seeding
 /// Everybody has devices that keep copies by their feeds alone; a copy that has caught up must be what
 /// the model says that its user may see. No answer may hold a mark that its user was never shown.
 package final class SharingRun {
-    package typealias Place = ModelledSharing.Place
+    package typealias OwnedZone = ModelledSharing.OwnedZone
 
     package struct Options: Sendable {
         package var people = 5
@@ -38,8 +38,8 @@ package final class SharingRun {
     package internal(set) var devices: [SharingDevice] = []
     /// What each has been shown or could have been, by mark.
     var known: [Set<String>] = []
-    private var views: [[Place: [String: SeenRecord]]] = []
-    private var sharedViews: [[Place: [String: SeenRecord]]] = []
+    private var views: [[OwnedZone: [String: SeenRecord]]] = []
+    private var sharedViews: [[OwnedZone: [String: SeenRecord]]] = []
     private var heard: [(user: Int, request: String, answer: SharingAnswer)] = []
     private var guids: Set<String> = []
     package internal(set) var steps = 0
@@ -74,14 +74,14 @@ package final class SharingRun {
             devices.append(SharingDevice(user: user, database: "shared"))
         }
         for zone in options.zones {
-            let place = Place(owner: user, zone: zone == "own" ? "qzz\(user)zq" : zone)
-            underWay = { $0.makeZone(place) }
+            let ownedZone = OwnedZone(owner: user, zone: zone == "own" ? "qzz\(user)zq" : zone)
+            underWay = { $0.makeZone(ownedZone) }
             let answer = try send(
-                user, "private/zones/modify", Self.zoneBody("create", place.zone))
+                user, "private/zones/modify", Self.zoneBody("create", ownedZone.zone))
             guard answer.status == 200, answer["zones"].elements.first?.code == nil else {
                 throw SharingFailure("zone not made: \(answer.text)")
             }
-            model.makeZone(place)
+            model.makeZone(ownedZone)
             underWay = nil
         }
         model.touched.formUnion(model.zones.keys)
@@ -179,32 +179,34 @@ package final class SharingRun {
 
     /// Learns what the server has chosen, then looks at what was told to whom.
     func commit() throws {
-        let places = model.touched
+        let ownedZones = model.touched
         model.touched = []
-        absorb(places)
-        for place in places.sorted() { try learn(place) }
+        absorb(ownedZones)
+        for ownedZone in ownedZones.sorted() { try learn(ownedZone) }
         model.touched = []
-        absorb(places)
+        absorb(ownedZones)
         for (user, request, answer) in heard { try listen(user, request, answer) }
         heard = []
     }
 
-    private func absorb(_ places: Set<Place>) {
-        guard !places.isEmpty else { return }
+    private func absorb(_ ownedZones: Set<OwnedZone>) {
+        guard !ownedZones.isEmpty else { return }
         let viewing = SharingViews(people: people)
         for user in users {
-            let shared = Set(model.sharedPlaces(of: user))
-            for place in places {
-                let isOwn = place.owner == user
-                let isThere = isOwn ? model.zones[place] != nil : shared.contains(place)
-                let seen = isThere ? viewing.zone(place, for: user, of: model) : nil
+            let shared = Set(model.sharedOwnedZones(of: user))
+            for ownedZone in ownedZones {
+                let isOwn = ownedZone.owner == user
+                let isThere = isOwn ? model.zones[ownedZone] != nil : shared.contains(ownedZone)
+                let seen = isThere ? viewing.zone(ownedZone, for: user, of: model) : nil
                 if isOwn {
-                    if place.zone != ModelledSharing.defaultZone { views[user][place] = seen }
+                    if ownedZone.zone != ModelledSharing.defaultZone {
+                        views[user][ownedZone] = seen
+                    }
                 } else {
-                    sharedViews[user][place] = seen
+                    sharedViews[user][ownedZone] = seen
                 }
                 guard isThere else { continue }
-                known[user].formUnion(viewing.secrets(place, for: user, of: model))
+                known[user].formUnion(viewing.secrets(ownedZone, for: user, of: model))
             }
         }
     }
@@ -242,25 +244,26 @@ package final class SharingRun {
     }
 
     /// Reads what a zone's owner is shown of records whose tags are not known, and holds it to the model.
-    private func learn(_ place: Place) throws {
-        let names = model.unknown(in: place)
+    private func learn(_ ownedZone: OwnedZone) throws {
+        let names = model.unknown(in: ownedZone)
         guard !names.isEmpty else { return }
         let items = names.map { "{\"recordName\":\"\($0)\"}" }.joined(separator: ",")
         let answer = try send(
-            place.owner, "private/records/lookup",
-            "{\"zoneID\":{\"zoneName\":\"\(place.zone)\"},\"records\":[\(items)]}")
+            ownedZone.owner, "private/records/lookup",
+            "{\"zoneID\":{\"zoneName\":\"\(ownedZone.zone)\"},\"records\":[\(items)]}")
         for (name, item) in zip(names, answer["records"].elements) {
-            guard item.code == nil, adopt(item, as: name, in: place, of: &model) else {
+            guard item.code == nil, adopt(item, as: name, in: ownedZone, of: &model) else {
                 throw SharingFailure(
-                    "\(name) of \(place) is\n\(item.record)\nnot\n\(described(name, place)):\n"
+                    "\(name) of \(ownedZone) is\n\(item.record)\nnot\n\(described(name, ownedZone)):\n"
                         + "\(item.raw)")
             }
         }
         try expect(answer, 200, nil)
     }
 
-    private func described(_ name: String, _ place: Place) -> String {
-        SharingViews(people: people).zone(place, for: place.owner, of: model)[name]?.description
+    private func described(_ name: String, _ ownedZone: OwnedZone) -> String {
+        SharingViews(people: people).zone(ownedZone, for: ownedZone.owner, of: model)[name]?
+            .description
             ?? "nothing"
     }
 
@@ -268,16 +271,17 @@ package final class SharingRun {
     ///
     /// - Returns: whether the rest is as the model says.
     func adopt(
-        _ item: SharingJSON, as name: String, in place: Place, of model: inout ModelledSharing
+        _ item: SharingJSON, as name: String, in ownedZone: OwnedZone,
+        of model: inout ModelledSharing
     ) -> Bool {
         let seen = item.record
-        guard let record = model.record(name, in: place), !seen.tag.isEmpty,
+        guard let record = model.record(name, in: ownedZone), !seen.tag.isEmpty,
             record.tag.map({ $0 == seen.tag }) ?? !record.oldTags.contains(seen.tag)
         else { return false }
         if let guid = seen.guid { guids.insert(guid) }
         let people = self.people
         let touched = model.touched
-        model.change(name, in: place) { record in
+        model.change(name, in: ownedZone) { record in
             record.tag = seen.tag
             if record.hasGUID, record.guid == nil { record.guid = seen.guid }
             guard var share = record.share else { return }
@@ -297,7 +301,7 @@ package final class SharingRun {
             record.share = share
         }
         model.touched = touched
-        let view = SharingViews(people: people).zone(place, for: place.owner, of: model)
+        let view = SharingViews(people: people).zone(ownedZone, for: ownedZone.owner, of: model)
         return view[name] == seen
     }
 
@@ -323,8 +327,8 @@ package final class SharingRun {
         return SharingDevice.Truth(view: view, owners: owners)
     }
 
-    func visible(_ user: Int, _ place: Place) -> [String: SeenRecord]? {
-        place.owner == user ? views[user][place] : sharedViews[user][place]
+    func visible(_ user: Int, _ ownedZone: OwnedZone) -> [String: SeenRecord]? {
+        ownedZone.owner == user ? views[user][ownedZone] : sharedViews[user][ownedZone]
     }
 
     /// Some devices read some pages.
@@ -384,10 +388,10 @@ package final class SharingRun {
         done.touched = []
         candidate(&done)
         try describing {
-            if let kept = try fit(model, places: done.touched, names: done) {
+            if let kept = try fit(model, ownedZones: done.touched, names: done) {
                 model = kept
                 note("lost and not done")
-            } else if let made = try fit(done, places: done.touched, names: model) {
+            } else if let made = try fit(done, ownedZones: done.touched, names: model) {
                 model = made
                 note("lost but done")
             } else {
@@ -400,18 +404,18 @@ package final class SharingRun {
 
     /// The model with what the server chose, when zones are as it says; nil when they are not.
     private func fit(
-        _ candidate: ModelledSharing, places: Set<Place>, names other: ModelledSharing
+        _ candidate: ModelledSharing, ownedZones: Set<OwnedZone>, names other: ModelledSharing
     ) throws -> ModelledSharing? {
         var fitting = candidate
-        for place in places.sorted() {
-            let records = candidate.zones[place]?.records
+        for ownedZone in ownedZones.sorted() {
+            let records = candidate.zones[ownedZone]?.records
             let names = Set(records.map { Array($0.keys) } ?? [])
-                .union(other.zones[place].map { Array($0.records.keys) } ?? []).sorted()
+                .union(other.zones[ownedZone].map { Array($0.records.keys) } ?? []).sorted()
             let asked = names + ["never"]
             let items = asked.map { "{\"recordName\":\"\($0)\"}" }.joined(separator: ",")
             let answer = try wire.send(
-                place.owner, "private/records/lookup",
-                "{\"zoneID\":{\"zoneName\":\"\(place.zone)\"},\"records\":[\(items)]}")
+                ownedZone.owner, "private/records/lookup",
+                "{\"zoneID\":{\"zoneName\":\"\(ownedZone.zone)\"},\"records\":[\(items)]}")
             guard answer.status == 200, let records else {
                 if answer.code == "ZONE_NOT_FOUND", records == nil { continue }
                 return nil
@@ -420,7 +424,8 @@ package final class SharingRun {
                 if records[name] == nil {
                     guard item.code == "NOT_FOUND" else { return nil }
                 } else {
-                    guard item.code == nil, adopt(item, as: name, in: place, of: &fitting) else {
+                    guard item.code == nil, adopt(item, as: name, in: ownedZone, of: &fitting)
+                    else {
                         return nil
                     }
                 }

@@ -4,52 +4,54 @@ import Storage
 // Those who ask to take part in a share.
 extension StoragePromise {
     private static func requests(
-        of share: ShareNumber, _ trial: Trial
+        of share: ShareNumber, _ testStore: TestStore
     ) throws -> [StoredAccessRequest] {
-        try trial.read { try $0.accessRequests(of: share) }
+        try testStore.read { try $0.accessRequests(of: share) }
     }
 
-    private static func makeShares(_ count: Int, _ trial: Trial) throws -> [ShareNumber] {
-        let zone = try trial.makeZone()
-        return try trial.write { transaction in
+    private static func makeShares(_ count: Int, _ testStore: TestStore) throws -> [ShareNumber] {
+        let zone = try testStore.makeZone()
+        return try testStore.write { transaction in
             try (0..<count).map { try Tree("t\($0)", in: zone, transaction).share.number }
         }
     }
 
     static let accessRequests = [
-        StoragePromise("A share says whether others may ask to take part") { trial in
-            let share = try makeShares(1, trial)[0]
+        StoragePromise("A share says whether others may ask to take part") { testStore in
+            let share = try makeShares(1, testStore)[0]
             func allows() throws -> Bool? {
-                try trial.read { try $0.share(share)?.allowsRequests }
+                try testStore.read { try $0.share(share)?.allowsRequests }
             }
             try expect(allows() == false)
-            try trial.write { try $0.setAllowsRequests(true, of: share) }
-            try trial.reopen()
+            try testStore.write { try $0.setAllowsRequests(true, of: share) }
+            try testStore.reopen()
             try expect(allows() == true)
-            try trial.write { try $0.setAllowsRequests(false, of: share) }
+            try testStore.write { try $0.setAllowsRequests(false, of: share) }
             try expect(allows() == false)
         },
         StoragePromise("Who asks stands at a share, the longest waiting first, and is counted") {
-            trial in
-            let shares = try makeShares(2, trial)
-            let start = trial.clock.now
+            testStore in
+            let shares = try makeShares(2, testStore)
+            let start = testStore.clock.now
             for (user, share): (Int, ShareNumber?) in [
                 (3, shares[0]), (2, shares[0]), (2, nil), (2, shares[1]),
             ] {
-                trial.clock.advance(10)
-                try trial.write { try $0.noteRequest(of: Trial.user(user), for: share) }
+                testStore.clock.advance(10)
+                try testStore.write { try $0.noteRequest(of: TestStore.user(user), for: share) }
             }
-            try trial.reopen()
+            try testStore.reopen()
             func asked(_ user: Int, at moment: Milliseconds) -> StoredAccessRequest {
-                StoredAccessRequest(user: Trial.user(user), madeAt: moment, isBlocked: false)
+                StoredAccessRequest(user: TestStore.user(user), madeAt: moment, isBlocked: false)
             }
             try expect(
-                requests(of: shares[0], trial) == [
+                requests(of: shares[0], testStore) == [
                     asked(3, at: start + 10), asked(2, at: start + 20),
                 ])
-            try expect(requests(of: shares[1], trial) == [asked(2, at: start + 40)])
+            try expect(requests(of: shares[1], testStore) == [asked(2, at: start + 40)])
             func count(_ user: Int, since moment: Milliseconds) throws -> Int {
-                try trial.read { try $0.accessRequestCount(of: Trial.user(user), since: moment) }
+                try testStore.read {
+                    try $0.accessRequestCount(of: TestStore.user(user), since: moment)
+                }
             }
             // The request that nobody is to see counts as well.
             try expect(count(2, since: start), is: 3)
@@ -58,43 +60,45 @@ extension StoragePromise {
             try expect(count(4, since: start), is: 0)
         },
         StoragePromise("Requests that are settled are gone from the share, and still count") {
-            trial in
-            let shares = try makeShares(2, trial)
-            let start = trial.clock.now
-            trial.clock.advance(10)
-            try trial.write { transaction in
+            testStore in
+            let shares = try makeShares(2, testStore)
+            let start = testStore.clock.now
+            testStore.clock.advance(10)
+            try testStore.write { transaction in
                 for user in 2...4 {
-                    try transaction.noteRequest(of: Trial.user(user), for: shares[0])
+                    try transaction.noteRequest(of: TestStore.user(user), for: shares[0])
                 }
-                try transaction.noteRequest(of: Trial.user(3), for: shares[1])
+                try transaction.noteRequest(of: TestStore.user(3), for: shares[1])
             }
-            let waiting = try requests(of: shares[0], trial)
-            let blocked = StoredAccessRequest(user: Trial.user(9), madeAt: 0, isBlocked: true)
-            let kept = try require(waiting.first { $0.user == Trial.user(2) })
-            try trial.write { try $0.replaceRequests(of: shares[0], by: [blocked, kept]) }
-            try expect(requests(of: shares[0], trial) == [blocked, kept])
-            try expect(requests(of: shares[1], trial).count, is: 1)
+            let waiting = try requests(of: shares[0], testStore)
+            let blocked = StoredAccessRequest(user: TestStore.user(9), madeAt: 0, isBlocked: true)
+            let kept = try require(waiting.first { $0.user == TestStore.user(2) })
+            try testStore.write { try $0.replaceRequests(of: shares[0], by: [blocked, kept]) }
+            try expect(requests(of: shares[0], testStore) == [blocked, kept])
+            try expect(requests(of: shares[1], testStore).count, is: 1)
             func count(_ user: Int) throws -> Int {
-                try trial.read { try $0.accessRequestCount(of: Trial.user(user), since: start) }
+                try testStore.read {
+                    try $0.accessRequestCount(of: TestStore.user(user), since: start)
+                }
             }
             try expect([count(2), count(3), count(4), count(9)], is: [1, 2, 1, 0])
-            try trial.write { transaction in
-                try transaction.forgetRequests(of: Trial.user(3))
-                try transaction.forgetRequests(of: Trial.user(9))
+            try testStore.write { transaction in
+                try transaction.forgetRequests(of: TestStore.user(3))
+                try transaction.forgetRequests(of: TestStore.user(9))
             }
             try expect([count(2), count(3)], is: [1, 0])
-            try expect(requests(of: shares[0], trial) == [kept])
-            try expect(requests(of: shares[1], trial).isEmpty)
+            try expect(requests(of: shares[0], testStore) == [kept])
+            try expect(requests(of: shares[1], testStore).isEmpty)
         },
-        StoragePromise("When requests were last told of is noted for each share") { trial in
-            let shares = try makeShares(2, trial)
+        StoragePromise("When requests were last told of is noted for each share") { testStore in
+            let shares = try makeShares(2, testStore)
             func told(_ share: ShareNumber) throws -> Milliseconds {
-                try trial.read { try $0.requestsTold(of: share) }
+                try testStore.read { try $0.requestsTold(of: share) }
             }
             try expect(told(shares[0]), is: 0)
-            trial.clock.advance(10)
-            try trial.write { try $0.noteRequestsTold(of: shares[0]) }
-            try expect(told(shares[0]), is: trial.clock.now)
+            testStore.clock.advance(10)
+            try testStore.write { try $0.noteRequestsTold(of: shares[0]) }
+            try expect(told(shares[0]), is: testStore.clock.now)
             try expect(told(shares[1]), is: 0)
         },
     ]

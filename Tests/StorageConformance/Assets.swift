@@ -4,7 +4,7 @@ import Storage
 // What is known of the files of assets.
 extension StoragePromise {
     private static func digest(_ number: UInt8) -> AssetDigest {
-        Trial.name(AssetDigest([UInt8](repeating: number, count: AssetDigest.byteCount)))
+        TestStore.name(AssetDigest([UInt8](repeating: number, count: AssetDigest.byteCount)))
     }
 
     private static func receipt(_ number: UInt8, size: Int, expires: Milliseconds) -> StoredReceipt
@@ -15,13 +15,13 @@ extension StoragePromise {
     }
 
     static let assets = [
-        StoragePromise("A receipt tells of its file, also when several are of one") { trial in
-            let one = receipt(1, size: 100, expires: trial.clock.now + 1_000)
-            try trial.write { try $0.addReceipt([1], one) }
-            try expect(trial.write { try $0.addReceiptForKnown([2], one) })
+        StoragePromise("A receipt tells of its file, also when several are of one") { testStore in
+            let one = receipt(1, size: 100, expires: testStore.clock.now + 1_000)
+            try testStore.write { try $0.addReceipt([1], one) }
+            try expect(testStore.write { try $0.addReceiptForKnown([2], one) })
             let unknown = receipt(9, size: 1, expires: 0)
-            try expect(trial.write { try !$0.addReceiptForKnown([3], unknown) })
-            try trial.read { snapshot in
+            try expect(testStore.write { try !$0.addReceiptForKnown([3], unknown) })
+            try testStore.read { snapshot in
                 for id in [[UInt8(1)], [2]] {
                     let found = try require(snapshot.assetReceipt(id))
                     try expect(found.content == one.content && found.identity == one.identity)
@@ -33,42 +33,42 @@ extension StoragePromise {
         },
         StoragePromise("A file counts for whoever's records hold it, and is unused when none does")
         {
-            trial in
-            let zone = try trial.makeZone()
-            let expires = trial.clock.now + 10
+            testStore in
+            let zone = try testStore.makeZone()
+            let expires = testStore.clock.now + 10
             let receipts = [
                 receipt(1, size: 100, expires: expires), receipt(2, size: 30, expires: expires),
             ]
-            try trial.write { transaction in
+            try testStore.write { transaction in
                 for (number, receipt) in receipts.enumerated() {
                     try transaction.addReceipt([UInt8(number)], receipt)
                 }
             }
-            let head = try trial.write { transaction in
+            let head = try testStore.write { transaction in
                 try transaction.save(
                     "a", in: zone, flags: .hasAssets, files: [digest(1), digest(2)])
             }
             func used() throws -> Int64 {
-                try trial.read { try $0.owner(named: Trial.user(1))?.usedBytes ?? 0 }
+                try testStore.read { try $0.owner(named: TestStore.user(1))?.usedBytes ?? 0 }
             }
             // The body is the name in quotes.
             try expect(used(), is: 133)
-            try expect(trial.read { try $0.assetBytes(of: head.record) }, is: 130)
-            try trial.write {
+            try expect(testStore.read { try $0.assetBytes(of: head.record) }, is: 130)
+            try testStore.write {
                 try $0.save("a", in: zone, flags: .hasAssets, files: [digest(2)])
             }
             try expect(used(), is: 33)
-            trial.clock.advance(20)
-            let moment = trial.clock.now
-            try expect(trial.read { try $0.unusedAssets(since: moment, limit: 9) }, is: [])
-            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 100) }) {}
+            testStore.clock.advance(20)
+            let moment = testStore.clock.now
+            try expect(testStore.read { try $0.unusedAssets(since: moment, limit: 9) }, is: [])
+            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 100) }) {}
             try expect(
-                trial.read { try $0.unusedAssets(since: moment, limit: 9) }, is: [digest(1)])
+                testStore.read { try $0.unusedAssets(since: moment, limit: 9) }, is: [digest(1)])
             try expect(
-                trial.write {
+                testStore.write {
                     try $0.forgetUnusedAssets([digest(1), digest(2)], since: moment)
                 }, is: [digest(1)])
-            try expect(trial.read { try $0.unknownAssets(among: [digest(1)]) }, is: [digest(1)])
+            try expect(testStore.read { try $0.unknownAssets(among: [digest(1)]) }, is: [digest(1)])
         },
     ]
 }

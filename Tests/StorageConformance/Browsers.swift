@@ -8,29 +8,29 @@ extension StoragePromise {
         _ number: UInt8, of account: String, expiresAt: Milliseconds = 1_000
     ) -> BrowserSession {
         BrowserSession(
-            hash: [number, 0, 255], account: PeopleTrial.id(account), device: "a browser",
+            hash: [number, 0, 255], account: TestPeople.id(account), device: "a browser",
             madeAt: Milliseconds(number), usedAt: 1, provedAt: 1, expiresAt: expiresAt)
     }
 
     private static func code(_ number: UInt8, of account: String) -> SignInCode {
         SignInCode(
-            hash: [number], account: PeopleTrial.id(account), container: PeopleTrial.home,
+            hash: [number], account: TestPeople.id(account), container: TestPeople.home,
             environment: .development, seconds: 60, challenge: [9, 9], expiresAt: 100,
-            place: SignInPlace(origin: "https://a.example", device: "a browser"))
+            source: SignInSource(origin: "https://a.example", device: "a browser"))
     }
 
     private static func token(_ number: UInt8, of account: String) -> WebTokenRecord {
         WebTokenRecord(
-            hash: [number], session: [number], account: PeopleTrial.id(account),
-            container: PeopleTrial.home, environment: .production, madeAt: Milliseconds(number),
+            hash: [number], session: [number], account: TestPeople.id(account),
+            container: TestPeople.home, environment: .production, madeAt: Milliseconds(number),
             expiresAt: 1_000, begunAt: Milliseconds(number) - 1,
-            place: SignInPlace(origin: "https://a.example", device: "a browser"))
+            source: SignInSource(origin: "https://a.example", device: "a browser"))
     }
 
     static let browsers = [
         StoragePromise("A browser's session is kept as it is, and goes when it is ended or over") {
-            trial in
-            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
             try scene.refuses(.accountUnknown) {
                 try catalog.add(session(1, of: "none"), countMax: 9, now: 1)
@@ -39,11 +39,11 @@ extension StoragePromise {
                 try catalog.add(session(number, of: "ann"), countMax: 9, now: 1)
             }
             try catalog.add(session(3, of: "bob", expiresAt: 50), countMax: 9, now: 1)
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(again.browserSession(hash: [1, 0, 255]) == session(1, of: "ann"))
             try expect(again.browserSession(hash: [7]) == nil)
             try expect(
-                again.browserSessions(of: PeopleTrial.id("ann")).map { $0.hash[0] }, is: [1, 2])
+                again.browserSessions(of: TestPeople.id("ann")).map { $0.hash[0] }, is: [1, 2])
             try again.use(browserSession: [1, 0, 255], at: 20, isProof: false)
             try again.use(browserSession: [2, 0, 255], at: 30, isProof: true)
             let used = try require(again.browserSession(hash: [1, 0, 255]))
@@ -60,8 +60,8 @@ extension StoragePromise {
         },
         StoragePromise("Of more sessions than an account may have, the one unused the longest ends")
         {
-            trial in
-            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
             try catalog.add(session(9, of: "bob"), countMax: 1, now: 1)
             for number: UInt8 in 1...3 {
@@ -70,7 +70,7 @@ extension StoragePromise {
             try catalog.use(browserSession: [1, 0, 255], at: 20, isProof: false)
             try catalog.add(session(4, of: "ann"), countMax: 3, now: 30)
             func kept(_ name: String) throws -> [UInt8] {
-                try catalog.browserSessions(of: PeopleTrial.id(name)).map { $0.hash[0] }
+                try catalog.browserSessions(of: TestPeople.id(name)).map { $0.hash[0] }
             }
             try expect(kept("ann"), is: [1, 3, 4])
             try catalog.add(session(5, of: "ann"), countMax: 1, now: 30)
@@ -78,43 +78,43 @@ extension StoragePromise {
             try expect(kept("bob"), is: [9])
         },
         StoragePromise("Who ends their sessions ends all that acts as them, but for one browser") {
-            trial in
-            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
             for (name, number): (String, UInt8) in [("ann", 10), ("bob", 20)] {
                 try catalog.add(session(number, of: name), countMax: 9, now: 1)
                 try catalog.add(session(number + 1, of: name), countMax: 9, now: 1)
                 try catalog.add(
-                    token(number, of: name), replacing: nil, for: Trial.user(Int(number)),
+                    token(number, of: name), replacing: nil, for: TestStore.user(Int(number)),
                     sessionsMax: 9, now: 1)
                 try catalog.add(code(number, of: name), now: 1)
             }
             let version = catalog.version
-            try catalog.endSessions(of: PeopleTrial.id("ann"), except: [11, 0, 255])
+            try catalog.endSessions(of: TestPeople.id("ann"), except: [11, 0, 255])
             try expect(catalog.version > version)
             try expect(
-                catalog.browserSessions(of: PeopleTrial.id("ann")).map { $0.hash[0] }, is: [11])
-            try expect(catalog.webTokens(of: PeopleTrial.id("ann")).isEmpty)
+                catalog.browserSessions(of: TestPeople.id("ann")).map { $0.hash[0] }, is: [11])
+            try expect(catalog.webTokens(of: TestPeople.id("ann")).isEmpty)
             try expect(catalog.takeSignInCode(hash: [10], now: 2) == nil)
-            try expect(catalog.browserSessions(of: PeopleTrial.id("bob")).count, is: 2)
+            try expect(catalog.browserSessions(of: TestPeople.id("bob")).count, is: 2)
             try expect(
-                catalog.webTokens(of: PeopleTrial.id("bob")) == [token(20, of: "bob")])
+                catalog.webTokens(of: TestPeople.id("bob")) == [token(20, of: "bob")])
             try expect(catalog.takeSignInCode(hash: [20], now: 2) == code(20, of: "bob"))
-            try catalog.endSessions(of: PeopleTrial.id("ann"), except: nil)
-            try expect(catalog.browserSessions(of: PeopleTrial.id("ann")).isEmpty)
+            try catalog.endSessions(of: TestPeople.id("ann"), except: nil)
+            try expect(catalog.browserSessions(of: TestPeople.id("ann")).isEmpty)
         },
         StoragePromise("A session of an app ends with the last of its tokens, or when it is ended")
         {
-            trial in
-            let scene = try PeopleTrial(trial, ["ann"])
+            testStore in
+            let scene = try TestPeople(testStore, ["ann"])
             let catalog = scene.catalog
             func token(_ hash: UInt8, session: UInt8, expiresAt: Milliseconds) -> WebTokenRecord {
                 WebTokenRecord(
-                    hash: [hash], session: [session, 0, 255], account: PeopleTrial.id("ann"),
-                    container: PeopleTrial.home, environment: .production, madeAt: 1,
+                    hash: [hash], session: [session, 0, 255], account: TestPeople.id("ann"),
+                    container: TestPeople.home, environment: .production, madeAt: 1,
                     expiresAt: expiresAt)
             }
-            let user = Trial.user(1)
+            let user = TestStore.user(1)
             try catalog.add(
                 token(1, session: 1, expiresAt: 50), replacing: nil, for: user, sessionsMax: 9,
                 now: 1)
@@ -124,22 +124,23 @@ extension StoragePromise {
             try catalog.add(
                 token(3, session: 2, expiresAt: 70), replacing: nil, for: user, sessionsMax: 9,
                 now: 1)
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(again.sessionEnd([1, 0, 255]) == 90)
             try expect(again.sessionEnd([2, 0, 255]) == 70)
             try expect(again.sessionEnd([1]) == nil)
-            try again.endSessions(of: PeopleTrial.id("ann"), except: nil)
+            try again.endSessions(of: TestPeople.id("ann"), except: nil)
             try expect(again.sessionEnd([1, 0, 255]) == nil)
         },
         StoragePromise(
             "Of more sessions of apps than an account may have, those unused the longest end"
         ) {
-            trial in
-            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
             func add(_ number: UInt8, of name: String, at now: Milliseconds) throws {
                 try catalog.add(
-                    token(number, of: name), replacing: nil, for: Trial.user(name == "ann" ? 1 : 2),
+                    token(number, of: name), replacing: nil,
+                    for: TestStore.user(name == "ann" ? 1 : 2),
                     sessionsMax: 3, now: now)
             }
             try add(20, of: "bob", at: 1)
@@ -148,18 +149,19 @@ extension StoragePromise {
             let version = catalog.version
             try add(4, of: "ann", at: 50)
             try expect(catalog.version > version)
-            let kept = try catalog.webTokens(of: PeopleTrial.id("ann")).map { $0.hash[0] }
+            let kept = try catalog.webTokens(of: TestPeople.id("ann")).map { $0.hash[0] }
             try expect(kept.count <= 3 && kept.contains(1) && kept.contains(4), "\(kept)")
             try expect(!kept.contains(2), "\(kept)")
-            try expect(catalog.webTokens(of: PeopleTrial.id("bob")).count, is: 1)
+            try expect(catalog.webTokens(of: TestPeople.id("bob")).count, is: 1)
             // A token that takes another's place begins no session.
-            let before = try catalog.webTokens(of: PeopleTrial.id("ann")).count
+            let before = try catalog.webTokens(of: TestPeople.id("ann")).count
             try catalog.add(
-                token(5, of: "ann"), replacing: [4], for: Trial.user(1), sessionsMax: 1, now: 60)
-            try expect(catalog.webTokens(of: PeopleTrial.id("ann")).count, is: before + 1)
+                token(5, of: "ann"), replacing: [4], for: TestStore.user(1), sessionsMax: 1, now: 60
+            )
+            try expect(catalog.webTokens(of: TestPeople.id("ann")).count, is: before + 1)
         },
-        StoragePromise("A code is handed to one caller, in its time") { trial in
-            let scene = try PeopleTrial(trial, ["ann"])
+        StoragePromise("A code is handed to one caller, in its time") { testStore in
+            let scene = try TestPeople(testStore, ["ann"])
             let catalog = scene.catalog
             try scene.refuses(.accountUnknown) { try catalog.add(code(1, of: "none"), now: 1) }
             for number: UInt8 in 1...2 { try catalog.add(code(number, of: "ann"), now: 1) }
@@ -172,25 +174,25 @@ extension StoragePromise {
             try expect(taken.withLock { $0 }, is: 1)
             try expect(catalog.takeSignInCode(hash: [2], now: 101) == nil)
         },
-        StoragePromise("A consent is one person's, for one app at one origin") { trial in
-            let scene = try PeopleTrial(trial, ["ann", "bob"])
+        StoragePromise("A consent is one person's, for one app at one origin") { testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
-            let (ann, origin) = (PeopleTrial.id("ann"), "https://a.example")
+            let (ann, origin) = (TestPeople.id("ann"), "https://a.example")
             try catalog.add(
                 APITokenRecord(
-                    hash: [5], name: "app", container: PeopleTrial.home, environment: .production,
+                    hash: [5], name: "app", container: TestPeople.home, environment: .production,
                     createdAt: 1))
             try scene.refuses(.apiTokenUnknown) {
                 try catalog.addConsent(of: ann, for: [6], at: origin, now: 1)
             }
             try scene.refuses(.accountUnknown) {
-                try catalog.addConsent(of: PeopleTrial.id("none"), for: [5], at: origin, now: 1)
+                try catalog.addConsent(of: TestPeople.id("none"), for: [5], at: origin, now: 1)
             }
             try catalog.addConsent(of: ann, for: [5], at: origin, now: 1)
             try catalog.addConsent(of: ann, for: [5], at: origin, now: 2)
             try expect(catalog.hasConsent(of: ann, for: [5], at: origin))
             try expect(!catalog.hasConsent(of: ann, for: [5], at: ""))
-            try expect(!catalog.hasConsent(of: PeopleTrial.id("bob"), for: [5], at: origin))
+            try expect(!catalog.hasConsent(of: TestPeople.id("bob"), for: [5], at: origin))
             try catalog.deleteAPIToken(name: "app")
             try expect(!catalog.hasConsent(of: ann, for: [5], at: origin))
         },

@@ -4,7 +4,7 @@ import Synchronization
 
 // The catalog.
 extension StoragePromise {
-    static func container(_ name: String) -> ContainerID { Trial.name(ContainerID(name)) }
+    static func container(_ name: String) -> ContainerID { TestStore.name(ContainerID(name)) }
 
     static func account(
         _ id: String, _ email: String?, verified: Bool = true
@@ -38,8 +38,8 @@ extension StoragePromise {
 
     private static let containers = [
         StoragePromise("Containers are one whatever their case, kept as first written, in order") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             for name in ["iCloud.b", "iCloud.A", "iCloud.c"] {
                 try catalog.add(ContainerRecord(id: container(name), createdAt: 1))
             }
@@ -49,7 +49,7 @@ extension StoragePromise {
             try catalog.set(["k": "v", "l": "w"], of: container("icloud.a"))
             try catalog.set(["l": nil], of: container("iCloud.A"))
             try refuses(.containerUnknown) { try catalog.set([:], of: container("iCloud.x")) }
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(
                 again.containers().map(\.id.name), is: ["iCloud.A", "iCloud.b", "iCloud.c"])
             try expect(again.container(container("ICLOUD.a"))?.settings == ["k": "v"])
@@ -58,8 +58,8 @@ extension StoragePromise {
             try expect(catalog.container(container("iCloud.b")) == nil)
         },
         StoragePromise("A container's picture is found by its name as long as a setting names it") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             for name in ["iCloud.a", "iCloud.b"] {
                 try catalog.add(ContainerRecord(id: container(name), createdAt: 1))
             }
@@ -70,7 +70,7 @@ extension StoragePromise {
                 try catalog.set(["icon": "1"], icon: one, of: container(name))
             }
             try catalog.set(["k": "v"], of: container("iCloud.A"))
-            try expect(trial.place.openCatalog().icon(named: "1"), is: [1, 0, 255])
+            try expect(testStore.location.openCatalog().icon(named: "1"), is: [1, 0, 255])
             try catalog.set(["icon": "2"], icon: two, of: container("iCloud.a"))
             try expect(catalog.icon(named: "1") != nil && catalog.icon(named: "2") != nil)
             try catalog.delete(container("iCloud.b"))
@@ -84,12 +84,13 @@ extension StoragePromise {
 
     private static let pushKeys = [
         StoragePromise("A push key takes the place of its topic's, and goes with its container") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let home = container("iCloud.home")
-            func key(_ topic: String, _ id: String, in place: ContainerID) -> PushKeyRecord {
+            func key(_ topic: String, _ id: String, in location: ContainerID) -> PushKeyRecord {
                 PushKeyRecord(
-                    container: place, topic: topic, keyID: id, teamID: "T", sealedKey: [0, 1, 255],
+                    container: location, topic: topic, keyID: id, teamID: "T",
+                    sealedKey: [0, 1, 255],
                     createdAt: 5)
             }
             try refuses(.containerUnknown) { try catalog.add(key("a", "1", in: home)) }
@@ -102,7 +103,7 @@ extension StoragePromise {
             try catalog.add(key("a", "3", in: container("icloud.OTHER")))
             try catalog.add(key("b", "4", in: home))
             try expect(catalog.version != version)
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(
                 again.pushKeys(of: home), is: [key("a", "2", in: home), key("b", "4", in: home)])
             try expect(again.pushKeys().map(\.keyID), is: ["2", "4", "3"])
@@ -117,8 +118,8 @@ extension StoragePromise {
     ]
 
     private static let credentials = [
-        StoragePromise("Tokens and keys are found until they or their container go") { trial in
-            let catalog = try trial.place.openCatalog()
+        StoragePromise("Tokens and keys are found until they or their container go") { testStore in
+            let catalog = try testStore.location.openCatalog()
             let home = container("iCloud.home")
             try catalog.add(ContainerRecord(id: home, createdAt: 1))
             let token = APITokenRecord(
@@ -134,7 +135,7 @@ extension StoragePromise {
                 keyID: "cd", name: nil, container: container("iCloud.x"),
                 environment: .development, publicKeyDER: [9], scope: .public, createdAt: 6)
             try refuses(.containerUnknown) { try catalog.add(stray) }
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(again.apiToken(hash: [1, 0, 255]) == token)
             try expect(again.apiToken(hash: [1]) == nil)
             try expect(again.serverKeys() == [key] && again.apiTokens() == [token])
@@ -144,26 +145,26 @@ extension StoragePromise {
             try expect(again.apiTokens().isEmpty && again.serverKeys().isEmpty)
         },
         StoragePromise("A secret is the first that was made, for all who ask at once and later") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let given = Mutex<Set<[UInt8]>>([])
             try together(8) { number in
                 let secret = try catalog.secret("s", orStore: [UInt8(number), 0])
                 given.withLock { _ = $0.insert(secret) }
             }
             try expect(given.withLock { $0.count }, is: 1)
-            let again = try trial.place.openCatalog().secret("s", orStore: [99])
+            let again = try testStore.location.openCatalog().secret("s", orStore: [99])
             try expect(given.withLock { $0 } == [again])
         },
         StoragePromise(
             "A web token has one successor as long as it stands, and goes with its session"
         ) {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let home = container("iCloud.home")
             try catalog.add(ContainerRecord(id: home, createdAt: 1))
             try catalog.add(account("a", nil))
-            let user = Trial.user(5)
+            let user = TestStore.user(5)
             let first = webToken(1, of: "a", in: home)
             try refuses(.accountUnknown) {
                 try catalog.add(
@@ -196,8 +197,8 @@ extension StoragePromise {
 
     private static let accounts = [
         StoragePromise("A verified address is one account's; an unproved one may be anybody's") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let shared = Address(kind: .email, text: "A@x.example", folded: "a@x.example")
             try catalog.add(account("one", "a@x.example", verified: false))
             try catalog.add(account("two", "A@X.example", verified: false))
@@ -214,17 +215,17 @@ extension StoragePromise {
             try expect(catalog.accounts().map(\.id.text), is: ["one", "two"])
         },
         StoragePromise("A deleted account's stores are told of until each has forgotten it") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let homes = [container("iCloud.one"), container("iCloud.two")]
             try catalog.add(account("a", "a@x.example"))
             for (number, home) in homes.enumerated() {
                 try catalog.add(ContainerRecord(id: home, createdAt: 1))
-                try catalog.note(Trial.user(number + 1), of: AccountID("a"), in: home)
+                try catalog.note(TestStore.user(number + 1), of: AccountID("a"), in: home)
             }
             let deletions = try catalog.delete(AccountID("a"))
             try expect(Set(deletions.map(\.container)), is: Set(homes))
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(Set(try again.accountDeletions()), is: Set(deletions))
             try refuses(.accountUnknown) { _ = try again.delete(AccountID("a")) }
             try again.forget(deletions[0])
@@ -236,8 +237,8 @@ extension StoragePromise {
 
     private static let versions = [
         StoragePromise("The version moves with what ends something, and with nothing else") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let home = container("iCloud.home")
             var last = catalog.version
             func moves(_ isWanted: Bool, _ change: () throws -> Void) throws {
@@ -259,13 +260,14 @@ extension StoragePromise {
             try moves(true) { try catalog.deleteServerKey(keyID: "ab") }
             try moves(false) {
                 try catalog.add(
-                    webToken(1, of: "a", in: home), replacing: nil, for: Trial.user(1),
+                    webToken(1, of: "a", in: home), replacing: nil, for: TestStore.user(1),
                     sessionsMax: 9, now: 1)
             }
             try moves(true) { try catalog.deleteWebTokens(session: [1]) }
             try moves(true) { _ = try catalog.delete(AccountID("a")) }
             try moves(true) { try catalog.delete(home) }
-            try expect(trial.place.openCatalog().version >= last, "it went back with a restart")
+            try expect(
+                testStore.location.openCatalog().version >= last, "it went back with a restart")
         }
     ]
 }

@@ -5,17 +5,17 @@ import Storage
 extension StoragePromise {
     package static let currentRecords = [
         StoragePromise("What stands under names is found in one call, deleted or not, each once") {
-            trial in
-            let zone = try trial.makeZone()
-            let other = try trial.makeZone("Other")
-            try trial.write { transaction in
+            testStore in
+            let zone = try testStore.makeZone()
+            let other = try testStore.makeZone("Other")
+            try testStore.write { transaction in
                 for name in ["a", "b", "c"] { try transaction.save(name, in: zone) }
                 try transaction.save("d", in: other)
                 try transaction.save("a", in: zone, body: [49])
                 try transaction.writeTombstone("b", in: zone)
             }
             @Sendable func check(_ reading: any StoreSnapshot) throws {
-                let names = ["x", "c", "b", "d", "a"].map(Trial.record)
+                let names = ["x", "c", "b", "d", "a"].map(TestStore.record)
                 var found: [Int: (isDeleted: Bool, body: [UInt8])] = [:]
                 try reading.current(of: names, in: zone.number, inOrder: false) { index, version in
                     try expect(found[index] == nil, "\(names[index].text) came twice")
@@ -29,25 +29,25 @@ extension StoragePromise {
                     let head = try reading.head(of: name, in: zone.number)
                     let version = try reading.current(of: name, in: zone.number) {
                         // What belongs to the record may be read meanwhile.
-                        try expect(reading.place(of: $0.record)?.name == name)
+                        try expect(reading.location(of: $0.record)?.name == name)
                         return ($0.record, $0.position)
                     }
                     try expect(version?.0 == head?.record && version?.1 == head?.position)
                 }
             }
-            try trial.read(check)
-            try trial.write { try check($0) }
+            try testStore.read(check)
+            try testStore.write { try check($0) }
         },
-        StoragePromise("A page of a thousand names is as whole as one") { trial in
-            let zone = try trial.makeZone()
-            try trial.write { transaction in
+        StoragePromise("A page of a thousand names is as whole as one") { testStore in
+            let zone = try testStore.makeZone()
+            try testStore.write { transaction in
                 for number in 0..<500 { try transaction.save("r\(number * 2)", in: zone) }
             }
-            let names = (0..<1_000).map { Trial.record("r\($0)") }
-            try trial.read { snapshot in
+            let names = (0..<1_000).map { TestStore.record("r\($0)") }
+            try testStore.read { snapshot in
                 var found: Set<Int> = []
                 try snapshot.current(of: names, in: zone.number, inOrder: false) {
-                    try expect(Trial.name(in: $1.body), is: names[$0].text)
+                    try expect(TestStore.name(in: $1.body), is: names[$0].text)
                     found.insert($0)
                     return true
                 }
@@ -65,15 +65,15 @@ extension StoragePromise {
                 try expect(inOrder, is: (0..<300).map { $0 * 2 + 1 })
             }
         },
-        StoragePromise("A record's links are those that it was given last") { trial in
-            let zone = try trial.makeZone()
-            let other = try trial.makeZone("Other")
+        StoragePromise("A record's links are those that it was given last") { testStore in
+            let zone = try testStore.makeZone()
+            let other = try testStore.makeZone("Other")
             let links: Set<Link> = [
-                Link(targetZone: zone.number, target: Trial.record("t"), kind: .parent),
-                Link(targetZone: zone.number, target: Trial.record("t"), kind: .deleteSelf),
-                Link(targetZone: other.number, target: Trial.record("o"), kind: .validate),
+                Link(targetZone: zone.number, target: TestStore.record("t"), kind: .parent),
+                Link(targetZone: zone.number, target: TestStore.record("t"), kind: .deleteSelf),
+                Link(targetZone: other.number, target: TestStore.record("o"), kind: .validate),
             ]
-            let (one, two) = try trial.write { transaction in
+            let (one, two) = try testStore.write { transaction in
                 for name in ["t", "u"] { try transaction.save(name, in: zone) }
                 try transaction.save("o", in: other)
                 let one = try transaction.save("one", in: zone, links: Array(links)).record
@@ -81,16 +81,16 @@ extension StoragePromise {
                 try expect(Set(transaction.links(of: one)), is: links)
                 return (one, two)
             }
-            try trial.read { snapshot in
+            try testStore.read { snapshot in
                 let found = try snapshot.links(of: one)
                 try expect(found.count == 3 && Set(found) == links)
                 try expect(snapshot.links(of: two).isEmpty)
             }
-            let last = Link(targetZone: zone.number, target: Trial.record("u"), kind: .validate)
-            try trial.write { try $0.save("one", in: zone) }
-            try trial.read { try expect(Set($0.links(of: one)), is: links) }
-            try trial.write { try $0.save("one", in: zone, links: [last]) }
-            try trial.read { try expect($0.links(of: one), is: [last]) }
+            let last = Link(targetZone: zone.number, target: TestStore.record("u"), kind: .validate)
+            try testStore.write { try $0.save("one", in: zone) }
+            try testStore.read { try expect(Set($0.links(of: one)), is: links) }
+            try testStore.write { try $0.save("one", in: zone, links: [last]) }
+            try testStore.read { try expect($0.links(of: one), is: [last]) }
         },
     ]
 }

@@ -13,22 +13,22 @@ import Synchronization
 package struct Engine: Sendable {
     package let name: String
     /// Makes a place of its own for one store and one catalog, where nothing is yet.
-    package let makePlace: @Sendable (TrialClock) throws -> any EnginePlace
+    package let makeLocation: @Sendable (TestClock) throws -> any EngineLocation
 
     package init(
-        name: String, makePlace: @escaping @Sendable (TrialClock) throws -> any EnginePlace
+        name: String, makeLocation: @escaping @Sendable (TestClock) throws -> any EngineLocation
     ) {
         self.name = name
-        self.makePlace = makePlace
+        self.makeLocation = makeLocation
     }
 }
 
 /// Where one store and one catalog of an engine lie, for as long as a promise is checked.
-package protocol EnginePlace: AnyObject, Sendable {
+package protocol EngineLocation: AnyObject, Sendable {
     /// Opens the store, making it at first.
     func openStore() throws -> any Store
 
-    /// How many changes the store keeps for a follower that does not come; few, so that a trial gets there.
+    /// How many changes the store keeps for a follower that does not come; few, so that a test gets there.
     var followerChangesMax: Int { get }
 
     /// Ends the use of a store that was opened here, as an orderly end of the server does.
@@ -57,8 +57,8 @@ package protocol EnginePlace: AnyObject, Sendable {
     func remove()
 }
 
-/// The time of a trial, which stands still unless it is told to go on.
-package final class TrialClock: Sendable {
+/// The time of a test, which stands still unless it is told to go on.
+package final class TestClock: Sendable {
     private let moment = Atomic<Milliseconds>(1_700_000_000_000)
 
     package init() {}
@@ -75,29 +75,30 @@ package final class TrialClock: Sendable {
 package struct StoragePromise: Sendable, CustomStringConvertible {
     /// What is promised, as a sentence.
     package let description: String
-    let trial: @Sendable (Trial) throws -> Void
+    let testStore: @Sendable (TestStore) throws -> Void
 
-    init(_ description: String, _ trial: @escaping @Sendable (Trial) throws -> Void) {
+    init(_ description: String, _ testStore: @escaping @Sendable (TestStore) throws -> Void) {
         self.description = description
-        self.trial = trial
+        self.testStore = testStore
     }
 
     /// Tries it in a place of its own; afterwards the engine's own check must find nothing wrong.
     ///
     /// - Throws: `BrokenPromise`, and what the engine reports.
     package func check(_ engine: Engine) throws {
-        let clock = TrialClock()
-        let place = try engine.makePlace(clock)
-        defer { place.remove() }
-        let trial = try Trial(place, clock)
-        try self.trial(trial)
-        try trial.end()
+        let clock = TestClock()
+        let location = try engine.makeLocation(clock)
+        defer { location.remove() }
+        let testStore = try TestStore(location, clock)
+        try self.testStore(testStore)
+        try testStore.end()
     }
 
     /// Everything that is promised.
     package static let all: [StoragePromise] =
         transactions + notices + followers + positions + zones + records + currentRecords + names
-        + surveys + schemas + lives + shares + accessRequests + stays + queries + places + words
+        + surveys + schemas + lives + shares + accessRequests + memberships + queries + locations
+        + words
         + assets + subscriptions + destinations + outbox + work
         + collection + catalog + people + browsers + letters + factors + engines
 }

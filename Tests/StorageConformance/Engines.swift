@@ -3,30 +3,30 @@ import Foundation
 import Storage
 import Synchronization
 
-/// A server's data under trial, in a folder of their own.
-final class EngineTrial: Sendable {
-    static let container = Trial.name(ContainerID("iCloud.Home"))
+/// A server's data under test, in a folder of their own.
+final class EngineTestData: Sendable {
+    static let container = TestStore.name(ContainerID("iCloud.Home"))
     static let key = StoreKey(container, .development)
 
-    let trial: Trial
+    let testStore: TestStore
     let factory: any EngineFactory
     let folder: String
     private let opened: Mutex<any StorageEngine>
 
-    init(_ trial: Trial, _ name: String = "data") throws {
-        self.trial = trial
-        factory = trial.place.factory
-        folder = try trial.place.makeFolder(name)
-        opened = Mutex(try Self.open(folder, factory, trial))
+    init(_ testStore: TestStore, _ name: String = "data") throws {
+        self.testStore = testStore
+        factory = testStore.location.factory
+        folder = try testStore.location.makeFolder(name)
+        opened = Mutex(try Self.open(folder, factory, testStore))
     }
 
     private static func open(
-        _ folder: String, _ factory: any EngineFactory, _ trial: Trial
+        _ folder: String, _ factory: any EngineFactory, _ testStore: TestStore
     ) throws -> any StorageEngine {
         try factory.open(
             for: folder,
             EngineOptions(
-                clock: trial.clock.clock,
+                clock: testStore.clock.clock,
                 random: { count in (0..<count).map { _ in .random(in: 0...255) } },
                 report: { _, _ in }, onIndeterminate: { _ in }))
     }
@@ -36,7 +36,7 @@ final class EngineTrial: Sendable {
     /// Ends the engine, whose stores are closed, and opens it as the next start does.
     func restart() throws {
         engine.close()
-        let engine = try Self.open(folder, factory, trial)
+        let engine = try Self.open(folder, factory, testStore)
         opened.withLock { $0 = engine }
     }
 
@@ -58,9 +58,10 @@ final class EngineTrial: Sendable {
         try withStore { store in
             try store.writeAndWait { transaction in
                 let owner =
-                    try transaction.owner(named: Trial.user(1))
-                    ?? transaction.makeOwner(Trial.user(1))
-                return try transaction.makeZone(named: Trial.zone(name), of: owner.number).created
+                    try transaction.owner(named: TestStore.user(1))
+                    ?? transaction.makeOwner(TestStore.user(1))
+                return try transaction.makeZone(named: TestStore.zone(name), of: owner.number)
+                    .created
             }
         }
     }
@@ -69,7 +70,9 @@ final class EngineTrial: Sendable {
         get throws {
             try withStore { store in
                 try store.read { snapshot in
-                    guard let owner = try snapshot.owner(named: Trial.user(1)) else { return [] }
+                    guard let owner = try snapshot.owner(named: TestStore.user(1)) else {
+                        return []
+                    }
                     return try snapshot.zones(of: owner.number).map(\.name.text)
                 }
             }
@@ -91,10 +94,11 @@ extension StoragePromise {
     static let engines = storesOfEngines + endsOfEngines + copiesOfEngines
 
     private static let storesOfEngines = [
-        StoragePromise("A store is known once it was opened, and to the next start") { trial in
-            try expect(!trial.place.factory.hasData(for: trial.place.makeFolder("empty")))
-            let test = try EngineTrial(trial)
-            let key = EngineTrial.key
+        StoragePromise("A store is known once it was opened, and to the next start") { testStore in
+            try expect(
+                !testStore.location.factory.hasData(for: testStore.location.makeFolder("empty")))
+            let test = try EngineTestData(testStore)
+            let key = EngineTestData.key
             try expect(test.factory.hasData(for: test.folder))
             try expectFailure(CatalogRefusal.self, where: { $0 == .containerUnknown }) {
                 try test.withStore { _ in }
@@ -115,8 +119,8 @@ extension StoragePromise {
             try test.check()
         },
         StoragePromise("A store that comes and goes goes on with its life and its positions") {
-            trial in
-            let test = try EngineTrial(trial)
+            testStore in
+            let test = try EngineTestData(testStore)
             try test.makeContainer()
             let first = try test.makeZone("a")
             let identity = try test.withStore { try $0.identity }
@@ -128,8 +132,9 @@ extension StoragePromise {
             try expect(test.withStore { try $0.identity.knows(again.incarnation, through: first) })
             try test.check()
         },
-        StoragePromise("An open store tells how it fares; a closed one takes no writes") { trial in
-            let test = try EngineTrial(trial)
+        StoragePromise("An open store tells how it fares; a closed one takes no writes") {
+            testStore in
+            let test = try EngineTestData(testStore)
             try test.makeContainer()
             let held = try test.withStore { store in
                 guard case .well = store.condition else {
@@ -141,27 +146,28 @@ extension StoragePromise {
             try expectFailure(StorageFailure.self) { try held.writeAndWait { _ in } }
             try test.check()
         },
-        StoragePromise("When a store is due is kept, and its end says when its work is") { trial in
-            let test = try EngineTrial(trial)
+        StoragePromise("When a store is due is kept, and its end says when its work is") {
+            testStore in
+            let test = try EngineTestData(testStore)
             try test.makeContainer()
             try test.makeZone("a")
             func due() throws -> [Milliseconds] { try test.engine.dueMoments().map(\.due) }
             try expect(due(), is: [0])
-            let stray = StoreKey(Trial.name(ContainerID("iCloud.none")), .production)
+            let stray = StoreKey(TestStore.name(ContainerID("iCloud.none")), .production)
             try test.engine.setDue([
-                DueMoment(key: EngineTrial.key, due: 77), DueMoment(key: stray, due: 5),
+                DueMoment(key: EngineTestData.key, due: 77), DueMoment(key: stray, due: 5),
             ])
             try test.restart()
             try expect(due(), is: [77])
-            let store = try test.engine.open(EngineTrial.key, notices: CommitNotices())
+            let store = try test.engine.open(EngineTestData.key, notices: CommitNotices())
             try store.writeAndWait { try $0.enqueue(.collect) }
-            let next = try require(test.engine.close(EngineTrial.key, isUnused: true))
-            try expect(next <= trial.clock.now)
+            let next = try require(test.engine.close(EngineTestData.key, isUnused: true))
+            try expect(next <= testStore.clock.now)
             try test.check()
         },
         StoragePromise("Figures have a name each, and count what closed stores have done") {
-            trial in
-            let test = try EngineTrial(trial)
+            testStore in
+            let test = try EngineTestData(testStore)
             try test.makeContainer()
             func observed() throws -> [String: UInt64] {
                 var counts: [String: UInt64] = [:]
@@ -190,21 +196,21 @@ extension StoragePromise {
 
     private static let endsOfEngines = [
         StoragePromise("A store that is reset has a schema and its history, and new positions") {
-            trial in
-            let test = try EngineTrial(trial)
+            testStore in
+            let test = try EngineTestData(testStore)
             try test.makeContainer()
             let last = try test.makeZone("a")
             let life = try test.withStore { try $0.identity }
             var schema = Schema()
-            schema.types[Trial.type] = Schema.RecordType()
+            schema.types[TestStore.type] = Schema.RecordType()
             try test.engine.reset(
-                EngineTrial.key,
+                EngineTestData.key,
                 to: StoreBeginning(
                     schema: schema, moment: 5, who: "trial", difference: ["+ type Note"]))
             try test.engine.finishResets()
             try expect(test.zones.isEmpty)
             try test.withStore { store in
-                try expect(store.schema.types[Trial.type] != nil)
+                try expect(store.schema.types[TestStore.type] != nil)
                 let change = try store.read { try $0.schemaHistory(limit: 1).first }
                 try expect(change?.who, is: "trial")
                 try expect(!store.identity.knows(life.incarnation, through: last))
@@ -216,13 +222,13 @@ extension StoragePromise {
         },
         StoragePromise("Of a container that is removed nothing is left, for its name's next either")
         {
-            trial in
+            testStore in
             for isMadeAtOnce in [true, false] {
-                let test = try EngineTrial(trial, "removal-\(isMadeAtOnce)")
+                let test = try EngineTestData(testStore, "removal-\(isMadeAtOnce)")
                 try test.makeContainer()
                 try test.makeZone("a")
-                let removal = try test.engine.remove(EngineTrial.container)
-                try expect(removal.container, is: EngineTrial.container)
+                let removal = try test.engine.remove(EngineTestData.container)
+                try expect(removal.container, is: EngineTestData.container)
                 try expect(test.engine.catalog.containers().isEmpty && test.engine.stores().isEmpty)
                 try expectFailure(CatalogRefusal.self) { try test.withStore { _ in } }
                 if isMadeAtOnce {
@@ -232,7 +238,7 @@ extension StoragePromise {
                 try test.restart()
                 let left = try test.engine.removals()
                 try expect(left.map(\.name), is: [removal.name])
-                try expect(left[0].container, is: isMadeAtOnce ? nil : EngineTrial.container)
+                try expect(left[0].container, is: isMadeAtOnce ? nil : EngineTestData.container)
                 try test.engine.finish(left[0])
                 try expect(test.engine.removals().isEmpty)
                 if !isMadeAtOnce { try test.makeContainer() }
@@ -240,9 +246,9 @@ extension StoragePromise {
                 try expect(test.engine.strays().isEmpty)
                 try test.check()
             }
-            let test = try EngineTrial(trial)
+            let test = try EngineTestData(testStore)
             try expectFailure(CatalogRefusal.self, where: { $0 == .containerUnknown }) {
-                _ = try test.engine.remove(EngineTrial.container)
+                _ = try test.engine.remove(EngineTestData.container)
             }
             try test.check()
         },
@@ -250,9 +256,9 @@ extension StoragePromise {
 
     private static let copiesOfEngines = [
         StoragePromise("A copy is of one moment; what is restored from it begins another life") {
-            trial in
-            let test = try EngineTrial(trial)
-            let key = EngineTrial.key
+            testStore in
+            let test = try EngineTestData(testStore)
+            let key = EngineTestData.key
             try test.makeContainer()
             let content = AssetContent(
                 digest: try require(AssetDigest([UInt8](repeating: 7, count: 32))), size: 9)
@@ -261,13 +267,13 @@ extension StoragePromise {
             try test.withStore { store in
                 try store.writeAndWait { try $0.addReceipt([1], receipt) }
             }
-            let backup = try trial.place.makeFolder("backup")
+            let backup = try testStore.location.makeFolder("backup")
             let (copy, life, after) = try test.withStore { store in
                 let copy = try test.engine.copy(key, into: backup)
                 let life = try store.identity
                 let after = try store.writeAndWait { transaction in
-                    let owner = try require(transaction.owner(named: Trial.user(1)))
-                    return try transaction.makeZone(named: Trial.zone("b"), of: owner.number)
+                    let owner = try require(transaction.owner(named: TestStore.user(1)))
+                    return try transaction.makeZone(named: TestStore.zone("b"), of: owner.number)
                         .created
                 }
                 return (copy, life, after)
@@ -283,8 +289,8 @@ extension StoragePromise {
             try expect(test.factory.stores(inBackup: backup), is: [key])
             try test.check()
 
-            let restoring = try trial.place.makeFolder("restoring")
-            let target = try trial.place.makeFolder("restored")
+            let restoring = try testStore.location.makeFolder("restoring")
+            let target = try testStore.location.makeFolder("restored")
             let rows = try test.factory.restore(key, fromBackup: backup, into: restoring)
             try expect(rows.page(after: nil, limit: 5).map(\.content) == [content])
             try test.factory.restoreCatalog(fromBackup: backup, into: restoring)
@@ -293,7 +299,7 @@ extension StoragePromise {
             try? FileManager.default.moveItem(
                 atPath: "\(restoring)/containers", toPath: "\(target)/containers")
             try test.factory.finishRestoring(from: restoring, into: target)
-            let restored = try EngineTrial(trial, "restored")
+            let restored = try EngineTestData(testStore, "restored")
             try expect(restored.engine.stores(), is: [key])
             try expect(restored.zones, is: ["a"])
             try restored.withStore { store in

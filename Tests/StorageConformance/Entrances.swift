@@ -6,15 +6,15 @@ import Synchronization
 extension StoragePromise {
     static let entrances = [
         StoragePromise("A step's code and a recovery code count once, and go with their account") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let (one, two) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
             let factor = SecondFactor(
                 account: AccountID("a"), secret: [7], lastStep: 5, recovery: [one, two], madeAt: 9)
             try refuses(.accountUnknown) { try catalog.set(factor) }
             try catalog.add(account("a", "a@x.example"))
             try catalog.set(factor)
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(again.secondFactor(of: AccountID("a")) == factor)
             try expect(try !again.use(step: 5, of: AccountID("a")))
             try expect(try again.use(step: 7, of: AccountID("a")))
@@ -29,24 +29,25 @@ extension StoragePromise {
             _ = try again.delete(AccountID("a"))
             try expect(again.secondFactor(of: AccountID("a")) == nil)
         },
-        StoragePromise("What works once is used by one of many, until its time is over") { trial in
-            let catalog = try trial.place.openCatalog()
+        StoragePromise("What works once is used by one of many, until its time is over") {
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             try expect(try catalog.spend([1], expiresAt: 10, now: 1))
             try expect(try !catalog.spend([1], expiresAt: 10, now: 2))
             try expect(try catalog.spend([2], expiresAt: 10, now: 2))
-            try expect(try !trial.place.openCatalog().spend([1], expiresAt: 20, now: 9))
+            try expect(try !testStore.location.openCatalog().spend([1], expiresAt: 20, now: 9))
             try expect(try catalog.spend([1], expiresAt: 20, now: 10))
         },
         StoragePromise("Who somebody is at a provider is one account's, and never an address") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let provider = IdentityProviderRecord(
                 name: "P", issuer: "https://p.example", client: "c", secret: [1, 2],
                 signingKey: IdentityProviderRecord.SigningKey(team: "T", name: "K"),
                 trustsEmail: true, usesFormPost: false, madeAt: 3)
             try catalog.add(provider)
             try refuses(.nameTaken) { try catalog.add(provider) }
-            try expect(trial.place.openCatalog().identityProviders(), is: [provider])
+            try expect(testStore.location.openCatalog().identityProviders(), is: [provider])
             let identity = ProvidedIdentity(issuer: provider.issuer, subject: "s")
             try catalog.add(account("a", "a@x.example"))
             try catalog.add(identity, of: AccountID("a"), now: 1)
@@ -77,8 +78,8 @@ extension StoragePromise {
             try refuses(.identityProviderUnknown) { try catalog.deleteIdentityProvider(name: "P") }
         },
         StoragePromise("A passkey is one account's, and its count goes on from what it was") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let passkey = StoredPasskey(
                 id: [1], account: AccountID("a"), publicKey: [2], signCount: 4_000_000_000,
                 name: "n", madeAt: 1, usedAt: 1)
@@ -86,7 +87,7 @@ extension StoragePromise {
             try catalog.add(account("a", "a@x.example"))
             try catalog.add(passkey)
             try refuses(.passkeyTaken) { try catalog.add(passkey) }
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(again.passkeys(of: AccountID("a")), is: [passkey])
             try expect(try !again.use(passkey: [1], from: 3, to: 5, now: 2))
             try expect(try again.use(passkey: [1], from: 4_000_000_000, to: 4_000_000_001, now: 2))
@@ -97,14 +98,14 @@ extension StoragePromise {
             try expect(again.passkey(id: [1]) == nil)
         },
         StoragePromise("An account's end is due when it was asked for, and taken back once") {
-            trial in
-            let catalog = try trial.place.openCatalog()
+            testStore in
+            let catalog = try testStore.location.openCatalog()
             let ending = AccountEnding(
                 account: AccountID("a"), dueAt: 10, publicRecords: .anonymous)
             try refuses(.accountUnknown) { try catalog.set(ending) }
             try catalog.add(account("a", "a@x.example"))
             try catalog.set(ending)
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(again.ending(of: AccountID("a")) == ending)
             try expect(again.dueEndings(now: 9, countMax: 5).isEmpty)
             try expect(again.dueEndings(now: 10, countMax: 5), is: [ending])
@@ -112,7 +113,7 @@ extension StoragePromise {
             try expect(try !again.takeBackEnding(of: AccountID("a")))
             let home = container("iCloud.home")
             try again.add(ContainerRecord(id: home, createdAt: 1))
-            try again.note(Trial.user(1), of: AccountID("a"), in: home)
+            try again.note(TestStore.user(1), of: AccountID("a"), in: home)
             let gone = try again.delete(AccountID("a"), publicRecords: .delete)
             try expect(gone.map(\.publicRecords), is: [.delete])
             try expect(again.accountDeletions().map(\.publicRecords), is: [.delete])

@@ -9,35 +9,36 @@ extension StoragePromise {
     ) -> LetterLink {
         LetterLink(
             hash: [number], purpose: purpose,
-            account: purpose == .reset ? PeopleTrial.id(name) : nil,
-            address: PeopleTrial.address(name), place: "/share/\(name)", expiresAt: 100)
+            account: purpose == .reset ? TestPeople.id(name) : nil,
+            address: TestPeople.address(name), returnPath: "/share/\(name)", expiresAt: 100)
     }
 
     static let letters = [
-        StoragePromise("Letters wait until they are due, the longest waiting first") { trial in
-            let scene = try PeopleTrial(trial, ["ann"])
+        StoragePromise("Letters wait until they are due, the longest waiting first") { testStore in
+            let scene = try TestPeople(testStore, ["ann"])
             let catalog = scene.catalog
             for (number, due) in [50, 10, 30].enumerated() as EnumeratedSequence<[Milliseconds]> {
                 try catalog.add(
                     Letter(
-                        purpose: .device, account: PeopleTrial.id("ann"),
-                        address: PeopleTrial.address("ann"), detail: "d\(number)",
-                        place: number == 1 ? "/share/x" : nil, language: number == 1 ? "de" : "",
+                        purpose: .device, account: TestPeople.id("ann"),
+                        address: TestPeople.address("ann"), detail: "d\(number)",
+                        returnPath: number == 1 ? "/share/x" : nil,
+                        language: number == 1 ? "de" : "",
                         madeAt: Milliseconds(number)), dueAt: due)
             }
-            let again = try trial.place.openCatalog()
+            let again = try testStore.location.openCatalog()
             try expect(again.letterCount(of: nil), is: 3)
             let byPurpose = try Letter.Purpose.allCases.map { try again.letterCount(of: $0) }
             try expect(byPurpose.reduce(0, +) == 3 && byPurpose.contains(0))
             try expect(again.dueLetters(to: .email, now: 9, countMax: 9).isEmpty)
             let due = try again.dueLetters(to: .email, now: 30, countMax: 9)
             try expect(due.map(\.detail), is: ["d1", "d2"])
-            try expect(due.map(\.place), is: ["/share/x", nil])
+            try expect(due.map(\.returnPath), is: ["/share/x", nil])
             try expect(due.map(\.language), is: ["de", ""])
             try expect(again.dueLetters(to: .email, now: 99, countMax: 1).map(\.detail), is: ["d1"])
             let first = try require(due.first)
             try expect(first.purpose == .device && first.tries == 0)
-            try expect(first.address == PeopleTrial.address("ann"))
+            try expect(first.address == TestPeople.address("ann"))
             try expect(again.dueLetters(to: .phone, now: 99, countMax: 9).isEmpty)
             try again.postpone(letter: first.number, until: 60)
             try expect(
@@ -49,8 +50,9 @@ extension StoragePromise {
             try again.deleteLetter(first.number)
             try expect(again.letterCount(of: nil), is: 2)
         },
-        StoragePromise("A link is handed to one caller, in its time, and ends its like") { trial in
-            let scene = try PeopleTrial(trial, ["ann", "bob"])
+        StoragePromise("A link is handed to one caller, in its time, and ends its like") {
+            testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
             for one in [
                 link(1, to: "ann"), link(2, to: "ann"), link(3, to: "bob"),
@@ -72,10 +74,10 @@ extension StoragePromise {
                 catalog.takeLetterLink(hash: [4], now: 3)
                     == link(4, to: "ann", purpose: .invitation))
         },
-        StoragePromise("A code is guessed at so often, and right once") { trial in
-            let scene = try PeopleTrial(trial, ["ann"])
-            let (catalog, ann) = (scene.catalog, PeopleTrial.id("ann"))
-            let address = PeopleTrial.address("ann")
+        StoragePromise("A code is guessed at so often, and right once") { testStore in
+            let scene = try TestPeople(testStore, ["ann"])
+            let (catalog, ann) = (scene.catalog, TestPeople.id("ann"))
+            let address = TestPeople.address("ann")
             func take(_ code: UInt8, now: Milliseconds = 2) throws -> CodeOutcome {
                 try catalog.take(code: [code], for: address, of: ann, now: now)
             }
@@ -97,9 +99,9 @@ extension StoragePromise {
         },
         StoragePromise("A password that is set ends what acts as the account; a new form does not")
         {
-            trial in
-            let scene = try PeopleTrial(trial, ["ann"])
-            let (catalog, ann) = (scene.catalog, PeopleTrial.id("ann"))
+            testStore in
+            let scene = try TestPeople(testStore, ["ann"])
+            let (catalog, ann) = (scene.catalog, TestPeople.id("ann"))
             func session(_ number: UInt8) -> BrowserSession {
                 BrowserSession(
                     hash: [number], account: ann, device: "", madeAt: 1, usedAt: 1, provedAt: 1,
@@ -112,7 +114,7 @@ extension StoragePromise {
             try catalog.setPassword("other", of: ann, except: [2])
             try expect(catalog.account(ann)?.password, is: "other")
             try expect(catalog.browserSessions(of: ann).map(\.hash), is: [[2]])
-            let none = PeopleTrial.id("none")
+            let none = TestPeople.id("none")
             try scene.refuses(.accountUnknown) { try catalog.renewPassword("p", of: none) }
             try scene.refuses(.accountUnknown) {
                 try catalog.setPassword("p", of: none, except: nil)

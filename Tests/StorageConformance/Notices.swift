@@ -9,8 +9,8 @@ final class Told: Sendable {
     private let notices = Mutex<[CommitNotice]>([])
 
     /// Begins to wait for places of a store.
-    init(_ places: Set<StorePlace>, of store: any Store, since mark: CommitNotices.Mark? = nil) {
-        store.notices.watch(places, since: mark).whenMoved { notice in
+    init(_ parts: Set<StorePart>, of store: any Store, since mark: CommitNotices.Mark? = nil) {
+        store.notices.watch(parts, since: mark).whenMoved { notice in
             self.notices.withLock { $0.append(notice) }
             self.come.signal()
         }
@@ -29,10 +29,10 @@ final class Told: Sendable {
 extension StoragePromise {
     static let notices = [
         StoragePromise("Who waits is told of the first commit that moves what they wait for") {
-            trial in
-            let zone = try trial.makeZone()
-            let other = try trial.makeZone("Other")
-            let store = trial.store
+            testStore in
+            let zone = try testStore.makeZone()
+            let other = try testStore.makeZone("Other")
+            let store = testStore.store
             let waits: [(name: String, told: Told)] = [
                 ("zone", Told([.zone(zone.number)], of: store)),
                 ("owner", Told([.owner(zone.owner)], of: store)),
@@ -41,38 +41,38 @@ extension StoragePromise {
             ]
             let asides = [
                 Told([.zone(other.number)], of: store), Told([.indexes], of: store),
-                Told([.person(Trial.user(3))], of: store),
+                Told([.person(TestStore.user(3))], of: store),
             ]
-            let position = try trial.write { try $0.save("a", in: zone).position }
+            let position = try testStore.write { try $0.save("a", in: zone).position }
             for (name, told) in waits {
                 try expect(told.wait().position >= position, name)
             }
             // A commit of its own tells them, so that whatever was told before has come by now.
-            try trial.write { try $0.save("b", in: other) }
+            try testStore.write { try $0.save("b", in: other) }
             _ = try asides[0].wait()
             try expect(asides[1].count + asides[2].count, is: 0)
             try expect(waits.allSatisfy { $0.told.count == 1 }, "told twice")
         },
         StoragePromise("People are told of shares given and taken, and of their first zone") {
-            trial in
-            let zone = try trial.makeZone()
-            let share = try trial.write { try Tree("t", in: zone, $0).share }
+            testStore in
+            let zone = try testStore.makeZone()
+            let share = try testStore.write { try Tree("t", in: zone, $0).share }
             let changes: [@Sendable (any StoreTransaction) throws -> Void] = [
-                { try $0.grant(share, to: Trial.user(2), permission: .readOnly) },
-                { try $0.revoke(share.number, from: Trial.user(2)) },
-                { _ = try $0.makeOwner(Trial.user(2)) },
+                { try $0.grant(share, to: TestStore.user(2), permission: .readOnly) },
+                { try $0.revoke(share.number, from: TestStore.user(2)) },
+                { _ = try $0.makeOwner(TestStore.user(2)) },
             ]
             for change in changes {
-                let told = Told([.person(Trial.user(2))], of: trial.store)
-                try trial.write(change)
+                let told = Told([.person(TestStore.user(2))], of: testStore.store)
+                try testStore.write(change)
                 _ = try told.wait()
             }
         },
         StoragePromise("No commit is missed between a look and the wait, and what is told is seen")
         {
-            trial in
-            let zone = try trial.makeZone()
-            let store = trial.store
+            testStore in
+            let zone = try testStore.makeZone()
+            let store = testStore.store
             let rounds = 200
             let group = DispatchGroup()
             DispatchQueue(label: "conformance.notices").async(group: group) {
@@ -84,39 +84,39 @@ extension StoragePromise {
             var seen = 0
             while seen < rounds {
                 let mark = store.notices.mark
-                let found = try trial.feed(of: zone).count
+                let found = try testStore.feed(of: zone).count
                 try expect(found >= seen)
                 seen = found
                 guard seen < rounds else { break }
                 let notice = try Told([.zone(zone.number)], of: store, since: mark).wait()
-                let last = try trial.read { try $0.lastPosition() }
+                let last = try testStore.read { try $0.lastPosition() }
                 try expect(last >= notice.position, "told of what cannot be seen")
             }
             try expect(group.wait(timeout: .now() + 60) == .success)
         },
         StoragePromise("A write that fails moves no place; one that is told of can be seen") {
-            trial in
+            testStore in
             struct Refusal: Error {}
-            let zone = try trial.makeZone()
-            let before = try trial.read { try $0.lastPosition() }
-            let told = Told([.zone(zone.number), .owner(zone.owner)], of: trial.store)
+            let zone = try testStore.makeZone()
+            let before = try testStore.read { try $0.lastPosition() }
+            let told = Told([.zone(zone.number), .owner(zone.owner)], of: testStore.store)
             try expectFailure(Refusal.self) {
-                try trial.write { transaction in
+                try testStore.write { transaction in
                     try transaction.save("a", in: zone)
                     throw Refusal()
                 }
             }
             // Another commit has told its waiters by now, had there been anything to tell.
-            let aside = Told([.person(Trial.user(7))], of: trial.store)
-            try trial.write { _ = try $0.makeOwner(Trial.user(7)) }
+            let aside = Told([.person(TestStore.user(7))], of: testStore.store)
+            try testStore.write { _ = try $0.makeOwner(TestStore.user(7)) }
             _ = try aside.wait()
             try expect(told.count, is: 0)
-            try expect(trial.read { try $0.lastPosition() } >= before)
-            let writes = trial.store.writeCount
-            let position = try trial.write { try $0.save("a", in: zone).position }
+            try expect(testStore.read { try $0.lastPosition() } >= before)
+            let writes = testStore.store.writeCount
+            let position = try testStore.write { try $0.save("a", in: zone).position }
             try expect(told.wait().position >= position)
-            try expect(trial.read { try $0.lastPosition() } >= position)
-            try expect(trial.store.writeCount > writes)
+            try expect(testStore.read { try $0.lastPosition() } >= position)
+            try expect(testStore.store.writeCount > writes)
         },
     ]
 }

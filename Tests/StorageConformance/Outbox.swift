@@ -5,14 +5,14 @@ import Storage
 extension StoragePromise {
     /// Destinations for notices, one for each user of some numbers.
     private static func destinations(
-        _ users: ClosedRange<Int>, _ trial: Trial
+        _ users: ClosedRange<Int>, _ testStore: TestStore
     ) throws -> [DestinationNumber] {
-        try trial.write { transaction in
+        try testStore.write { transaction in
             try users.map { user in
                 try transaction.register(
                     NewDestination(
                         kind: .apns, key: [UInt8(truncatingIfNeeded: user)],
-                        user: Trial.user(user)))
+                        user: TestStore.user(user)))
             }
         }
     }
@@ -30,43 +30,44 @@ extension StoragePromise {
     ///
     /// - Returns: how many waited for the destination of each, counted up to 3.
     @discardableResult
-    private static func enqueue(_ notices: [NewNotice], _ trial: Trial) throws -> [Int] {
+    private static func enqueue(_ notices: [NewNotice], _ testStore: TestStore) throws -> [Int] {
         try notices.map { notice in
-            try trial.write { try $0.enqueue(notice, countedMax: 3) }
+            try testStore.write { try $0.enqueue(notice, countedMax: 3) }
         }
     }
 
     private static func waiting(
         for destination: DestinationNumber, after number: NoticeNumber = NoticeNumber(0),
-        limit: Int = 100, _ trial: Trial
+        limit: Int = 100, _ testStore: TestStore
     ) throws -> [StoredNotice] {
-        try trial.read { try $0.notices(for: destination, after: number, limit: limit) }
+        try testStore.read { try $0.notices(for: destination, after: number, limit: limit) }
     }
 
     private static func dead(
         of destination: DestinationNumber, after number: NoticeNumber = NoticeNumber(0),
-        limit: Int = 100, _ trial: Trial
+        limit: Int = 100, _ testStore: TestStore
     ) throws -> [DeadLetter] {
-        try trial.read { try $0.deadLetters(of: destination, after: number, limit: limit) }
+        try testStore.read { try $0.deadLetters(of: destination, after: number, limit: limit) }
     }
 
     static let outbox = [
         StoragePromise("A notice waits as it was given, in its turn, over a restart and a crash") {
-            trial in
-            let zone = try trial.makeZone()
-            let numbers = try destinations(1...2, trial)
+            testStore in
+            let zone = try testStore.makeZone()
+            let numbers = try destinations(1...2, testStore)
             let whole = NewNotice(
                 destination: numbers[0], identifier: "é", scope: .shared,
-                ground: NoticeGround(zone: zone.number, type: 5, isOwn: true), mergeKey: [1, 0],
+                condition: NoticeCondition(zone: zone.number, type: 5, isOwn: true),
+                mergeKey: [1, 0],
                 collapseID: "c", payload: [0, 255, 34])
             let plain = notice("plain", to: numbers[0], in: .public)
-            try expect(trial.read { try $0.outboxState().oldest } == nil)
-            let first = trial.clock.now
-            try enqueue([whole, notice("other", to: numbers[1])], trial)
-            trial.clock.advance(10)
-            try enqueue([plain], trial)
-            try trial.reopen()
-            let found = try waiting(for: numbers[0], trial)
+            try expect(testStore.read { try $0.outboxState().oldest } == nil)
+            let first = testStore.clock.now
+            try enqueue([whole, notice("other", to: numbers[1])], testStore)
+            testStore.clock.advance(10)
+            try enqueue([plain], testStore)
+            try testStore.reopen()
+            let found = try waiting(for: numbers[0], testStore)
             try expect(found.count == 2 && found[0].number < found[1].number)
             for (stored, given, made) in [(found[0], whole, first), (found[1], plain, first + 10)] {
                 try expect(
@@ -74,17 +75,18 @@ extension StoragePromise {
                         == StoredNotice(
                             number: stored.number, destination: numbers[0],
                             identifier: given.identifier, scope: given.scope,
-                            ground: given.ground, collapseID: given.collapseID,
+                            condition: given.condition, collapseID: given.collapseID,
                             payload: given.payload, madeAt: made))
             }
-            try expect(waiting(for: numbers[0], limit: 1, trial) == [found[0]])
-            try expect(waiting(for: numbers[0], after: found[0].number, trial) == [found[1]])
-            let state = try trial.read { try $0.outboxState() }
+            try expect(waiting(for: numbers[0], limit: 1, testStore) == [found[0]])
+            try expect(waiting(for: numbers[0], after: found[0].number, testStore) == [found[1]])
+            let state = try testStore.read { try $0.outboxState() }
             try expect(state.count == 3 && state.oldest == first)
-            if try trial.crash() { try expect(waiting(for: numbers[0], trial) == found) }
+            if try testStore.crash() { try expect(waiting(for: numbers[0], testStore) == found) }
         },
-        StoragePromise("A notice takes the place of one with its key that still waits") { trial in
-            let numbers = try destinations(1...2, trial)
+        StoragePromise("A notice takes the place of one with its key that still waits") {
+            testStore in
+            let numbers = try destinations(1...2, testStore)
             let counts = try enqueue(
                 [
                     notice("a", to: numbers[0], mergeKey: [1]),
@@ -93,75 +95,78 @@ extension StoragePromise {
                     notice("d", to: numbers[0], mergeKey: [1, 0]),
                     notice("e", to: numbers[0], in: .shared, mergeKey: [1]),
                     notice("f", to: numbers[0]), notice("g", to: numbers[0]),
-                ], trial)
+                ], testStore)
             try expect(counts, is: [1, 2, 1, 3, 3, 3, 3])
             try expect(
-                waiting(for: numbers[0], trial).map(\.identifier), is: ["b", "d", "e", "f", "g"])
-            try expect(waiting(for: numbers[1], trial).map(\.identifier), is: ["c"])
+                waiting(for: numbers[0], testStore).map(\.identifier),
+                is: ["b", "d", "e", "f", "g"])
+            try expect(waiting(for: numbers[1], testStore).map(\.identifier), is: ["c"])
             try expect(
-                trial.write { Set(try $0.waitingScopes(for: numbers[0])) },
+                testStore.write { Set(try $0.waitingScopes(for: numbers[0])) },
                 is: [.public, .private, .shared])
-            try expect(trial.write { try $0.waitingScopes(for: numbers[1]) }, is: [.private])
+            try expect(testStore.write { try $0.waitingScopes(for: numbers[1]) }, is: [.private])
         },
-        StoragePromise("What was sent goes, and no number comes again") { trial in
-            let numbers = try destinations(1...2, trial)
+        StoragePromise("What was sent goes, and no number comes again") { testStore in
+            let numbers = try destinations(1...2, testStore)
             try enqueue(
                 (0..<5).map { notice("n\($0)", to: numbers[0]) } + [notice("o", to: numbers[1])],
-                trial)
-            let found = try waiting(for: numbers[0], trial)
-            try trial.write { transaction in
+                testStore)
+            let found = try waiting(for: numbers[0], testStore)
+            try testStore.write { transaction in
                 try transaction.removeNotices([found[3].number, found[3].number])
                 try transaction.removeNotices(for: numbers[0], through: found[1].number)
             }
-            try expect(waiting(for: numbers[0], trial) == [found[2], found[4]])
-            try expect(waiting(for: numbers[1], trial).count, is: 1)
-            try trial.write { transaction in
+            try expect(waiting(for: numbers[0], testStore) == [found[2], found[4]])
+            try expect(waiting(for: numbers[1], testStore).count, is: 1)
+            try testStore.write { transaction in
                 try transaction.removeNotices(for: numbers[0], through: found[4].number)
                 try transaction.removeNotices(for: numbers[1], through: NoticeNumber(.max))
             }
-            try expect(trial.read { try $0.outboxState().count }, is: 0)
-            try enqueue([notice("new", to: numbers[0])], trial)
-            try expect(try require(waiting(for: numbers[0], trial).first).number > found[4].number)
+            try expect(testStore.read { try $0.outboxState().count }, is: 0)
+            try enqueue([notice("new", to: numbers[0])], testStore)
+            try expect(
+                try require(waiting(for: numbers[0], testStore).first).number > found[4].number)
         },
         StoragePromise("What was given up is kept to a number, and can be sent after all") {
-            trial in
-            let numbers = try destinations(1...2, trial)
-            let zone = try trial.makeZone()
-            let ground = NoticeGround(zone: zone.number, type: 5, isOwn: true)
+            testStore in
+            let numbers = try destinations(1...2, testStore)
+            let zone = try testStore.makeZone()
+            let condition = NoticeCondition(zone: zone.number, type: 5, isOwn: true)
             var grounded = notice("n2", to: numbers[0], in: .shared)
-            (grounded.ground, grounded.collapseID) = (ground, "c")
+            (grounded.condition, grounded.collapseID) = (condition, "c")
             let others = [0, 1, 3, 4].map { notice("n\($0)", to: numbers[0]) }
-            try enqueue(others[..<2] + [grounded] + others[2...], trial)
-            try enqueue([notice("other", to: numbers[1])], trial)
-            let found = try waiting(for: numbers[0], trial)
-            let other = try require(waiting(for: numbers[1], trial).first)
-            let died = trial.clock.now
-            try trial.write { transaction in
+            try enqueue(others[..<2] + [grounded] + others[2...], testStore)
+            try enqueue([notice("other", to: numbers[1])], testStore)
+            let found = try waiting(for: numbers[0], testStore)
+            let other = try require(waiting(for: numbers[1], testStore).first)
+            let died = testStore.clock.now
+            try testStore.write { transaction in
                 try transaction.giveUp(other.number, reason: "gone", keptMax: 1)
                 for one in found[..<4] {
                     try transaction.giveUp(one.number, reason: "why \(one.identifier)", keptMax: 3)
                 }
             }
-            try expect(waiting(for: numbers[0], trial) == [found[4]])
-            try trial.reopen()
+            try expect(waiting(for: numbers[0], testStore) == [found[4]])
+            try testStore.reopen()
             let letters = found[1..<4].map {
                 DeadLetter(notice: $0, reason: "why \($0.identifier)", diedAt: died)
             }
-            try expect(dead(of: numbers[0], trial) == letters)
-            try expect(dead(of: numbers[0], limit: 1, trial) == [letters[0]])
-            try expect(dead(of: numbers[0], after: found[1].number, trial) == Array(letters[1...]))
-            try expect(dead(of: numbers[1], trial).map(\.reason), is: ["gone"])
+            try expect(dead(of: numbers[0], testStore) == letters)
+            try expect(dead(of: numbers[0], limit: 1, testStore) == [letters[0]])
+            try expect(
+                dead(of: numbers[0], after: found[1].number, testStore) == Array(letters[1...]))
+            try expect(dead(of: numbers[1], testStore).map(\.reason), is: ["gone"])
 
             try expect(
-                trial.write { try $0.replayDeadLetters(of: numbers[0], limit: 2) }, is: 2)
-            try expect(dead(of: numbers[0], trial) == [letters[2]])
-            let again = try waiting(for: numbers[0], trial)
+                testStore.write { try $0.replayDeadLetters(of: numbers[0], limit: 2) }, is: 2)
+            try expect(dead(of: numbers[0], testStore) == [letters[2]])
+            let again = try waiting(for: numbers[0], testStore)
             try expect(again.map(\.identifier), is: ["n4", "n1", "n2"])
-            try expect(again[2].ground == ground && again[2].collapseID == "c")
+            try expect(again[2].condition == condition && again[2].collapseID == "c")
             try expect(again[2].payload == grounded.payload && again[2].scope == .shared)
-            try trial.write { try $0.removeDestination(numbers[0]) }
-            try expect(dead(of: numbers[0], trial).isEmpty)
-            try expect(dead(of: numbers[1], trial).count, is: 1)
+            try testStore.write { try $0.removeDestination(numbers[0]) }
+            try expect(dead(of: numbers[0], testStore).isEmpty)
+            try expect(dead(of: numbers[1], testStore).count, is: 1)
         },
     ]
 }

@@ -3,16 +3,16 @@ import Storage
 import Synchronization
 
 /// A catalog with a container and a few people, for promises about them.
-struct PeopleTrial {
-    static let home = Trial.name(ContainerID("iCloud.home"))
+struct TestPeople {
+    static let home = TestStore.name(ContainerID("iCloud.home"))
 
-    let trial: Trial
+    let testStore: TestStore
     let catalog: any CatalogStorage
 
     /// - Parameter names: of accounts, each with the verified address `name@x.example`.
-    init(_ trial: Trial, _ names: [String]) throws {
-        self.trial = trial
-        catalog = try trial.place.openCatalog()
+    init(_ testStore: TestStore, _ names: [String]) throws {
+        self.testStore = testStore
+        catalog = try testStore.location.openCatalog()
         try catalog.add(ContainerRecord(id: Self.home, createdAt: 1))
         for name in names { try catalog.add(Self.account(name)) }
     }
@@ -41,54 +41,54 @@ struct PeopleTrial {
 extension StoragePromise {
     static let people = [
         StoragePromise("People are found who let themselves be, and have used the container") {
-            trial in
-            let scene = try PeopleTrial(trial, ["ann", "bob"])
-            let (catalog, home) = (scene.catalog, PeopleTrial.home)
-            let (ann, address) = (PeopleTrial.id("ann"), PeopleTrial.address("ann"))
+            testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
+            let (catalog, home) = (scene.catalog, TestPeople.home)
+            let (ann, address) = (TestPeople.id("ann"), TestPeople.address("ann"))
             try expect(catalog.isDiscoverable(ann), is: false)
-            try catalog.note(Trial.user(1), of: ann, in: home)
+            try catalog.note(TestStore.user(1), of: ann, in: home)
             try expect(catalog.discoverable(address, in: home) == nil)
             try catalog.setDiscoverable(true, of: ann)
-            try catalog.setDiscoverable(true, of: PeopleTrial.id("bob"))
+            try catalog.setDiscoverable(true, of: TestPeople.id("bob"))
             let person = DiscoveredPerson(
-                userRecordName: Trial.user(1), givenName: "Given", familyName: "ann")
-            for open in [catalog, try trial.place.openCatalog()] {
+                userRecordName: TestStore.user(1), givenName: "Given", familyName: "ann")
+            for open in [catalog, try testStore.location.openCatalog()] {
                 try expect(open.isDiscoverable(ann))
                 try expect(open.discoverable(address, in: home) == person)
-                try expect(open.discoverable(Trial.user(1), in: home) == person)
+                try expect(open.discoverable(TestStore.user(1), in: home) == person)
                 // Bob has not used it.
-                try expect(open.discoverable(PeopleTrial.address("bob"), in: home) == nil)
-                try expect(open.discoverable(Trial.user(2), in: home) == nil)
+                try expect(open.discoverable(TestPeople.address("bob"), in: home) == nil)
+                try expect(open.discoverable(TestStore.user(2), in: home) == nil)
             }
             try catalog.setDiscoverable(false, of: ann)
-            try expect(catalog.discoverable(Trial.user(1), in: home) == nil)
+            try expect(catalog.discoverable(TestStore.user(1), in: home) == nil)
             try scene.refuses(.accountUnknown) {
-                try catalog.setDiscoverable(true, of: PeopleTrial.id("none"))
+                try catalog.setDiscoverable(true, of: TestPeople.id("none"))
             }
         },
         StoragePromise("The containers that somebody has used are told in the order of names") {
-            trial in
-            let scene = try PeopleTrial(trial, ["ann", "bob"])
+            testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
-            let others = ["iCloud.Zoo", "iCloud.app"].map { Trial.name(ContainerID($0)) }
+            let others = ["iCloud.Zoo", "iCloud.app"].map { TestStore.name(ContainerID($0)) }
             for container in others {
                 try catalog.add(ContainerRecord(id: container, createdAt: 1))
             }
-            for container in [others[0], PeopleTrial.home, others[1], others[0]] {
-                try catalog.note(Trial.user(1), of: PeopleTrial.id("ann"), in: container)
+            for container in [others[0], TestPeople.home, others[1], others[0]] {
+                try catalog.note(TestStore.user(1), of: TestPeople.id("ann"), in: container)
             }
-            for open in [catalog, try trial.place.openCatalog()] {
+            for open in [catalog, try testStore.location.openCatalog()] {
                 try expect(
-                    open.containers(usedBy: PeopleTrial.id("ann")),
-                    is: [others[1], PeopleTrial.home, others[0]])
-                try expect(open.containers(usedBy: PeopleTrial.id("bob")).isEmpty)
+                    open.containers(usedBy: TestPeople.id("ann")),
+                    is: [others[1], TestPeople.home, others[0]])
+                try expect(open.containers(usedBy: TestPeople.id("bob")).isEmpty)
             }
-            try catalog.delete(PeopleTrial.home)
+            try catalog.delete(TestPeople.home)
             try expect(
-                catalog.containers(usedBy: PeopleTrial.id("ann")), is: [others[1], others[0]])
+                catalog.containers(usedBy: TestPeople.id("ann")), is: [others[1], others[0]])
         },
-        StoragePromise("An app's user is one account, whoever asks first") { trial in
-            let scene = try PeopleTrial(trial, [])
+        StoragePromise("An app's user is one account, whoever asks first") { testStore in
+            let scene = try TestPeople(testStore, [])
             let catalog = scene.catalog
             @Sendable func user(_ given: String?) -> ExternalUser {
                 ExternalUser(externalID: "x1", givenName: given, familyName: nil, email: nil)
@@ -96,19 +96,19 @@ extension StoragePromise {
             let found = Mutex<Set<String>>([])
             try together(8) { number in
                 let account = try catalog.account(
-                    of: user("A"), in: PeopleTrial.home, orMake: PeopleTrial.id("m\(number)"),
+                    of: user("A"), in: TestPeople.home, orMake: TestPeople.id("m\(number)"),
                     now: 1)
                 found.withLock { _ = $0.insert(account.text) }
             }
             try expect(found.withLock { $0.count }, is: 1)
             let again = try catalog.account(
-                of: user("B"), in: PeopleTrial.home, orMake: PeopleTrial.id("other"), now: 2)
+                of: user("B"), in: TestPeople.home, orMake: TestPeople.id("other"), now: 2)
             try expect(found.withLock { $0 } == [again.text])
             try expect(catalog.account(again)?.givenName, is: "B")
             try scene.refuses(.containerUnknown) {
                 _ = try catalog.account(
-                    of: user(nil), in: Trial.name(ContainerID("iCloud.none")),
-                    orMake: PeopleTrial.id("m"), now: 1)
+                    of: user(nil), in: TestStore.name(ContainerID("iCloud.none")),
+                    orMake: TestPeople.id("m"), now: 1)
             }
         },
     ]

@@ -7,105 +7,111 @@ extension StoragePromise {
     static let positions = [
         StoragePromise("Positions follow each other within a write, and grow from one to the next")
         {
-            trial in
-            let first = try trial.write { transaction in
+            testStore in
+            let first = try testStore.write { transaction in
                 let first = try transaction.takePositions(5)
                 try expect(transaction.takePosition() > first + 4)
                 try expect(transaction.takePositions(2) > first + 5)
                 return first
             }
             try expect(first > 0)
-            try expect(trial.write { try $0.takePosition() } > first + 7)
+            try expect(testStore.write { try $0.takePosition() } > first + 7)
         },
-        StoragePromise("What a failed write took is not given out again") { trial in
+        StoragePromise("What a failed write took is not given out again") { testStore in
             let taken = Mutex<Position>(0)
             try expectFailure(Refusal.self) {
-                try trial.write { transaction in
+                try testStore.write { transaction in
                     let position = try transaction.takePositions(10)
                     taken.withLock { $0 = position + 9 }
                     throw Refusal()
                 }
             }
-            try expect(trial.write { try $0.takePosition() } > taken.withLock { $0 })
+            try expect(testStore.write { try $0.takePosition() } > taken.withLock { $0 })
         },
-        StoragePromise("Nor what was taken before a crash or an end") { trial in
+        StoragePromise("Nor what was taken before a crash or an end") { testStore in
             var last: Position = 0
             for round in 0..<4 {
-                let position = try trial.write { try $0.takePositions(3) }
+                let position = try testStore.write { try $0.takePositions(3) }
                 try expect(position > last, "round \(round)")
                 last = position + 2
-                if round.isMultiple(of: 2) { try trial.reopen() } else { _ = try trial.crash() }
+                if round.isMultiple(of: 2) {
+                    try testStore.reopen()
+                } else {
+                    _ = try testStore.crash()
+                }
             }
         },
         StoragePromise("A change at a position that its write has not taken is refused") {
-            trial in
-            let zone = try trial.makeZone()
-            let head = try trial.write { try $0.save("a", in: zone) }
+            testStore in
+            let zone = try testStore.makeZone()
+            let head = try testStore.write { try $0.save("a", in: zone) }
             for position in [head.position, head.position + 1_000_000, 1] {
                 try expectFailure(BrokenInvariant.self) {
-                    try trial.write { transaction in
+                    try testStore.write { transaction in
                         try transaction.save("b", in: zone)
                         _ = try transaction.save(
                             NewVersion(
-                                zone: zone, name: Trial.record("c"), position: position,
-                                former: nil, formerBytes: 0, formerIsAlive: false, type: 0,
+                                zone: zone, name: TestStore.record("c"), position: position,
+                                previous: nil, previousBytes: 0, previousIsAlive: false, type: 0,
                                 flags: [], body: []))
                     }
                 }
             }
-            try expect(trial.feed(of: zone), is: ["a"])
+            try expect(testStore.feed(of: zone), is: ["a"])
         },
-        StoragePromise("Changes are written in the order of their positions") { trial in
-            let zone = try trial.makeZone()
+        StoragePromise("Changes are written in the order of their positions") { testStore in
+            let zone = try testStore.makeZone()
             try expectFailure(BrokenInvariant.self) {
-                try trial.write { transaction in
+                try testStore.write { transaction in
                     let first = try transaction.takePositions(2)
                     for position in [first + 1, first] {
                         _ = try transaction.save(
                             NewVersion(
-                                zone: zone, name: Trial.record("r\(position)"), position: position,
-                                former: nil, formerBytes: 0, formerIsAlive: false, type: 0,
+                                zone: zone, name: TestStore.record("r\(position)"),
+                                position: position,
+                                previous: nil, previousBytes: 0, previousIsAlive: false, type: 0,
                                 flags: [], body: []))
                     }
                 }
             }
-            try expect(trial.feed(of: zone), is: [])
+            try expect(testStore.feed(of: zone), is: [])
         },
         StoragePromise("A change over a head that leads to no version of its record is refused") {
-            trial in
-            let zone = try trial.makeZone()
-            let head = try trial.write { try $0.save("a", in: zone) }
-            try trial.write { try $0.save("b", in: zone) }
+            testStore in
+            let zone = try testStore.makeZone()
+            let head = try testStore.write { try $0.save("a", in: zone) }
+            try testStore.write { try $0.save("b", in: zone) }
             let wrong = [
                 StoredHead(record: head.record, position: head.position + 1),
                 StoredHead(record: RecordNumber(head.record.value + 1), position: head.position),
             ]
-            for former in wrong {
+            for previous in wrong {
                 try expectFailure(BrokenInvariant.self) {
-                    try trial.write { transaction in
+                    try testStore.write { transaction in
                         _ = try transaction.save(
                             NewVersion(
-                                zone: zone, name: Trial.record("a"),
-                                position: transaction.takePosition(), former: former,
-                                formerBytes: 1, formerIsAlive: true, type: 0, flags: [], body: []))
+                                zone: zone, name: TestStore.record("a"),
+                                position: transaction.takePosition(), previous: previous,
+                                previousBytes: 1, previousIsAlive: true, type: 0, flags: [],
+                                body: []))
                     }
                 }
             }
-            try expect(trial.feed(of: zone), is: ["a", "b"])
+            try expect(testStore.feed(of: zone), is: ["a", "b"])
         },
         StoragePromise("With many writers, who follows a zone by positions misses nothing") {
-            trial in
-            try follow(trial, through: [trial.store])
+            testStore in
+            try follow(testStore, through: [testStore.store])
         },
-        StoragePromise("With writers in several processes, too") { trial in
-            guard let beside = try trial.place.openBeside() else { return }
-            try follow(trial, through: [trial.store, beside])
+        StoragePromise("With writers in several processes, too") { testStore in
+            guard let beside = try testStore.location.openBeside() else { return }
+            try follow(testStore, through: [testStore.store, beside])
         },
     ]
 
     /// Eight writers save; a reader goes on from the last position that it saw, and must meet each record.
-    private static func follow(_ trial: Trial, through stores: [any Store]) throws {
-        let zone = try trial.makeZone()
+    private static func follow(_ testStore: TestStore, through stores: [any Store]) throws {
+        let zone = try testStore.makeZone()
         let (writers, rounds) = (8, 40)
         let atWork = Atomic(writers)
         let seen = Mutex<Set<String>>([])
@@ -128,12 +134,12 @@ extension StoragePromise {
             while true {
                 isLastLook = atWork.load(ordering: .sequentiallyConsistent) == 0
                 let start = last
-                let found = try trial.read { snapshot in
+                let found = try testStore.read { snapshot in
                     var found: [(Position, String)] = []
                     try snapshot.versions(
                         in: zone.number, after: start, through: .max, newestFirst: false
                     ) {
-                        found.append(($0.position, Trial.name(in: $0.body)))
+                        found.append(($0.position, TestStore.name(in: $0.body)))
                         return true
                     }
                     return found
@@ -147,7 +153,7 @@ extension StoragePromise {
             }
         }
         try expect(seen.withLock { $0.count }, is: writers * rounds)
-        let end = try trial.read { try $0.zone(zone.number)?.changed }
-        try expect(trial.read { try $0.lastChange(of: zone.owner) } == end)
+        let end = try testStore.read { try $0.zone(zone.number)?.changed }
+        try expect(testStore.read { try $0.lastChange(of: zone.owner) } == end)
     }
 }

@@ -2,15 +2,15 @@ import CloudModel
 import Storage
 
 /// Records with one field, and queries of them.
-struct QueryTrial: Sendable {
-    let trial: Trial
+struct TestQueries: Sendable {
+    let testStore: TestStore
     let zone: StoredZone
     let type: Int64
 
-    init(_ trial: Trial) throws {
-        self.trial = trial
-        zone = try trial.makeZone()
-        type = try Trial.name(trial.store.schema.types[Trial.type]?.number)
+    init(_ testStore: TestStore) throws {
+        self.testStore = testStore
+        zone = try testStore.makeZone()
+        type = try TestStore.name(testStore.store.schema.types[TestStore.type]?.number)
     }
 
     /// A stored body with one field, given as JSON and its type; none for nil.
@@ -21,7 +21,7 @@ struct QueryTrial: Sendable {
 
     func save(_ values: [(name: String, field: (json: String, type: String)?)]) throws {
         let zone = zone
-        try trial.write { transaction in
+        try testStore.write { transaction in
             for (name, field) in values {
                 try transaction.save(name, in: zone, body: Self.body(name, field))
             }
@@ -38,9 +38,9 @@ struct QueryTrial: Sendable {
     }
 
     static func sort(
-        ascending: Bool = true, from place: RecordQuery.Place? = nil
+        ascending: Bool = true, from location: RecordQuery.Coordinate? = nil
     ) throws -> RecordQuery.Sort {
-        RecordQuery.Sort(subject: try subject(), ascending: ascending, relativeTo: place)
+        RecordQuery.Sort(subject: try subject(), ascending: ascending, relativeTo: location)
     }
 
     private static func subject() throws -> RecordQuery.Subject {
@@ -52,7 +52,7 @@ struct QueryTrial: Sendable {
         words: [[UInt8]]? = nil, after start: QueryCursor? = nil, limit: Int = 100
     ) -> StoreQuery {
         StoreQuery(
-            RecordQuery(type: Trial.type, filters: filters, sorts: sorts), type: type,
+            RecordQuery(type: TestStore.type, filters: filters, sorts: sorts), type: type,
             zones: [zone], sight: .all, words: words.map { [0: $0] } ?? [:], start: start,
             limit: limit, bytesMax: .max,
             bounds: QueryBounds(
@@ -65,7 +65,7 @@ struct QueryTrial: Sendable {
     ) throws -> (names: [String], end: QueryCursor?) {
         var records: [RecordNumber] = []
         let end = try snapshot.page(of: query) { records.append($0.record) }
-        return (try records.map { try require(snapshot.place(of: $0)).name.text }, end)
+        return (try records.map { try require(snapshot.location(of: $0)).name.text }, end)
     }
 
     /// The names of all pages, once the engine can answer.
@@ -74,7 +74,7 @@ struct QueryTrial: Sendable {
         words: [[UInt8]]? = nil, limit: Int = 100
     ) throws -> [String] {
         try prepare(query(filters, by: sorts, words: words))
-        return try trial.read { snapshot in
+        return try testStore.read { snapshot in
             var (names, start): ([String], QueryCursor?) = ([], nil)
             repeat {
                 let page = try Self.page(
@@ -91,21 +91,21 @@ struct QueryTrial: Sendable {
     func prepare(_ query: StoreQuery) throws {
         for _ in 0..<10_000 {
             guard let missing = try missing(for: query) else { return }
-            _ = try trial.store.prepare(missing.query)
-            try trial.maintain(step: 64)
+            _ = try testStore.store.prepare(missing.query)
+            try testStore.maintain(step: 64)
         }
         throw BrokenPromise(description: "a query can never be answered")
     }
 
     func missing(for query: StoreQuery) throws -> QueryUnprepared? {
         do {
-            try trial.read { snapshot in _ = try snapshot.page(of: query) { _ in } }
+            try testStore.read { snapshot in _ = try snapshot.page(of: query) { _ in } }
             return nil
         } catch let missing as QueryUnprepared { return missing }
     }
 }
 
-extension Trial {
+extension TestStore {
     /// Does a step of what the engine has left for itself.
     func maintain(step: Int) throws {
         let kinds = store.maintenance.filter { !$0.isBeside }.map { WorkKind.maintenance($0) }
@@ -137,27 +137,27 @@ extension StoragePromise {
     static let queries = [
         StoragePromise(
             "A query says what is missing, and is answered when the engine has seen to that"
-        ) { trial in
-            let test = try QueryTrial(trial)
+        ) { testStore in
+            let test = try TestQueries(testStore)
             try test.save((0..<200).map { ("r\($0)", ("\($0 % 10)", "INT64")) })
-            let query = test.query([try QueryTrial.filter(.equals, .int64(3))])
+            let query = test.query([try TestQueries.filter(.equals, .int64(3))])
             let missing = try require(test.missing(for: query))
             try expect(missing.fields, is: ["f"])
             try expect(!missing.isLate)
-            let percent = try require(trial.store.prepare(missing.query))
+            let percent = try require(testStore.store.prepare(missing.query))
             try expect((0...100).contains(percent))
             try expect(test.missing(for: query) != nil)
             // Asked for twice, it is made once.
-            _ = try trial.store.prepare(missing.query)
+            _ = try testStore.store.prepare(missing.query)
             try test.prepare(query)
-            try expect(trial.store.prepare(missing.query) == nil)
-            let found = try trial.read { try QueryTrial.page(of: query, $0) }
+            try expect(testStore.store.prepare(missing.query) == nil)
+            let found = try testStore.read { try TestQueries.page(of: query, $0) }
             try expect(found.names, is: (0..<20).map { "r\($0 * 10 + 3)" })
             try expect(found.end == nil)
         },
         StoragePromise("Texts lie in the order of code points, whatever language they are of") {
-            trial in
-            let test = try QueryTrial(trial)
+            testStore in
+            let test = try TestQueries(testStore)
             let texts = [
                 "", "0", "10", "9", "A", "B", "Z", "_", "a", "aa", "ab", "b", "z", "~", "ß", "à",
                 "é",
@@ -170,14 +170,14 @@ extension StoragePromise {
                 Array($0.element.utf8).lexicographicallyPrecedes(Array($1.element.utf8))
             }.map { "r\($0.offset)" }
             for limit in [1, 3, 100] {
-                try expect(test.names(by: [QueryTrial.sort()], limit: limit), is: ordered)
+                try expect(test.names(by: [TestQueries.sort()], limit: limit), is: ordered)
                 try expect(
-                    test.names(by: [QueryTrial.sort(ascending: false)], limit: limit),
+                    test.names(by: [TestQueries.sort(ascending: false)], limit: limit),
                     is: ordered.reversed())
             }
         },
-        StoragePromise("Numbers lie by their value, whole or not, before all texts") { trial in
-            let test = try QueryTrial(trial)
+        StoragePromise("Numbers lie by their value, whole or not, before all texts") { testStore in
+            let test = try TestQueries(testStore)
             let numbers: [(String, Double)] = [
                 ("-9007199254740992", -0x1p53), ("-1.5", -1.5), ("-1", -1), ("0", 0),
                 ("0.25", 0.25), ("1", 1), ("1e300", 1e300), ("2", 2), ("9007199254740992", 0x1p53),
@@ -190,111 +190,114 @@ extension StoragePromise {
             try test.save([("text", text(""))])
             let ordered = numbers.enumerated().sorted { $0.element.1 < $1.element.1 }
                 .map { "r\($0.offset)" }
-            try expect(test.names(by: [QueryTrial.sort()]), is: ordered + ["text"])
+            try expect(test.names(by: [TestQueries.sort()]), is: ordered + ["text"])
             try expect(
                 test.names([
-                    QueryTrial.filter(.greaterThan, .int64(0)),
-                    QueryTrial.filter(.lessThan, .double(2)),
+                    TestQueries.filter(.greaterThan, .int64(0)),
+                    TestQueries.filter(.lessThan, .double(2)),
                 ]), is: ["r4", "r5"])
             try expect(
                 test.names([
-                    QueryTrial.filter(.greaterThanOrEquals, .double(1)),
-                    QueryTrial.filter(.lessThanOrEquals, .int64(1)),
+                    TestQueries.filter(.greaterThanOrEquals, .double(1)),
+                    TestQueries.filter(.lessThanOrEquals, .int64(1)),
                 ]), is: ["r5"])
         },
         StoragePromise("Who has no value comes before all who have one; equal ones by their number")
-        { trial in
-            let test = try QueryTrial(trial)
+        { testStore in
+            let test = try TestQueries(testStore)
             try test.save((0..<10).map { ("r\($0)", $0 % 2 == 0 ? nil : text("same")) })
             let ordered = ["r0", "r2", "r4", "r6", "r8", "r1", "r3", "r5", "r7", "r9"]
             for limit in [1, 2, 100] {
-                try expect(test.names(by: [QueryTrial.sort()], limit: limit), is: ordered)
+                try expect(test.names(by: [TestQueries.sort()], limit: limit), is: ordered)
                 try expect(
-                    test.names(by: [QueryTrial.sort(ascending: false)], limit: limit),
+                    test.names(by: [TestQueries.sort(ascending: false)], limit: limit),
                     is: ordered.reversed())
                 try expect(
-                    test.names([QueryTrial.filter(.equals, .string("SAME"))], limit: limit),
+                    test.names([TestQueries.filter(.equals, .string("SAME"))], limit: limit),
                     is: ["r1", "r3", "r5", "r7", "r9"])
             }
         },
         StoragePromise("A query finds what was committed before its snapshot, and nothing else") {
-            trial in
-            let test = try QueryTrial(trial)
+            testStore in
+            let test = try TestQueries(testStore)
             try test.save([("a", text("x")), ("b", text("y")), ("c", nil)])
             let zone = test.zone
             let sorted = test.query(
-                [try QueryTrial.filter(.greaterThanOrEquals, .string(""))],
-                by: [try QueryTrial.sort()])
+                [try TestQueries.filter(.greaterThanOrEquals, .string(""))],
+                by: [try TestQueries.sort()])
             try test.prepare(sorted)
-            try trial.read { snapshot in
-                try expect(QueryTrial.page(of: sorted, snapshot).names, is: ["a", "b"])
+            try testStore.read { snapshot in
+                try expect(TestQueries.page(of: sorted, snapshot).names, is: ["a", "b"])
                 try onAnotherThread {
                     try test.save([("a", text("z")), ("b", nil)])
-                    try trial.write { try $0.writeTombstone("c", in: zone) }
+                    try testStore.write { try $0.writeTombstone("c", in: zone) }
                 }
-                try expect(QueryTrial.page(of: sorted, snapshot).names, is: ["a", "b"])
+                try expect(TestQueries.page(of: sorted, snapshot).names, is: ["a", "b"])
             }
-            try expect(test.names(by: [QueryTrial.sort()]), is: ["b", "a"])
+            try expect(test.names(by: [TestQueries.sort()]), is: ["b", "a"])
             try expectFailure(Refusal.self) {
-                try trial.write { transaction in
-                    try transaction.save("d", in: zone, body: QueryTrial.body("d", text("lost")))
+                try testStore.write { transaction in
+                    try transaction.save("d", in: zone, body: TestQueries.body("d", text("lost")))
                     throw Refusal()
                 }
             }
-            try expect(test.names(by: [QueryTrial.sort()]), is: ["b", "a"])
+            try expect(test.names(by: [TestQueries.sort()]), is: ["b", "a"])
         },
-        StoragePromise("What is saved while the engine makes ready is found in the end") { trial in
-            let test = try QueryTrial(trial)
+        StoragePromise("What is saved while the engine makes ready is found in the end") {
+            testStore in
+            let test = try TestQueries(testStore)
             try test.save((0..<400).map { ("r\($0)", text("v\($0)")) })
-            let query = test.query(by: [try QueryTrial.sort()])
-            _ = try trial.store.prepare(try require(test.missing(for: query)).query)
+            let query = test.query(by: [try TestQueries.sort()])
+            _ = try testStore.store.prepare(try require(test.missing(for: query)).query)
             for round in 0..<40 {
                 try test.save([
                     ("r\(round * 7)", text("w\(round)")), ("new\(round)", text("v")),
                     ("r\(399 - round)", nil),
                 ])
-                try trial.maintain(step: 7)
+                try testStore.maintain(step: 7)
             }
-            let found = try test.names(by: [QueryTrial.sort()])
+            let found = try test.names(by: [TestQueries.sort()])
             try expect(found.count, is: 440)
             try expect(Set(found.prefix(40)), is: Set((360..<400).map { "r\($0)" }))
         },
-        StoragePromise("A cursor of one query goes on there; what is none is refused") { trial in
-            let test = try QueryTrial(trial)
+        StoragePromise("A cursor of one query goes on there; what is none is refused") {
+            testStore in
+            let test = try TestQueries(testStore)
             try test.save((0..<10).map { ("r\($0)", ("\($0)", "INT64")) })
-            let sorts = [try QueryTrial.sort()]
+            let sorts = [try TestQueries.sort()]
             try test.prepare(test.query(by: sorts))
-            let first = try trial.read {
-                try QueryTrial.page(of: test.query(by: sorts, limit: 4), $0)
+            let first = try testStore.read {
+                try TestQueries.page(of: test.query(by: sorts, limit: 4), $0)
             }
             try expect(first.names, is: ["r0", "r1", "r2", "r3"])
             // One goes, one comes before and one behind: neither is anything skipped nor shown twice.
             let zone = test.zone
-            try trial.write { try $0.writeTombstone("r3", in: zone) }
+            try testStore.write { try $0.writeTombstone("r3", in: zone) }
             try test.save([("early", ("1", "INT64")), ("late", ("5", "INT64"))])
-            let rest = try trial.read {
-                try QueryTrial.page(of: test.query(by: sorts, after: first.end), $0)
+            let rest = try testStore.read {
+                try TestQueries.page(of: test.query(by: sorts, after: first.end), $0)
             }
             try expect(rest.names, is: ["r4", "r5", "late", "r6", "r7", "r8", "r9"])
             try expectFailure(QueryRefusal.self, where: { $0 == .unknownCursor }) {
-                _ = try trial.read {
-                    try QueryTrial.page(
+                _ = try testStore.read {
+                    try TestQueries.page(
                         of: test.query(by: sorts, after: QueryCursor([0xFF, 1])), $0)
                 }
             }
         },
-        StoragePromise("A query looks at no more records than it may") { trial in
-            let test = try QueryTrial(trial)
+        StoragePromise("A query looks at no more records than it may") { testStore in
+            let test = try TestQueries(testStore)
             try test.save((0..<100).map { ("r\($0)", ("\($0)", "INT64")) })
-            let filters = [try QueryTrial.filter(.notEquals, .int64(99))]
-            try test.prepare(test.query(filters, by: [try QueryTrial.sort()]))
+            let filters = [try TestQueries.filter(.notEquals, .int64(99))]
+            try test.prepare(test.query(filters, by: [try TestQueries.sort()]))
             let query = StoreQuery(
-                RecordQuery(type: Trial.type, filters: filters, sorts: [try QueryTrial.sort()]),
+                RecordQuery(
+                    type: TestStore.type, filters: filters, sorts: [try TestQueries.sort()]),
                 type: test.type, zones: [test.zone], sight: .all, words: [:], start: nil,
                 limit: 50, bytesMax: .max,
                 bounds: QueryBounds(rowsMax: 10, millisecondsMax: 600_000, sharedRecordsMax: 10))
             try expectFailure(QueryRefusal.self, where: { $0 == .tooManyRows }) {
-                _ = try trial.read { try QueryTrial.page(of: query, $0) }
+                _ = try testStore.read { try TestQueries.page(of: query, $0) }
             }
         },
     ]

@@ -4,20 +4,22 @@ import Storage
 // Records, their versions and their links.
 extension StoragePromise {
     package static let records = [
-        StoragePromise("A record keeps its number; its name leads to its one version") { trial in
-            let zone = try trial.makeZone()
-            let first = try trial.write { try $0.save("a", in: zone, body: [49]) }
-            let second = try trial.write { try $0.save("a", in: zone, body: [50, 51]) }
+        StoragePromise("A record keeps its number; its name leads to its one version") {
+            testStore in
+            let zone = try testStore.makeZone()
+            let first = try testStore.write { try $0.save("a", in: zone, body: [49]) }
+            let second = try testStore.write { try $0.save("a", in: zone, body: [50, 51]) }
             try expect(second.record == first.record && second.position > first.position)
-            try trial.read { snapshot in
-                let head = try require(snapshot.head(of: Trial.record("a"), in: zone.number))
+            try testStore.read { snapshot in
+                let head = try require(snapshot.head(of: TestStore.record("a"), in: zone.number))
                 try expect(head.record == first.record && head.position == second.position)
-                let place = try require(snapshot.place(of: first.record))
+                let location = try require(snapshot.location(of: first.record))
                 try expect(
-                    place
-                        == RecordPlace(
-                            zone: zone.number, name: Trial.record("a"), position: second.position))
-                let type = try require(snapshot.recordTypes()[Trial.type.text])
+                    location
+                        == RecordLocation(
+                            zone: zone.number, name: TestStore.record("a"),
+                            position: second.position))
+                let type = try require(snapshot.recordTypes()[TestStore.type.text])
                 let body = try snapshot.version(at: second.position, in: zone.number) { version in
                     try expect(version.record == first.record && version.type == type)
                     try expect(version.position == second.position && version.flags == [])
@@ -26,87 +28,87 @@ extension StoragePromise {
                 try expect(body == [50, 51])
                 try expect(
                     snapshot.version(at: first.position, in: zone.number) { _ in true } == nil)
-                try expect(snapshot.head(of: Trial.record("A"), in: zone.number) == nil)
+                try expect(snapshot.head(of: TestStore.record("A"), in: zone.number) == nil)
             }
-            try trial.write { try $0.writeTombstone("a", in: zone) }
-            let again = try trial.write { try $0.save("a", in: zone) }
+            try testStore.write { try $0.writeTombstone("a", in: zone) }
+            let again = try testStore.write { try $0.save("a", in: zone) }
             try expect(again.record == first.record)
         },
-        StoragePromise("A body is any bytes") { trial in
-            let zone = try trial.makeZone()
+        StoragePromise("A body is any bytes") { testStore in
+            let zone = try testStore.makeZone()
             let bodies = [[], [0], [UInt8](0...255), [UInt8](repeating: 0, count: 4_097)]
             // Whatever is said of where its fields end.
             let ends: [Int?] = [nil, -1, 0, 300, .some(.max)]
             for (body, end) in bodies.flatMap({ body in ends.map { (body, $0) } }) {
-                try trial.write { try $0.save("a", in: zone, body: body, fieldsEnd: end) }
-                let found = try trial.read { snapshot in
-                    try snapshot.head(of: Trial.record("a"), in: zone.number).flatMap { head in
+                try testStore.write { try $0.save("a", in: zone, body: body, fieldsEnd: end) }
+                let found = try testStore.read { snapshot in
+                    try snapshot.head(of: TestStore.record("a"), in: zone.number).flatMap { head in
                         try snapshot.version(at: head.position, in: zone.number) { Array($0.body) }
                     }
                 }
                 try expect(found == body)
             }
-            try trial.write { try $0.save("a", in: zone) }
+            try testStore.write { try $0.save("a", in: zone) }
         },
         StoragePromise("A feed holds each record once, at its last change, deletions among them") {
-            trial in
-            let zone = try trial.makeZone()
-            let other = try trial.makeZone("Other")
-            let start = try trial.write { transaction in
+            testStore in
+            let zone = try testStore.makeZone()
+            let other = try testStore.makeZone("Other")
+            let start = try testStore.write { transaction in
                 for name in ["a", "b", "c"] { try transaction.save(name, in: zone) }
                 try transaction.save("x", in: other)
-                return try require(transaction.head(of: Trial.record("b"), in: zone.number))
+                return try require(transaction.head(of: TestStore.record("b"), in: zone.number))
                     .position
             }
-            try trial.write { transaction in
+            try testStore.write { transaction in
                 try transaction.save("a", in: zone)
                 try transaction.writeTombstone("b", in: zone)
                 try transaction.save("d", in: zone)
             }
-            try expect(trial.feed(of: zone), is: ["c", "a", "-b", "d"])
-            try expect(trial.feed(of: zone, after: start), is: ["c", "a", "-b", "d"])
-            try expect(trial.feed(of: other), is: ["x"])
-            try expect(trial.read { try $0.zone(zone.number)?.changed } ?? 0 > start)
+            try expect(testStore.feed(of: zone), is: ["c", "a", "-b", "d"])
+            try expect(testStore.feed(of: zone, after: start), is: ["c", "a", "-b", "d"])
+            try expect(testStore.feed(of: other), is: ["x"])
+            try expect(testStore.read { try $0.zone(zone.number)?.changed } ?? 0 > start)
         },
         StoragePromise("A feed is read between two positions, from either end, until it is enough")
         {
-            trial in
-            let zone = try trial.makeZone()
-            let places = try trial.write { transaction in
+            testStore in
+            let zone = try testStore.makeZone()
+            let locations = try testStore.write { transaction in
                 try (0..<10).map { try transaction.save("r\($0)", in: zone).position }
             }
             func names(
                 after: Position, through: Position, newestFirst: Bool, limit: Int = .max
             ) throws -> [String] {
-                try trial.read { snapshot in
+                try testStore.read { snapshot in
                     var found: [String] = []
                     try snapshot.versions(
                         in: zone.number, after: after, through: through, newestFirst: newestFirst
                     ) {
-                        found.append(Trial.name(in: $0.body))
-                        try expect(snapshot.place(of: $0.record)?.position == $0.position)
+                        found.append(TestStore.name(in: $0.body))
+                        try expect(snapshot.location(of: $0.record)?.position == $0.position)
                         return found.count < limit
                     }
                     return found
                 }
             }
             try expect(
-                names(after: places[2], through: places[5], newestFirst: false),
+                names(after: locations[2], through: locations[5], newestFirst: false),
                 is: ["r3", "r4", "r5"])
             try expect(
-                names(after: places[2], through: places[5], newestFirst: true),
+                names(after: locations[2], through: locations[5], newestFirst: true),
                 is: ["r5", "r4", "r3"])
             try expect(
                 names(after: 0, through: .max, newestFirst: true, limit: 2), is: ["r9", "r8"])
-            try expect(names(after: places[9], through: .max, newestFirst: false), is: [])
+            try expect(names(after: locations[9], through: .max, newestFirst: false), is: [])
         },
-        StoragePromise("Without numbers asked for, a share still tells its own") { trial in
-            let zone = try trial.makeZone()
-            let head = try trial.write { transaction in
+        StoragePromise("Without numbers asked for, a share still tells its own") { testStore in
+            let zone = try testStore.makeZone()
+            let head = try testStore.write { transaction in
                 try transaction.save("a", in: zone)
                 return try transaction.save("s", in: zone, flags: .share)
             }
-            let found = try trial.read { snapshot in
+            let found = try testStore.read { snapshot in
                 var found: RecordNumber?
                 try snapshot.versions(
                     in: zone.number, after: 0, through: .max, newestFirst: false
@@ -118,38 +120,38 @@ extension StoragePromise {
             }
             try expect(found == head.record)
         },
-        StoragePromise("Who visits a version may read anything else meanwhile") { trial in
-            let zone = try trial.makeZone()
-            try trial.write { transaction in
+        StoragePromise("Who visits a version may read anything else meanwhile") { testStore in
+            let zone = try testStore.makeZone()
+            try testStore.write { transaction in
                 for number in 0..<300 { try transaction.save("r\(number)", in: zone) }
             }
-            try trial.read { snapshot in
+            try testStore.read { snapshot in
                 var count = 0
                 try snapshot.versions(
                     in: zone.number, after: 0, through: .max, newestFirst: false
                 ) { version in
-                    let name = Trial.record(Trial.name(in: version.body))
+                    let name = TestStore.record(TestStore.name(in: version.body))
                     let head = try snapshot.head(of: name, in: zone.number)
                     try expect(head?.position == version.position)
-                    try expect(snapshot.place(of: version.record)?.name == name)
+                    try expect(snapshot.location(of: version.record)?.name == name)
                     try expect(snapshot.zone(zone.number)?.name == zone.name)
-                    try expect(snapshot.owner(named: Trial.user(1)) != nil)
-                    try expect(snapshot.cover(of: version.record) == nil)
-                    try expect(snapshot.schema.types[Trial.type] != nil)
+                    try expect(snapshot.owner(named: TestStore.user(1)) != nil)
+                    try expect(snapshot.currentMembership(of: version.record) == nil)
+                    try expect(snapshot.schema.types[TestStore.type] != nil)
                     try expect(snapshot.assetBytes(of: version.record), is: 0)
-                    try expect(Trial.name(in: version.body), is: name.text)
+                    try expect(TestStore.name(in: version.body), is: name.text)
                     count += 1
                     return true
                 }
                 try expect(count, is: 300)
             }
         },
-        StoragePromise("Large pages and large bodies come whole") { trial in
-            let zone = try trial.makeZone()
+        StoragePromise("Large pages and large bodies come whole") { testStore in
+            let zone = try testStore.makeZone()
             let quote = UInt8(ascii: "\"")
             let large = [quote] + (0..<3_000_000).map { 97 + UInt8($0 / 7 % 26) } + [quote]
             for start in stride(from: 0, to: 3_000, by: 500) {
-                try trial.write { transaction in
+                try testStore.write { transaction in
                     for number in start..<start + 500 {
                         try transaction.save(
                             "r\(number)", in: zone,
@@ -157,8 +159,8 @@ extension StoragePromise {
                     }
                 }
             }
-            try trial.write { try $0.save("large", in: zone, body: large) }
-            try trial.read { snapshot in
+            try testStore.write { try $0.save("large", in: zone, body: large) }
+            try testStore.read { snapshot in
                 var count = 0
                 try snapshot.versions(
                     in: zone.number, after: 0, through: .max, newestFirst: false
@@ -176,10 +178,10 @@ extension StoragePromise {
             }
         },
         StoragePromise("Links lead from a name to those that refer to it, by kind and number") {
-            trial in
-            let zone = try trial.makeZone()
-            let numbers = try trial.write { transaction in
-                let target = Trial.record("t")
+            testStore in
+            let zone = try testStore.makeZone()
+            let numbers = try testStore.write { transaction in
+                let target = TestStore.record("t")
                 try transaction.save("t", in: zone)
                 return try (0..<6).map { number in
                     let kinds: [LinkKind] =
@@ -190,8 +192,8 @@ extension StoragePromise {
                     return try transaction.save("r\(number)", in: zone, links: links).record
                 }
             }
-            let target = Trial.record("t")
-            try trial.read { snapshot in
+            let target = TestStore.record("t")
+            try testStore.read { snapshot in
                 let all = try snapshot.sources(
                     of: target, in: zone.number, kinds: .deleteSelfInTree ... .parent, limit: 100)
                 try expect(all.count, is: 9)
@@ -201,7 +203,7 @@ extension StoragePromise {
                 let ordered = try snapshot.sources(
                     of: target, in: zone.number, kind: .deleteSelf, after: numbers[0], limit: 5)
                 try expect(ordered.map(\.record), is: [numbers[2], numbers[4]])
-                try expect(ordered.first?.name == Trial.record("r2"))
+                try expect(ordered.first?.name == TestStore.record("r2"))
                 try expect(
                     snapshot.children(of: target, in: zone.number, after: numbers[0], limit: 1),
                     is: [numbers[2]])
@@ -210,16 +212,16 @@ extension StoragePromise {
                 try expect(snapshot.hasLink(link, from: numbers[1]))
                 try expect(!snapshot.hasLink(link, from: numbers[0]))
             }
-            try trial.write { try $0.save("r0", in: zone, links: []) }
-            try trial.read { try expect($0.parent(of: numbers[0]) == nil) }
+            try testStore.write { try $0.save("r0", in: zone, links: []) }
+            try testStore.read { try expect($0.parent(of: numbers[0]) == nil) }
         },
     ]
 
     static let surveys = [
         StoragePromise("A survey comes to every version of every zone, in steps of any size") {
-            trial in
-            let zones = [try trial.makeZone("one"), try trial.makeZone("two")]
-            try trial.write { transaction in
+            testStore in
+            let zones = [try testStore.makeZone("one"), try testStore.makeZone("two")]
+            try testStore.write { transaction in
                 for zone in zones {
                     for number in 0..<50 { try transaction.save("r\(number)", in: zone) }
                     try transaction.writeTombstone("r7", in: zone)
@@ -227,13 +229,13 @@ extension StoragePromise {
                 try transaction.deleteZone(zones[1])
             }
             for limit in [1, 7, 50, 1_000] {
-                var seen: [SurveyPlace] = []
-                var place: SurveyPlace? = .start
-                while let after = place {
-                    place = try trial.read { snapshot in
+                var seen: [SurveyCursor] = []
+                var location: SurveyCursor? = .start
+                while let after = location {
+                    location = try testStore.read { snapshot in
                         var count = 0
                         return try snapshot.versions(after: after, limit: limit) { zone, version in
-                            seen.append(SurveyPlace(zone: zone, position: version.position))
+                            seen.append(SurveyCursor(zone: zone, position: version.position))
                             count += 1
                             return count < 5
                         }

@@ -3,12 +3,15 @@ import Storage
 
 // The schema, and the lives of a store.
 extension StoragePromise {
-    private static func named(_ name: String) -> RecordTypeName { Trial.name(RecordTypeName(name)) }
-    private static func field(_ name: String) -> FieldName { Trial.name(FieldName(name)) }
+    private static func named(_ name: String) -> RecordTypeName {
+        TestStore.name(RecordTypeName(name))
+    }
+    private static func field(_ name: String) -> FieldName { TestStore.name(FieldName(name)) }
 
     /// Adds types of these names.
-    private static func add(_ names: [String], _ trial: Trial, who: String = "trial") throws {
-        try trial.write { transaction in
+    private static func add(_ names: [String], _ testStore: TestStore, who: String = "trial") throws
+    {
+        try testStore.write { transaction in
             var schema = try transaction.schema
             for name in names { schema.types[named(name)] = Schema.RecordType() }
             try transaction.replaceSchema(
@@ -18,27 +21,28 @@ extension StoragePromise {
 
     static let schemas = [
         StoragePromise("The schema is the snapshot's, however often it changes meanwhile") {
-            trial in
-            try add(["A"], trial)
-            try trial.read { snapshot in
+            testStore in
+            try add(["A"], testStore)
+            try testStore.read { snapshot in
                 let before = try snapshot.schema
-                try onAnotherThread { try add(["B"], trial) }
+                try onAnotherThread { try add(["B"], testStore) }
                 try expect(snapshot.schema == before)
                 try expect(snapshot.recordTypes()["B"] == nil)
             }
-            try trial.read { snapshot in
+            try testStore.read { snapshot in
                 try expect(snapshot.schema.types[named("B")] != nil)
                 try expect(
                     snapshot.schema.types[named("B")]?.number, is: snapshot.recordTypes()["B"])
             }
         },
-        StoragePromise("Where a record is seen, its type is, by whomever it was made") { trial in
-            let zone = try trial.makeZone()
+        StoragePromise("Where a record is seen, its type is, by whomever it was made") {
+            testStore in
+            let zone = try testStore.makeZone()
             let readers = [StoreReader.anybody, .loop(0), .loop(1)]
             try together(4) { stream in
                 if stream == 0 {
                     for number in 0..<40 {
-                        try trial.write { transaction in
+                        try testStore.write { transaction in
                             var schema = try transaction.schema
                             schema.types[named("T\(number)")] = Schema.RecordType()
                             try transaction.replaceSchema(by: schema, who: "x", difference: [])
@@ -47,7 +51,7 @@ extension StoragePromise {
                     }
                 } else {
                     while true {
-                        let count = try trial.store.read(by: readers[stream - 1]) { snapshot in
+                        let count = try testStore.store.read(by: readers[stream - 1]) { snapshot in
                             var count = 0
                             try snapshot.versions(
                                 in: zone.number, after: 0, through: .max, newestFirst: false
@@ -65,30 +69,30 @@ extension StoragePromise {
             }
         },
         StoragePromise("A type that comes back has its number; the version counts changes") {
-            trial in
-            try add(["A", "B"], trial)
-            let first = try trial.store.schema
-            try trial.write { transaction in
+            testStore in
+            try add(["A", "B"], testStore)
+            let first = try testStore.store.schema
+            try testStore.write { transaction in
                 var schema = try transaction.schema
                 schema.types[named("A")] = nil
                 try transaction.replaceSchema(by: schema, who: "x", difference: ["- type A"])
             }
-            try expect(trial.store.schema.types[named("A")] == nil)
-            try add(["A"], trial, who: "y")
-            let last = try trial.store.schema
+            try expect(testStore.store.schema.types[named("A")] == nil)
+            try add(["A"], testStore, who: "y")
+            let last = try testStore.store.schema
             try expect(last.types[named("A")]?.number == first.types[named("A")]?.number)
             try expect(last.version, is: first.version + 2)
-            let history = try trial.read { try $0.schemaHistory(limit: 2) }
+            let history = try testStore.read { try $0.schemaHistory(limit: 2) }
             try expect(history.map(\.who), is: ["y", "x"])
             try expect(history.map(\.number), is: [last.version, last.version - 1])
             try expect(history.last?.difference == ["- type A"])
-            try trial.reopen()
-            try expect(trial.store.schema == last)
+            try testStore.reopen()
+            try expect(testStore.store.schema == last)
         },
-        StoragePromise("A schema that a failed write made is nobody's") { trial in
-            let before = try trial.store.schema
+        StoragePromise("A schema that a failed write made is nobody's") { testStore in
+            let before = try testStore.store.schema
             try expectFailure(Refusal.self) {
-                try trial.write { transaction in
+                try testStore.write { transaction in
                     var schema = try transaction.schema
                     schema.types[named("Lost")] = Schema.RecordType()
                     try transaction.replaceSchema(by: schema, who: "x", difference: ["+ type Lost"])
@@ -97,86 +101,86 @@ extension StoragePromise {
                     throw Refusal()
                 }
             }
-            try expect(trial.store.schema == before)
-            try expect(trial.write { try $0.schema } == before)
+            try expect(testStore.store.schema == before)
+            try expect(testStore.write { try $0.schema } == before)
         },
         StoragePromise("What is held stays so over a restart and other changes, until its moment") {
-            trial in
-            try add(["A"], trial)
+            testStore in
+            try add(["A"], testStore)
             let parts = Schema.Parts(types: [named("A")], fields: [named("B"): [field("f")]])
-            let until = trial.clock.now + 1_000
-            try trial.write { try $0.hold(parts, until: until) }
-            try add(["B"], trial)
-            try expect(trial.write { try $0.schema.leaving } == parts)
-            try trial.reopen()
-            try expect(trial.store.schema.leaving == parts)
-            if let beside = try trial.place.openBeside() {
+            let until = testStore.clock.now + 1_000
+            try testStore.write { try $0.hold(parts, until: until) }
+            try add(["B"], testStore)
+            try expect(testStore.write { try $0.schema.leaving } == parts)
+            try testStore.reopen()
+            try expect(testStore.store.schema.leaving == parts)
+            if let beside = try testStore.location.openBeside() {
                 try expect(beside.writeAndWait { try $0.schema.leaving } == parts)
             }
-            trial.clock.advance(999)
-            try expect(trial.write { try $0.schema.leaving } == parts)
-            trial.clock.advance(1)
-            try expect(trial.write { try $0.schema.leaving.isEmpty })
-            try trial.write { try $0.hold(parts, until: .max) }
-            try trial.write { try $0.hold(Schema.Parts(), until: 0) }
-            try expect(trial.write { try $0.schema.leaving.isEmpty })
+            testStore.clock.advance(999)
+            try expect(testStore.write { try $0.schema.leaving } == parts)
+            testStore.clock.advance(1)
+            try expect(testStore.write { try $0.schema.leaving.isEmpty })
+            try testStore.write { try $0.hold(parts, until: .max) }
+            try testStore.write { try $0.hold(Schema.Parts(), until: 0) }
+            try expect(testStore.write { try $0.schema.leaving.isEmpty })
         },
-        StoragePromise("Users have the roles that they were given last") { trial in
-            let user = Trial.user(3)
-            let names = ["one", "two", "three"].map { Trial.name(RoleName($0)) }
-            try trial.write { transaction in
+        StoragePromise("Users have the roles that they were given last") { testStore in
+            let user = TestStore.user(3)
+            let names = ["one", "two", "three"].map { TestStore.name(RoleName($0)) }
+            try testStore.write { transaction in
                 var schema = try transaction.schema
                 for name in names { schema.roles[name] = 0 }
                 try transaction.replaceSchema(by: schema, who: "x", difference: [])
             }
-            let roles = try trial.store.schema.roles
+            let roles = try testStore.store.schema.roles
             let numbers = try names.map { try require(roles[$0]) }
             try expect(Set(numbers).count, is: 3)
-            try trial.write { try $0.assign([numbers[0], numbers[1]], to: user) }
+            try testStore.write { try $0.assign([numbers[0], numbers[1]], to: user) }
             try expect(
-                trial.read { try $0.assignedRoles(of: user) }, is: [numbers[0], numbers[1]])
-            try trial.write { try $0.assign([numbers[2]], to: user) }
-            try expect(trial.read { try $0.assignedRoles(of: user) }, is: [numbers[2]])
-            try expect(trial.read { try $0.assignedRoles(of: Trial.user(4)) }, is: [])
+                testStore.read { try $0.assignedRoles(of: user) }, is: [numbers[0], numbers[1]])
+            try testStore.write { try $0.assign([numbers[2]], to: user) }
+            try expect(testStore.read { try $0.assignedRoles(of: user) }, is: [numbers[2]])
+            try expect(testStore.read { try $0.assignedRoles(of: TestStore.user(4)) }, is: [])
         },
     ]
 
     static let lives = [
         StoragePromise("What was given out before an end is known after it, as far as it went") {
-            trial in
-            let zone = try trial.makeZone()
-            let position = try trial.write { try $0.save("a", in: zone).position }
-            let before = try trial.store.identity
+            testStore in
+            let zone = try testStore.makeZone()
+            let position = try testStore.write { try $0.save("a", in: zone).position }
+            let before = try testStore.store.identity
             try expect(before.last >= position)
             try expect(before.knows(before.incarnation, through: position))
             try expect(!before.knows(before.incarnation, through: before.last + 1))
             for round in 0..<3 {
-                try trial.reopen()
+                try testStore.reopen()
                 for _ in 0..<2 {
-                    let now = try trial.store.identity
+                    let now = try testStore.store.identity
                     try expect(now.tokenKey == before.tokenKey)
                     try expect(now.knows(before.incarnation, through: before.last), "\(round)")
                     try expect(!now.knows(before.incarnation, through: now.last + 1))
                     // What is given out now leads no further than the store has come.
                     let life = now.incarnation(reaching: now.last)
                     try expect(now.knows(life, through: now.last))
-                    try trial.write { try $0.save("b\(round)", in: zone) }
-                    let next = try trial.store.identity
+                    try testStore.write { try $0.save("b\(round)", in: zone) }
+                    let next = try testStore.store.identity
                     try expect(next.knows(life, through: now.last))
                     try expect(next.last > now.last)
                     try expect(next.knows(next.incarnation, through: next.last))
                 }
             }
         },
-        StoragePromise("A write's identity is that with which it is committed") { trial in
-            let zone = try trial.makeZone()
-            try trial.reopen()
-            let (inside, position) = try trial.write { transaction in
+        StoragePromise("A write's identity is that with which it is committed") { testStore in
+            let zone = try testStore.makeZone()
+            try testStore.reopen()
+            let (inside, position) = try testStore.write { transaction in
                 let position = try transaction.save("a", in: zone).position
                 return (try transaction.identity, position)
             }
             try expect(inside.last, is: position)
-            let after = try trial.store.identity
+            let after = try testStore.store.identity
             try expect(after.knows(inside.incarnation(reaching: position), through: position))
             try expect(after.incarnation == inside.incarnation)
         },

@@ -21,7 +21,7 @@ extension StoragePromise {
             for head in [root, record] { try Self.enter(head, share, transaction) }
             for number in 0..<count {
                 let parent = Link(
-                    targetZone: zone.number, target: Trial.record(name), kind: .parent)
+                    targetZone: zone.number, target: TestStore.record(name), kind: .parent)
                 let child = try transaction.save("\(name)-\(number)", in: zone, links: [parent])
                 try Self.enter(child, share, transaction)
                 children.append(child)
@@ -33,24 +33,24 @@ extension StoragePromise {
         ) throws {
             let position = try transaction.takePosition()
             try transaction.enter(
-                StoredStay(
+                StoredMembership(
                     share: share.number, position: position, record: head.record,
                     version: head.position,
-                    type: try transaction.schema.types[Trial.type]?.number ?? 0,
+                    type: try transaction.schema.types[TestStore.type]?.number ?? 0,
                     entered: position, left: nil))
         }
     }
 
     static let shares = [
         StoragePromise("A share is found by its number, its root and its record while it stands") {
-            trial in
-            let zone = try trial.makeZone()
-            let tree = try trial.write { try Tree("t", in: zone, $0) }
-            try trial.write {
+            testStore in
+            let zone = try testStore.makeZone()
+            let tree = try testStore.write { try Tree("t", in: zone, $0) }
+            try testStore.write {
                 try $0.setPublicPermission(.readOnly, of: tree.share.number)
                 try $0.setShortGUID("guid", of: tree.root.record)
             }
-            try trial.read { snapshot in
+            try testStore.read { snapshot in
                 for found in try [
                     snapshot.share(tree.share.number), snapshot.share(ofRoot: tree.root.record),
                     snapshot.share(ofRecord: tree.share.record),
@@ -63,29 +63,29 @@ extension StoragePromise {
                 try expect(snapshot.shortGUID(of: tree.root.record) == "guid")
                 try expect(snapshot.isWhole(tree.share.number) && snapshot.isWhole(zone.number))
             }
-            try expect(trial.write { try $0.keepsTrees(zone.number) })
-            try trial.write { transaction in
+            try expect(testStore.write { try $0.keepsTrees(zone.number) })
+            try testStore.write { transaction in
                 try transaction.save("t", in: zone)
                 try transaction.writeTombstone("t-share", in: zone)
                 try transaction.endShare(tree.share.number)
             }
-            try trial.read { snapshot in
+            try testStore.read { snapshot in
                 try expect(snapshot.share(tree.share.number)?.ended != nil)
                 try expect(snapshot.share(ofRoot: tree.root.record) == nil)
                 try expect(snapshot.share(ofRecord: tree.share.record) == nil)
                 try expect(snapshot.shares(in: zone.number, limit: 5).isEmpty)
-                try expect(snapshot.cover(of: tree.root.record) == nil)
+                try expect(snapshot.currentMembership(of: tree.root.record) == nil)
                 try expect(snapshot.record(ofShortGUID: "guid") == tree.root.record)
             }
         },
         StoragePromise("A write that fails to end a share leaves a zone with a tree to keep") {
-            trial in
+            testStore in
             struct Refusal: Error {}
-            let zone = try trial.makeZone()
-            try expect(!trial.write { try $0.keepsTrees(zone.number) })
-            let tree = try trial.write { try Tree("t", in: zone, $0) }
+            let zone = try testStore.makeZone()
+            try expect(!testStore.write { try $0.keepsTrees(zone.number) })
+            let tree = try testStore.write { try Tree("t", in: zone, $0) }
             try expectFailure(Refusal.self) {
-                try trial.write { transaction in
+                try testStore.write { transaction in
                     try transaction.save("t", in: zone)
                     try transaction.writeTombstone("t-share", in: zone)
                     try transaction.endShare(tree.share.number)
@@ -93,69 +93,69 @@ extension StoragePromise {
                     throw Refusal()
                 }
             }
-            try expect(trial.write { try $0.keepsTrees(zone.number) })
+            try expect(testStore.write { try $0.keepsTrees(zone.number) })
         },
-        StoragePromise("Participants are found by share, by user and by address") { trial in
-            let zone = try trial.makeZone()
-            let share = try trial.write { try Tree("t", in: zone, $0).share.number }
+        StoragePromise("Participants are found by share, by user and by address") { testStore in
+            let zone = try testStore.makeZone()
+            let share = try testStore.write { try Tree("t", in: zone, $0).share.number }
             let people = [
                 StoredParticipant(
-                    id: "1", user: Trial.user(2), address: nil, role: .privateUser,
+                    id: "1", user: TestStore.user(2), address: nil, role: .privateUser,
                     permission: .readOnly, status: .accepted),
                 StoredParticipant(
                     id: "2", user: nil, address: "a@b.example", role: .privateUser,
                     permission: .readWrite, status: .invited),
             ]
-            try trial.write { transaction in
+            try testStore.write { transaction in
                 for person in people { try transaction.save(person, of: share) }
                 var changed = people[0]
                 changed.permission = .readWrite
                 try transaction.save(changed, of: share)
             }
-            try trial.read { snapshot in
+            try testStore.read { snapshot in
                 try expect(snapshot.participants(of: share).count, is: 2)
-                let mine = try snapshot.participations(of: Trial.user(2))
+                let mine = try snapshot.participations(of: TestStore.user(2))
                 try expect(mine.map(\.0) == [share] && mine.first?.1.permission == .readWrite)
                 try expect(
                     snapshot.invitations(to: "a@b.example").map(\.1) == [people[1]])
             }
-            try trial.write { try $0.removeParticipant("2", of: share) }
-            try expect(trial.read { try $0.invitations(to: "a@b.example").isEmpty })
+            try testStore.write { try $0.removeParticipant("2", of: share) }
+            try expect(testStore.read { try $0.invitations(to: "a@b.example").isEmpty })
         },
         StoragePromise("Where a viewer's feed begins is told once their lost zones are collected") {
-            trial in
-            let zone = try trial.makeZone()
-            let viewer = Trial.user(2)
-            try expect(trial.read { try $0.viewsWholeAfter(of: viewer) }, is: 0)
-            let share = try trial.write { try Tree("t", in: zone, $0).share }
-            try trial.write { try $0.grant(share, to: viewer, permission: .readOnly) }
-            try trial.write { try $0.deleteZone(zone) }
+            testStore in
+            let zone = try testStore.makeZone()
+            let viewer = TestStore.user(2)
+            try expect(testStore.read { try $0.viewsWholeAfter(of: viewer) }, is: 0)
+            let share = try testStore.write { try Tree("t", in: zone, $0).share }
+            try testStore.write { try $0.grant(share, to: viewer, permission: .readOnly) }
+            try testStore.write { try $0.deleteZone(zone) }
             let ended = try require(
-                trial.read { try $0.view(of: viewer, in: zone.number)?.ended })
-            let moment = trial.clock.now + 1
-            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 5) }) {}
-            try expect(trial.read { try $0.viewsWholeAfter(of: viewer) } >= ended)
-            try expect(trial.read { try $0.viewsWholeAfter(of: Trial.user(3)) }, is: 0)
+                testStore.read { try $0.view(of: viewer, in: zone.number)?.ended })
+            let moment = testStore.clock.now + 1
+            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 5) }) {}
+            try expect(testStore.read { try $0.viewsWholeAfter(of: viewer) } >= ended)
+            try expect(testStore.read { try $0.viewsWholeAfter(of: TestStore.user(3)) }, is: 0)
         },
         StoragePromise("A viewer has a zone from their first grant in it to the end of the last") {
-            trial in
-            let zone = try trial.makeZone()
-            let viewer = Trial.user(2)
-            let (one, two) = try trial.write { transaction in
+            testStore in
+            let zone = try testStore.makeZone()
+            let viewer = TestStore.user(2)
+            let (one, two) = try testStore.write { transaction in
                 (
                     try Tree("one", in: zone, transaction).share,
                     try Tree("two", in: zone, transaction).share
                 )
             }
             func view() throws -> StoredView? {
-                try trial.read { try $0.view(of: viewer, in: zone.number) }
+                try testStore.read { try $0.view(of: viewer, in: zone.number) }
             }
             try expect(view() == nil)
-            try trial.write { try $0.grant(one, to: viewer, permission: .readOnly) }
+            try testStore.write { try $0.grant(one, to: viewer, permission: .readOnly) }
             let since = try require(view()).since
-            try trial.write { try $0.grant(two, to: viewer, permission: .readWrite) }
-            try trial.write { try $0.grant(two, to: viewer, permission: .readOnly) }
-            try trial.read { snapshot in
+            try testStore.write { try $0.grant(two, to: viewer, permission: .readWrite) }
+            try testStore.write { try $0.grant(two, to: viewer, permission: .readOnly) }
+            try testStore.read { snapshot in
                 try expect(snapshot.grant(of: two.number, to: viewer)?.permission == .readOnly)
                 try expect(snapshot.zonesViewed(by: viewer).map(\.number), is: [zone.number])
                 let grants = try snapshot.grants(of: viewer, in: zone.number, changedAfter: 0)
@@ -164,146 +164,155 @@ extension StoragePromise {
                     snapshot.views(of: viewer, changedAfter: since, limit: 5).map(\.zone),
                     is: [zone.number])
             }
-            try trial.write { try $0.revoke(one.number, from: viewer) }
+            try testStore.write { try $0.revoke(one.number, from: viewer) }
             try expect(view()?.ended == nil && view()?.since == since)
-            try trial.write { try $0.revoke(one.number, from: viewer) }
-            try trial.write { transaction in
+            try testStore.write { try $0.revoke(one.number, from: viewer) }
+            try testStore.write { transaction in
                 try transaction.save("two", in: zone)
                 try transaction.writeTombstone("two-share", in: zone)
                 try transaction.endShare(two.number)
             }
             let ended = try require(view())
             try expect(ended.ended == ended.changed && ended.changed > since)
-            try trial.read { snapshot in
+            try testStore.read { snapshot in
                 try expect(snapshot.grant(of: two.number, to: viewer) == nil)
                 try expect(snapshot.zonesViewed(by: viewer).isEmpty)
                 try expect(snapshot.lastViewChange(of: viewer), is: ended.changed)
             }
-            try trial.write { try $0.grant(one, to: viewer, permission: .readOnly) }
+            try testStore.write { try $0.grant(one, to: viewer, permission: .readOnly) }
             try expect(view()?.ended == nil && view()?.since ?? 0 > ended.changed)
-            try trial.write { try $0.deleteZone(zone) }
+            try testStore.write { try $0.deleteZone(zone) }
             try expect(view()?.ended != nil)
         },
-        StoragePromise("What has ended is neither granted nor covers anything") { trial in
-            let zone = try trial.makeZone()
-            let tree = try trial.write { try Tree("t", in: zone, $0) }
-            try trial.write { transaction in
+        StoragePromise("What has ended is neither granted nor covers anything") { testStore in
+            let zone = try testStore.makeZone()
+            let tree = try testStore.write { try Tree("t", in: zone, $0) }
+            try testStore.write { transaction in
                 try transaction.save("t", in: zone)
                 try transaction.writeTombstone("t-share", in: zone)
                 try transaction.endShare(tree.share.number)
             }
             try expectFailure(BrokenInvariant.self) {
-                try trial.write {
-                    try $0.grant(tree.share, to: Trial.user(2), permission: .readOnly)
+                try testStore.write {
+                    try $0.grant(tree.share, to: TestStore.user(2), permission: .readOnly)
                 }
             }
             try expectFailure(BrokenInvariant.self) {
-                try trial.write { transaction in
+                try testStore.write { transaction in
                     let head = try transaction.save("x", in: zone)
                     try Tree.enter(head, tree.share, transaction)
                 }
             }
-            try expect(trial.read { try $0.view(of: Trial.user(2), in: zone.number) } == nil)
+            try expect(
+                testStore.read { try $0.view(of: TestStore.user(2), in: zone.number) } == nil)
         },
     ]
 
-    static let stays = [
-        StoragePromise("Stays come in order with their versions, page by page") { trial in
-            let zone = try trial.makeZone()
-            let tree = try trial.write { try Tree("t", in: zone, children: 120, $0) }
+    static let memberships = [
+        StoragePromise("Memberships come in order with their versions, page by page") { testStore in
+            let zone = try testStore.makeZone()
+            let tree = try testStore.write { try Tree("t", in: zone, children: 120, $0) }
             var seen: [String] = []
-            var place: Position = 0
+            var location: Position = 0
             while true {
-                let run = try trial.read { snapshot in
-                    try snapshot.stays(
-                        of: tree.share.number, in: zone.number, after: place, limit: 17,
+                let run = try testStore.read { snapshot in
+                    try snapshot.memberships(
+                        of: tree.share.number, in: zone.number, after: location, limit: 17,
                         withVersions: true)
                 }
-                for (index, stay) in run.stays.enumerated() {
-                    try expect(stay.position > place && stay.left == nil)
-                    place = stay.position
-                    let body = run.version(of: index) { Trial.name(in: $0.body) }
+                for (index, membership) in run.memberships.enumerated() {
+                    try expect(membership.position > location && membership.left == nil)
+                    location = membership.position
+                    let body = run.version(of: index) { TestStore.name(in: $0.body) }
                     seen.append(try require(body))
                 }
                 if run.isLast { break }
             }
             try expect(seen, is: ["t", "t-share"] + (0..<120).map { "t-\($0)" })
         },
-        StoragePromise("A stay moves with its record's version, and ends where the record leaves") {
-            trial in
-            let zone = try trial.makeZone()
-            let viewer = Trial.user(2)
-            let tree = try trial.write { try Tree("t", in: zone, children: 3, $0) }
-            try trial.write { try $0.grant(tree.share, to: viewer, permission: .readOnly) }
-            let start = try trial.read { try require($0.view(of: viewer, in: zone.number)).changed }
+        StoragePromise(
+            "A membership moves with its record's version, and ends where the record leaves"
+        ) {
+            testStore in
+            let zone = try testStore.makeZone()
+            let viewer = TestStore.user(2)
+            let tree = try testStore.write { try Tree("t", in: zone, children: 3, $0) }
+            try testStore.write { try $0.grant(tree.share, to: viewer, permission: .readOnly) }
+            let start = try testStore.read {
+                try require($0.view(of: viewer, in: zone.number)).changed
+            }
             let (saved, gone) = (tree.children[0].record, tree.children[1].record)
-            try trial.write { transaction in
+            try testStore.write { transaction in
                 let head = try transaction.save("t-0", in: zone)
-                let cover = try require(transaction.cover(of: saved))
+                let membership = try require(transaction.currentMembership(of: saved))
                 try transaction.renew(
-                    saved, cover, at: head.position,
-                    type: try transaction.schema.types[Trial.type]?.number ?? 0)
+                    saved, membership, at: head.position,
+                    type: try transaction.schema.types[TestStore.type]?.number ?? 0)
                 let left = try transaction.save("t-1", in: zone, links: []).position
                 try transaction.leave(
-                    gone, require(transaction.cover(of: gone)), at: transaction.takePosition(),
+                    gone, require(transaction.currentMembership(of: gone)),
+                    at: transaction.takePosition(),
                     left: left)
             }
-            try trial.read { snapshot in
-                try expect(snapshot.cover(of: gone) == nil)
-                try expect(snapshot.cover(of: saved)?.share == tree.share.number)
+            try testStore.read { snapshot in
+                try expect(snapshot.currentMembership(of: gone) == nil)
+                try expect(snapshot.currentMembership(of: saved)?.share == tree.share.number)
                 let run = try require(
-                    snapshot.changedStays(
+                    snapshot.changedMemberships(
                         of: viewer, in: zone.number, after: start, limit: 50))
                 try expect(run.isLast)
-                try expect(run.stays.map(\.record), is: [saved, gone])
-                try expect(run.stays[0].left == nil && run.stays[1].left != nil)
+                try expect(run.memberships.map(\.record), is: [saved, gone])
+                try expect(run.memberships[0].left == nil && run.memberships[1].left != nil)
                 try expect(run.version(of: 0) { $0.record } == saved)
                 try expect(
-                    snapshot.changedStays(of: viewer, in: zone.number, after: start, limit: 1)
+                    snapshot.changedMemberships(of: viewer, in: zone.number, after: start, limit: 1)
                         == nil)
                 try expect(snapshot.view(of: viewer, in: zone.number)?.changed ?? 0 > start)
             }
         },
-        StoragePromise("A cover that leads to no stay of its record is refused") { trial in
-            let zone = try trial.makeZone()
-            let tree = try trial.write { try Tree("t", in: zone, children: 2, $0) }
+        StoragePromise("Coverage that leads to no membership of its record is refused") {
+            testStore in
+            let zone = try testStore.makeZone()
+            let tree = try testStore.write { try Tree("t", in: zone, children: 2, $0) }
             let (one, two) = (tree.children[0].record, tree.children[1].record)
             try expectFailure(BrokenInvariant.self) {
-                try trial.write { transaction in
-                    let cover = try require(transaction.cover(of: one))
+                try testStore.write { transaction in
+                    let membership = try require(transaction.currentMembership(of: one))
                     let position = try transaction.takePosition()
-                    try transaction.leave(two, cover, at: position, left: position)
+                    try transaction.leave(two, membership, at: position, left: position)
                 }
             }
             try expectFailure(BrokenInvariant.self) {
-                try trial.write { transaction in
-                    let cover = StoredCover(share: tree.share.number, position: 1)
+                try testStore.write { transaction in
+                    let membership = CurrentMembership(share: tree.share.number, position: 1)
                     try transaction.renew(
-                        one, cover, at: transaction.takePosition(), type: 1)
+                        one, membership, at: transaction.takePosition(), type: 1)
                 }
             }
-            try expect(trial.read { try $0.cover(of: two)?.share } == tree.share.number)
+            try expect(
+                testStore.read { try $0.currentMembership(of: two)?.share } == tree.share.number)
         },
-        StoragePromise("A share is not whole while queued work concerns it") { trial in
-            let zone = try trial.makeZone()
-            let tree = try trial.write { try Tree("t", in: zone, $0) }
-            try trial.write { transaction in
+        StoragePromise("A share is not whole while queued work concerns it") { testStore in
+            let zone = try testStore.makeZone()
+            let tree = try testStore.write { try Tree("t", in: zone, $0) }
+            try testStore.write { transaction in
                 let since = try transaction.takePosition()
                 try transaction.enqueue(.cover(tree.root.record, in: zone.number))
-                try transaction.markCoverWork(
+                try transaction.markCoverageWork(
                     tree.root.record, in: zone.number, concerning: [tree.share.number],
                     since: since)
                 try expect(
-                    transaction.coverWorkSince(
+                    transaction.coverageWorkSince(
                         tree.root.record, concerning: tree.share.number) == since)
             }
-            try expect(trial.read { try !$0.isWhole(tree.share.number) })
-            try expect(trial.read { try !$0.isWhole(zone.number) })
-            try trial.write { transaction in
+            try expect(testStore.read { try !$0.isWhole(tree.share.number) })
+            try expect(testStore.read { try !$0.isWhole(zone.number) })
+            try testStore.write { transaction in
                 var turn = WorkTurn(WorkHolder(1), [.cover])
                 try transaction.finish(require(transaction.takeWork(&turn)))
             }
-            try expect(trial.read { try $0.isWhole(tree.share.number) && $0.isWhole(zone.number) })
+            try expect(
+                testStore.read { try $0.isWhole(tree.share.number) && $0.isWhole(zone.number) })
         },
     ]
 }

@@ -6,9 +6,9 @@ import Synchronization
 // The queue of work, and what is removed when its time is over.
 extension StoragePromise {
     private static func take(
-        _ trial: Trial, _ kinds: [WorkKind], by holder: Int64 = 1
+        _ testStore: TestStore, _ kinds: [WorkKind], by holder: Int64 = 1
     ) throws -> StoredWork? {
-        try trial.write { transaction in
+        try testStore.write { transaction in
             var turn = WorkTurn(WorkHolder(holder), kinds)
             return try transaction.takeWork(&turn)
         }
@@ -16,23 +16,23 @@ extension StoragePromise {
 
     static let work = [
         StoragePromise("Work of one subject is done in its order; what is asked for twice is one") {
-            trial in
-            let zone = try trial.makeZone()
-            try trial.write { transaction in
+            testStore in
+            let zone = try testStore.makeZone()
+            try testStore.write { transaction in
                 for record in [5, 3, 9, 3] {
                     try transaction.enqueue(.cover(RecordNumber(Int64(record)), in: zone.number))
                 }
             }
             var done: [WorkTask] = []
-            while let work = try take(trial, [.cover]) {
+            while let work = try take(testStore, [.cover]) {
                 done.append(work.task)
-                try trial.write { try $0.finish(work) }
+                try testStore.write { try $0.finish(work) }
             }
             try expect(
                 done, is: [5, 3, 9].map { .cover(RecordNumber($0), in: zone.number) })
         },
-        StoragePromise("Kinds and subjects take turns") { trial in
-            try trial.write { transaction in
+        StoragePromise("Kinds and subjects take turns") { testStore in
+            try testStore.write { transaction in
                 for zone in 1...3 {
                     for record in 1...2 {
                         try transaction.enqueue(
@@ -41,7 +41,7 @@ extension StoragePromise {
                 }
                 try transaction.enqueue(.collect)
             }
-            let order = try trial.write { transaction in
+            let order = try testStore.write { transaction in
                 var turn = WorkTurn(WorkHolder(1), [.cover, .collect])
                 return try (0..<8).map { _ in
                     let work = try require(transaction.takeWork(&turn))
@@ -55,85 +55,86 @@ extension StoragePromise {
             }
             try expect(zones.map(\.value), is: [1, 2, 3, 1])
         },
-        StoragePromise("What one holder has, no other takes before its time is over") { trial in
-            try trial.write { try $0.enqueue(.collect) }
-            let work = try require(take(trial, [.collect]))
-            let until = trial.clock.now + 1_000
-            try trial.write { try $0.hold(work, by: WorkHolder(1), until: until) }
-            try expect(take(trial, [.collect], by: 2) == nil)
-            try expect(take(trial, [.collect], by: 1) != nil)
+        StoragePromise("What one holder has, no other takes before its time is over") { testStore in
+            try testStore.write { try $0.enqueue(.collect) }
+            let work = try require(take(testStore, [.collect]))
+            let until = testStore.clock.now + 1_000
+            try testStore.write { try $0.hold(work, by: WorkHolder(1), until: until) }
+            try expect(take(testStore, [.collect], by: 2) == nil)
+            try expect(take(testStore, [.collect], by: 1) != nil)
             try expect(
-                trial.write { try $0.nextWorkMoment([.collect], for: WorkHolder(2)) } == until)
-            if let beside = try trial.place.openBeside() {
+                testStore.write { try $0.nextWorkMoment([.collect], for: WorkHolder(2)) } == until)
+            if let beside = try testStore.location.openBeside() {
                 let taken = try beside.writeAndWait { transaction in
                     var turn = WorkTurn(WorkHolder(3), [.collect])
                     return try transaction.takeWork(&turn)?.number
                 }
                 try expect(taken == nil)
             }
-            trial.clock.advance(1_000)
-            try expect(take(trial, [.collect], by: 2)?.number == work.number)
+            testStore.clock.advance(1_000)
+            try expect(take(testStore, [.collect], by: 2)?.number == work.number)
         },
         StoragePromise("A step notes how far it came; one that failed is due later, and counted") {
-            trial in
-            try trial.write { try $0.enqueue(.collect) }
-            let first = try require(take(trial, [.collect]))
+            testStore in
+            try testStore.write { try $0.enqueue(.collect) }
+            let first = try require(take(testStore, [.collect]))
             try expect(first.cursor == 0 && first.failures == 0)
-            let due = trial.clock.now + 500
-            try trial.write { try $0.postpone(first, until: due) }
-            try expect(take(trial, [.collect]) == nil)
+            let due = testStore.clock.now + 500
+            try testStore.write { try $0.postpone(first, until: due) }
+            try expect(take(testStore, [.collect]) == nil)
             try expect(
-                trial.write { try $0.nextWorkMoment([.collect], for: WorkHolder(1)) } == due)
-            trial.clock.advance(500)
-            let second = try require(take(trial, [.collect]))
+                testStore.write { try $0.nextWorkMoment([.collect], for: WorkHolder(1)) } == due)
+            testStore.clock.advance(500)
+            let second = try require(take(testStore, [.collect]))
             try expect(second.failures, is: 1)
-            try trial.write { try $0.advance(second, to: 42) }
-            let third = try require(take(trial, [.collect]))
+            try testStore.write { try $0.advance(second, to: 42) }
+            let third = try require(take(testStore, [.collect]))
             try expect(third.cursor == 42 && third.failures == 0)
-            try trial.reopen()
-            try expect(take(trial, [.collect])?.cursor == 42)
-            try trial.write { try $0.enqueue(.collect) }
-            try expect(take(trial, [.collect])?.cursor == 0)
-            try trial.write { try $0.finish(third) }
-            try expect(take(trial, [.collect]) == nil)
+            try testStore.reopen()
+            try expect(take(testStore, [.collect])?.cursor == 42)
+            try testStore.write { try $0.enqueue(.collect) }
+            try expect(take(testStore, [.collect])?.cursor == 0)
+            try testStore.write { try $0.finish(third) }
+            try expect(take(testStore, [.collect]) == nil)
             try expect(
-                trial.write { try $0.nextWorkMoment(nil, for: WorkHolder(1)) } == nil)
+                testStore.write { try $0.nextWorkMoment(nil, for: WorkHolder(1)) } == nil)
         },
-        StoragePromise("Work that is left for later is due then, from where it came to") { trial in
-            try trial.write { try $0.enqueue(.collect) }
-            let first = try require(take(trial, [.collect]))
-            try trial.write { try $0.postpone(first, until: trial.clock.now) }
-            try trial.write { try $0.advance(first, to: 42) }
-            let due = trial.clock.now + 500
-            try trial.write { try $0.wait(first, until: due) }
-            try expect(take(trial, [.collect]) == nil)
+        StoragePromise("Work that is left for later is due then, from where it came to") {
+            testStore in
+            try testStore.write { try $0.enqueue(.collect) }
+            let first = try require(take(testStore, [.collect]))
+            try testStore.write { try $0.postpone(first, until: testStore.clock.now) }
+            try testStore.write { try $0.advance(first, to: 42) }
+            let due = testStore.clock.now + 500
+            try testStore.write { try $0.wait(first, until: due) }
+            try expect(take(testStore, [.collect]) == nil)
             try expect(
-                trial.write { try $0.nextWorkMoment([.collect], for: WorkHolder(1)) } == due)
-            trial.clock.advance(500)
-            let second = try require(take(trial, [.collect]))
+                testStore.write { try $0.nextWorkMoment([.collect], for: WorkHolder(1)) } == due)
+            testStore.clock.advance(500)
+            let second = try require(take(testStore, [.collect]))
             try expect(second.number == first.number && second.cursor == 42)
             try expect(second.failures, is: 0)
         },
         StoragePromise("A worker is woken by what waits and what is queued, and stopped at the end")
         {
-            trial in
+            testStore in
             let worker = CountingWorker()
-            try trial.write { try $0.enqueue(.collect) }
-            trial.store.attach(worker)
+            try testStore.write { try $0.enqueue(.collect) }
+            testStore.store.attach(worker)
             try worker.waitForWaking()
-            try trial.write { try $0.enqueue(.collectAssets) }
+            try testStore.write { try $0.enqueue(.collectAssets) }
             try worker.waitForWaking()
             let other = CountingWorker()
-            trial.store.attach(other)
+            testStore.store.attach(other)
             try expect(worker.isStopped)
             try other.waitForWaking()
-            try trial.write { transaction in
+            try testStore.write { transaction in
                 for kind in [WorkKind.collect, .collectAssets] {
                     var turn = WorkTurn(WorkHolder(1), [kind])
                     try transaction.finish(require(transaction.takeWork(&turn)))
                 }
             }
-            try trial.reopen()
+            try testStore.reopen()
             try expect(other.isStopped)
         },
     ]
@@ -142,48 +143,51 @@ extension StoragePromise {
         StoragePromise(
             "What is past its time goes in steps, and the zone says from where on it is whole"
         ) {
-            trial in
-            let zone = try trial.makeZone()
-            try trial.write { transaction in
+            testStore in
+            let zone = try testStore.makeZone()
+            try testStore.write { transaction in
                 for number in 0..<40 { try transaction.save("r\(number)", in: zone) }
             }
-            let last = try trial.write { transaction in
+            let last = try testStore.write { transaction in
                 try (0..<20).map { try transaction.writeTombstone("r\($0)", in: zone).position }
                     .max() ?? 0
             }
-            trial.clock.advance(1_000)
-            let moment = trial.clock.now
-            try trial.write { try $0.writeTombstone("r20", in: zone) }
+            testStore.clock.advance(1_000)
+            let moment = testStore.clock.now
+            try testStore.write { try $0.writeTombstone("r20", in: zone) }
             var steps = 0
-            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 3) }) { steps += 1 }
+            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 3) }) {
+                steps += 1
+            }
             try expect(steps >= 5, "\(steps) steps")
-            let feed = try trial.feed(of: zone)
+            let feed = try testStore.feed(of: zone)
             try expect(feed.count == 20 && feed.last == "-r20")
-            let whole = try require(trial.read { try $0.zone(zone.number) }).oldestValidPosition
+            let whole = try require(testStore.read { try $0.zone(zone.number) }).oldestValidPosition
             try expect(whole, is: last)
             try expect(
-                trial.read { try $0.head(of: Trial.record("r3"), in: zone.number) } == nil)
-            let other = try trial.write { try $0.save("r3", in: zone) }
+                testStore.read { try $0.head(of: TestStore.record("r3"), in: zone.number) } == nil)
+            let other = try testStore.write { try $0.save("r3", in: zone) }
             try expect(other.record.value > 0)
         },
-        StoragePromise("A deleted zone's records go at once, the zone after its time") { trial in
-            let zone = try trial.makeZone()
-            try trial.write { transaction in
+        StoragePromise("A deleted zone's records go at once, the zone after its time") {
+            testStore in
+            let zone = try testStore.makeZone()
+            try testStore.write { transaction in
                 for number in 0..<30 { try transaction.save("r\(number)", in: zone) }
                 try transaction.deleteZone(zone)
             }
-            let moment = trial.clock.now
-            while try trial.write({ try $0.collect(olderThan: moment, rowsMax: 7) }) {}
-            try expect(trial.feed(of: zone), is: [])
-            try expect(trial.read { try $0.zone(zone.number)?.isDeleted } == true)
-            let changed = try require(trial.read { try $0.zone(zone.number) }).changed
-            while try trial.write({ try $0.collect(olderThan: moment + 1, rowsMax: 7) }) {}
-            try trial.read { snapshot in
+            let moment = testStore.clock.now
+            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 7) }) {}
+            try expect(testStore.feed(of: zone), is: [])
+            try expect(testStore.read { try $0.zone(zone.number)?.isDeleted } == true)
+            let changed = try require(testStore.read { try $0.zone(zone.number) }).changed
+            while try testStore.write({ try $0.collect(olderThan: moment + 1, rowsMax: 7) }) {}
+            try testStore.read { snapshot in
                 try expect(snapshot.zone(zone.number) == nil)
                 try expect(
-                    snapshot.owner(named: Trial.user(1))?.oldestValidPosition ?? 0 >= changed)
+                    snapshot.owner(named: TestStore.user(1))?.oldestValidPosition ?? 0 >= changed)
             }
-            let again = try trial.makeZone()
+            let again = try testStore.makeZone()
             try expect(again.number.value > zone.number.value)
         },
     ]

@@ -4,60 +4,63 @@ import Storage
 // Owners and zones.
 extension StoragePromise {
     static let zones = [
-        StoragePromise("A zone is found by its number, its name and its owner's name") { trial in
-            let zone = try trial.makeZone()
-            try trial.read { snapshot in
-                let owner = try require(snapshot.owner(named: Trial.user(1)))
+        StoragePromise("A zone is found by its number, its name and its owner's name") {
+            testStore in
+            let zone = try testStore.makeZone()
+            try testStore.read { snapshot in
+                let owner = try require(snapshot.owner(named: TestStore.user(1)))
                 try expect(owner.number == zone.owner)
-                try expect(snapshot.ownerName(zone.owner), is: Trial.user(1))
-                try expect(snapshot.owner(named: Trial.user(2)) == nil)
+                try expect(snapshot.ownerName(zone.owner), is: TestStore.user(1))
+                try expect(snapshot.owner(named: TestStore.user(2)) == nil)
                 for found in try [
                     snapshot.zone(zone.number), snapshot.zone(named: zone.name, of: zone.owner),
-                    snapshot.zone(named: zone.name, ofOwnerNamed: Trial.user(1)),
+                    snapshot.zone(named: zone.name, ofOwnerNamed: TestStore.user(1)),
                 ] {
                     try expect(found?.number == zone.number && found?.isDeleted == false)
                     try expect(found?.created == zone.created && found?.changed == zone.changed)
                 }
-                try expect(snapshot.zone(named: zone.name, ofOwnerNamed: Trial.user(2)) == nil)
-                try expect(snapshot.zone(named: Trial.zone("shelf"), of: zone.owner) == nil)
+                try expect(snapshot.zone(named: zone.name, ofOwnerNamed: TestStore.user(2)) == nil)
+                try expect(snapshot.zone(named: TestStore.zone("shelf"), of: zone.owner) == nil)
             }
         },
-        StoragePromise("A zone that a reader has found before is found as it is now") { trial in
-            let zone = try trial.makeZone()
+        StoragePromise("A zone that a reader has found before is found as it is now") { testStore in
+            let zone = try testStore.makeZone()
             func found() throws -> StoredZone? {
-                try trial.read { try $0.zone(named: zone.name, ofOwnerNamed: Trial.user(1)) }
+                try testStore.read {
+                    try $0.zone(named: zone.name, ofOwnerNamed: TestStore.user(1))
+                }
             }
             try expect(found()?.changed == zone.changed && found()?.changed == zone.changed)
-            try trial.write { try $0.save("a", in: zone) }
-            let changed = try trial.read { try $0.zone(zone.number) }?.changed
+            try testStore.write { try $0.save("a", in: zone) }
+            let changed = try testStore.read { try $0.zone(zone.number) }?.changed
             try expect(changed != zone.changed && found()?.changed == changed)
-            try trial.write { try $0.deleteZone(zone) }
+            try testStore.write { try $0.deleteZone(zone) }
             try expect(found() == nil)
-            let other = try trial.makeZone()
+            let other = try testStore.makeZone()
             try expect(found()?.number == other.number)
             // More than a reader keeps in mind.
-            let zones = try (0..<20).map { try trial.makeZone("z\($0)") }
-            try trial.read { snapshot in
+            let zones = try (0..<20).map { try testStore.makeZone("z\($0)") }
+            try testStore.read { snapshot in
                 for zone in zones + zones.reversed() {
-                    let found = try snapshot.zone(named: zone.name, ofOwnerNamed: Trial.user(1))
+                    let found = try snapshot.zone(named: zone.name, ofOwnerNamed: TestStore.user(1))
                     try expect(found?.number == zone.number)
                 }
             }
         },
-        StoragePromise("Names of zones lie in the order of code points") { trial in
+        StoragePromise("Names of zones lie in the order of code points") { testStore in
             let names = ["b", "B", "a", "~", "0", "Z", "a b", "a-b", "ab", "A"]
-            for name in names { _ = try trial.makeZone(name) }
-            let owner = try require(trial.read { try $0.owner(named: Trial.user(1)) })
+            for name in names { _ = try testStore.makeZone(name) }
+            let owner = try require(testStore.read { try $0.owner(named: TestStore.user(1)) })
             try expect(
-                trial.read { try $0.zones(of: owner.number).map(\.name.text) },
+                testStore.read { try $0.zones(of: owner.number).map(\.name.text) },
                 is: names.sorted { Array($0.utf8).lexicographicallyPrecedes(Array($1.utf8)) })
         },
         StoragePromise("A deleted zone is out of sight, and another is made under its name") {
-            trial in
-            let zone = try trial.makeZone()
-            try trial.write { try $0.save("a", in: zone) }
-            try trial.write { try $0.deleteZone(zone) }
-            try trial.read { snapshot in
+            testStore in
+            let zone = try testStore.makeZone()
+            try testStore.write { try $0.save("a", in: zone) }
+            try testStore.write { try $0.deleteZone(zone) }
+            try testStore.read { snapshot in
                 try expect(snapshot.zone(named: zone.name, of: zone.owner) == nil)
                 try expect(snapshot.zones(of: zone.owner).isEmpty)
                 let gone = try require(snapshot.zone(zone.number))
@@ -66,106 +69,108 @@ extension StoragePromise {
                 try expect(feed.map(\.number), is: [zone.number])
                 try expect(snapshot.lastChange(of: zone.owner), is: gone.changed)
             }
-            let other = try trial.makeZone()
+            let other = try testStore.makeZone()
             try expect(other.number != zone.number && other.created > zone.changed)
-            try expect(trial.feed(of: other), is: [])
-            let feed = try trial.read {
+            try expect(testStore.feed(of: other), is: [])
+            let feed = try testStore.read {
                 try $0.zones(of: zone.owner, changedAfter: 0, limit: 10).map(\.number)
             }
             try expect(feed, is: [other.number])
         },
-        StoragePromise("An owner's bytes and records are those that live") { trial in
-            let zone = try trial.makeZone()
+        StoragePromise("An owner's bytes and records are those that live") { testStore in
+            let zone = try testStore.makeZone()
             func used() throws -> Int64? {
-                let stored = try trial.read { try $0.owner(named: Trial.user(1))?.usedBytes }
-                let changed = try trial.read { try $0.zone(zone.number)?.changed }
-                try trial.write { transaction in
+                let stored = try testStore.read {
+                    try $0.owner(named: TestStore.user(1))?.usedBytes
+                }
+                let changed = try testStore.read { try $0.zone(zone.number)?.changed }
+                try testStore.write { transaction in
                     try expect(transaction.usedBytes(of: zone.owner) == stored)
-                    let owner = try transaction.owner(named: Trial.user(1))
+                    let owner = try transaction.owner(named: TestStore.user(1))
                     try expect(owner?.usedBytes == stored)
                     let known = try transaction.zone(named: zone.name, of: zone.owner)
                     try expect(known == nil || known?.changed == changed)
                 }
                 return stored
             }
-            try trial.write { transaction in
+            try testStore.write { transaction in
                 try transaction.save("a", in: zone, body: [UInt8](repeating: 49, count: 1_000))
                 try expect(transaction.usedBytes(of: zone.owner), is: 1_000)
                 try transaction.save("b", in: zone, body: [UInt8](repeating: 49, count: 500))
             }
             try expect(used() == 1_500)
-            func count() throws -> Int { try trial.read { try $0.recordCount(of: zone.owner) } }
+            func count() throws -> Int { try testStore.read { try $0.recordCount(of: zone.owner) } }
             try expect(count(), is: 2)
-            try trial.write { try $0.save("a", in: zone, body: [49]) }
+            try testStore.write { try $0.save("a", in: zone, body: [49]) }
             try expect(used() == 501)
-            try trial.write { try $0.writeTombstone("b", in: zone) }
+            try testStore.write { try $0.writeTombstone("b", in: zone) }
             try expect(used() == 1)
             try expect(count(), is: 1)
-            let other = try trial.makeZone("other")
-            try trial.write { try $0.save("c", in: other) }
+            let other = try testStore.makeZone("other")
+            try testStore.write { try $0.save("c", in: other) }
             try expect(count(), is: 2)
-            try trial.write { try $0.deleteZone(zone) }
+            try testStore.write { try $0.deleteZone(zone) }
             try expect(used() == 3)
             try expect(count(), is: 1)
         },
         StoragePromise("Of a great many zones the feed shows each once, by their last changes") {
-            trial in
+            testStore in
             let count = 1_500
-            let first = try trial.makeZone("first")
+            let first = try testStore.makeZone("first")
             for start in stride(from: 0, to: count, by: 300) {
-                try trial.write { transaction in
+                try testStore.write { transaction in
                     for number in start..<start + 300 {
-                        let name = Trial.zone("z\(number)")
+                        let name = TestStore.zone("z\(number)")
                         _ = try transaction.makeZone(named: name, of: first.owner)
                     }
                 }
             }
-            let touched = try trial.write { transaction in
+            let touched = try testStore.write { transaction in
                 try (0..<100).map { number in
                     let zone = try require(
-                        transaction.zone(named: Trial.zone("z\(number * 7)"), of: first.owner))
+                        transaction.zone(named: TestStore.zone("z\(number * 7)"), of: first.owner))
                     try transaction.save("r", in: zone)
                     return zone.number
                 }
             }
-            var (seen, place, pages): ([StoredZone], Position, Int) = ([], 0, 0)
+            var (seen, location, pages): ([StoredZone], Position, Int) = ([], 0, 0)
             while true {
-                let page = try trial.read {
-                    try $0.zones(of: first.owner, changedAfter: place, limit: 97)
+                let page = try testStore.read {
+                    try $0.zones(of: first.owner, changedAfter: location, limit: 97)
                 }
                 guard let last = page.last else { break }
-                try expect(page.allSatisfy { $0.changed > place } && page.count <= 97)
+                try expect(page.allSatisfy { $0.changed > location } && page.count <= 97)
                 seen += page
-                place = last.changed
+                location = last.changed
                 pages += 1
             }
             try expect(seen.count, is: count + 1)
             try expect(Set(seen.map(\.number)).count, is: count + 1)
             try expect(seen.suffix(100).map(\.number), is: touched)
-            try trial.read { snapshot in
+            try testStore.read { snapshot in
                 try expect(snapshot.zoneCount(of: first.owner, limit: 10_000), is: count + 1)
                 try expect(snapshot.zoneCount(of: first.owner, limit: 20), is: 20)
                 try expect(snapshot.zones(of: first.owner).count, is: count + 1)
             }
         },
         StoragePromise("What devices leave with a zone stays theirs, the latest of so many") {
-            trial in
-            let zone = try trial.makeZone()
+            testStore in
+            let zone = try testStore.makeZone()
             func key(_ device: String, _ user: Int = 1) -> ClientTokenKey {
-                ClientTokenKey(zone: zone.number, user: Trial.user(user), device: device)
+                ClientTokenKey(zone: zone.number, user: TestStore.user(user), device: device)
             }
             for number in 0..<5 {
-                trial.clock.advance(1)
+                testStore.clock.advance(1)
                 let key = key("d\(number)")
-                try trial.write {
+                try testStore.write {
                     try $0.setClientToken([UInt8(number), 0, 255], key, devicesMax: 3)
                 }
             }
             let others = key("d0", 2)
-            try trial.write { try $0.setClientToken([9], others, devicesMax: 3) }
+            try testStore.write { try $0.setClientToken([9], others, devicesMax: 3) }
             let last = key("d4")
-            try trial.write { try $0.setClientToken([], last, devicesMax: 3) }
-            try trial.read { snapshot in
+            try testStore.write { try $0.setClientToken([], last, devicesMax: 3) }
+            try testStore.read { snapshot in
                 try expect(snapshot.clientToken(key("d1")) == nil)
                 try expect(snapshot.clientToken(key("d2")) == [2, 0, 255])
                 try expect(snapshot.clientToken(key("d4")) == nil)

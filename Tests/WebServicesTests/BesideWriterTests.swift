@@ -218,7 +218,7 @@ struct BesideWriterTests {
 private struct Beside {
     let transaction: any StoreTransaction
 
-    private func place(
+    private func location(
         _ name: String, in zone: String, of owner: String
     ) throws -> (RecordName, StoredZone, StoredHead, Int) {
         guard let name = RecordName(name), let zone = ZoneName(zone),
@@ -232,24 +232,24 @@ private struct Beside {
 
     /// Saves a record as it is, at a later position.
     func rewrite(_ name: String, in zone: String, of owner: String) throws {
-        let (name, zone, head, bytes) = try place(name, in: zone, of: owner)
+        let (name, zone, head, bytes) = try location(name, in: zone, of: owner)
         let (type, flags, body) =
             try transaction.current(of: name, in: zone.number) {
                 ($0.type, $0.flags, [UInt8]($0.body))
             } ?? (0, [], [])
         _ = try transaction.save([
             NewVersion(
-                zone: zone, name: name, position: try transaction.takePosition(), former: head,
-                formerBytes: bytes, formerIsAlive: true, type: type, flags: flags, body: body)
+                zone: zone, name: name, position: try transaction.takePosition(), previous: head,
+                previousBytes: bytes, previousIsAlive: true, type: type, flags: flags, body: body)
         ])
     }
 
     func writeTombstone(_ name: String, in zone: String, of owner: String) throws {
-        let (name, zone, head, bytes) = try place(name, in: zone, of: owner)
+        let (name, zone, head, bytes) = try location(name, in: zone, of: owner)
         _ = try transaction.save([
             NewVersion(
-                zone: zone, name: name, position: try transaction.takePosition(), former: head,
-                formerBytes: bytes, formerIsAlive: true, type: 0, flags: .tombstone,
+                zone: zone, name: name, position: try transaction.takePosition(), previous: head,
+                previousBytes: bytes, previousIsAlive: true, type: 0, flags: .tombstone,
                 body: Array("{}".utf8))
         ])
     }

@@ -24,8 +24,8 @@ struct BodyDecisionTests {
         var decision: BodyDecision
         var answer: HTTPResponse?
 
-        var reception: BodyReception? {
-            if case .receive(let reception) = decision { reception } else { nil }
+        var bodyOptions: BodyOptions? {
+            if case .receive(let bodyOptions) = decision { bodyOptions } else { nil }
         }
     }
 
@@ -82,7 +82,7 @@ struct BodyDecisionTests {
         ]
         for (request, status) in cases {
             let decided = decide(request)
-            #expect(decided.reception == nil)
+            #expect(decided.bodyOptions == nil)
             let answer = try #require(decided.answer)
             #expect(answer.status == status, "\(String(decoding: request.target, as: UTF8.self))")
             let whole = try respond(request)
@@ -99,18 +99,18 @@ struct BodyDecisionTests {
         let again = decide(request("\(base)/public/records/query?\(tokens(ida))"))
         let other = decide(request("\(base)/public/records/query?\(tokens(server.visitor()))"))
         #expect(first.answer == nil)
-        #expect(first.reception?.keeps == true)
-        #expect(first.reception?.owner == again.reception?.owner)
-        #expect(other.reception != nil && other.reception?.owner != first.reception?.owner)
+        #expect(first.bodyOptions?.keeps == true)
+        #expect(first.bodyOptions?.owner == again.bodyOptions?.owner)
+        #expect(other.bodyOptions != nil && other.bodyOptions?.owner != first.bodyOptions?.owner)
     }
 
     @Test("The head tells who sent a request, until credentials change")
     func identifiedOnce() throws {
         let head = request("\(base)/private/records/lookup?\(tokens(ida))")
-        let reception = try #require(decide(head).reception)
+        let bodyOptions = try #require(decide(head).bodyOptions)
         var whole = head
         whole.body = Array(#"{"records":[{"recordName":"x"}]}"#.utf8)
-        whole.bodyWitness = reception.witness
+        whole.bodyWitness = bodyOptions.witness
         // Longer than any token lives: who looked it up again would refuse it.
         server.clock.advance(100 * 365 * 86_400_000)
         #expect(try respond(whole).status == 200)
@@ -131,24 +131,24 @@ struct BodyDecisionTests {
         }
         /// The answer to a request whose body has come through its witness.
         func finish(_ decided: Decided, _ head: HTTPRequest) throws -> HTTPResponse {
-            let reception = try #require(decided.reception)
+            let bodyOptions = try #require(decided.bodyOptions)
             for piece in [body[..<5], body[5...]] {
-                piece.withUnsafeBytes { reception.witness?.see($0) }
+                piece.withUnsafeBytes { bodyOptions.witness?.see($0) }
             }
             var request = head
-            request.bodyWitness = reception.witness
-            request.body = reception.keeps ? body : []
+            request.bodyWitness = bodyOptions.witness
+            request.body = bodyOptions.keeps ? body : []
             return try respond(request)
         }
         let now = server.clock.now
         let good = request(target, headers: headers(body, id: id, now))
         let decided = decide(good)
-        #expect(decided.answer == nil && decided.reception?.keeps == true)
-        #expect(decided.reception?.owner == .block(good.client))
+        #expect(decided.answer == nil && decided.bodyOptions?.keeps == true)
+        #expect(decided.bodyOptions?.owner == .block(good.client))
         #expect(try finish(decided, good).status == 200)
 
         let wrong = request(target, headers: headers(body + [32], id: id, now))
-        #expect(decide(wrong).reception?.keeps == true)
+        #expect(decide(wrong).bodyOptions?.keeps == true)
         let unknown = headers(body, id: String(repeating: "0", count: 64), now)
         let malformed =
             headers(body, id: id, now).dropLast()
@@ -162,8 +162,8 @@ struct BodyDecisionTests {
         #expect(failed.status == 401)
         for request in doubted {
             let decided = decide(request)
-            #expect(decided.answer == nil && decided.reception?.keeps == false)
-            #expect(decided.reception?.owner == .doubted)
+            #expect(decided.answer == nil && decided.bodyOptions?.keeps == false)
+            #expect(decided.bodyOptions?.owner == .doubted)
             let answer = try finish(decided, request)
             #expect(answer.status == 401 && answer.body == failed.body)
         }
@@ -174,7 +174,7 @@ struct BodyDecisionTests {
         #expect(try finish(decide(doubted[3]), doubted[3]).status == 200)
         // Whether an endpoint is there is told to those whose signature is good.
         let missing = request("\(base)/public/no/such", headers: headers(body, id: id, now))
-        #expect(decide(missing).reception?.keeps == false)
+        #expect(decide(missing).bodyOptions?.keeps == false)
     }
 
     @Test("A body for whose index there is no room is put off")

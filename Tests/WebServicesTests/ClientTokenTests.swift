@@ -114,7 +114,7 @@ struct ClientTokenTests {
         #expect(try ["a", "b", "c"].map { try kept(by: $0) } == ["AAEC", nil, "AAEC"])
     }
 
-    @Test("Default zones keep none, and a zone made anew does not have what its former self had")
+    @Test("Default zones keep none, and a zone made anew does not have what its previous self had")
     func zones() throws {
         try change(#""AAEC""#, zone: #"{"zoneName":"_defaultZone"}"#)
         try change(#""AAEC""#, zone: #"{"zoneName":"_defaultZone"}"#, in: "public")

@@ -27,7 +27,7 @@ struct EncryptedFieldTests {
 
     private func save(
         _ field: String, type: String, kind: String = "forceUpdate", in database: String = "private"
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try ida.modify(
             [operation(kind, "r\(type)", type: type, fields: "{\"f\":\(field)}")], zone: nil,
             in: database

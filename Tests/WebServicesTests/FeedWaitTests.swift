@@ -11,7 +11,7 @@ struct FeedWaitTests {
         _ = try ida.make("Shelf", "Other")
     }
 
-    private func token(_ zone: Found) throws -> String {
+    private func token(_ zone: AnswerPart) throws -> String {
         try #require(zone["syncToken"].string)
     }
 

@@ -14,7 +14,7 @@ struct FieldValueTests {
     }
 
     /// Saves one field on a new record of a type of its own and hands back the item.
-    private func item(_ field: String, type: String = "T") throws -> Found {
+    private func item(_ field: String, type: String = "T") throws -> AnswerPart {
         try ida.save("r-\(type)", "{\"f\":\(field)}", type: type)
     }
 
@@ -372,7 +372,9 @@ struct FieldValueTests {
     func desiredKeys() throws {
         let fields = #"{"a":{"value":1},"b":{"value":2}}"#
         let all = ["a", "b"]
-        func saved(_ more: String?, beside: String? = nil, inside: String? = nil) throws -> Found {
+        func saved(
+            _ more: String?, beside: String? = nil, inside: String? = nil
+        ) throws -> AnswerPart {
             try ida.modify(
                 [operation("forceReplace", "r", fields: fields, more: inside, beside: beside)],
                 more: more

@@ -95,13 +95,13 @@ struct FuzzTests {
         for _ in 0..<Self.rounds {
             var target = Array(random.one(of: bases).utf8)
             for _ in 0...Int.random(in: 0...3, using: &random) {
-                let place = Int.random(in: 0...target.count, using: &random)
+                let location = Int.random(in: 0...target.count, using: &random)
                 switch Int.random(in: 0...3, using: &random) {
-                case 0: target.insert(contentsOf: random.one(of: pieces).utf8, at: place)
-                case 1: target.removeSubrange(place..<min(place + 5, target.count))
-                case 2 where place < target.count:
-                    target[place] = UInt8.random(in: 0...255, using: &random)
-                default: target = Array(target.prefix(place))
+                case 0: target.insert(contentsOf: random.one(of: pieces).utf8, at: location)
+                case 1: target.removeSubrange(location..<min(location + 5, target.count))
+                case 2 where location < target.count:
+                    target[location] = UInt8.random(in: 0...255, using: &random)
+                default: target = Array(target.prefix(location))
                 }
             }
             let answer = try ida.send(
@@ -128,13 +128,13 @@ struct FuzzTests {
         var bytes = Array(text.utf8)
         for _ in 0..<random.one(of: [1, 1, 2, 4, 12]) {
             guard !bytes.isEmpty else { return bytes }
-            let place = Int.random(in: bytes.indices, using: &random)
+            let location = Int.random(in: bytes.indices, using: &random)
             switch Int.random(in: 0..<10, using: &random) {
-            case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
-            case 1: bytes.remove(at: place)
-            case 2: bytes.insert(UInt8.random(in: 0x20...0x7e, using: &random), at: place)
-            case 3: bytes.removeSubrange(place..<min(place + 8, bytes.count))
-            default: replaceValue(of: &bytes, from: place, &random)
+            case 0: bytes[location] = UInt8.random(in: 0...255, using: &random)
+            case 1: bytes.remove(at: location)
+            case 2: bytes.insert(UInt8.random(in: 0x20...0x7e, using: &random), at: location)
+            case 3: bytes.removeSubrange(location..<min(location + 8, bytes.count))
+            default: replaceValue(of: &bytes, from: location, &random)
             }
         }
         return bytes
@@ -142,10 +142,10 @@ struct FuzzTests {
 
     /// Puts another JSON value where one follows a colon, or a bracket.
     private static func replaceValue(
-        of bytes: inout [UInt8], from place: Int, _ random: inout SeededRandom
+        of bytes: inout [UInt8], from location: Int, _ random: inout SeededRandom
     ) {
         let openers = Array(":[,".utf8)
-        guard let start = bytes[place...].firstIndex(where: { openers.contains($0) }) else {
+        guard let start = bytes[location...].firstIndex(where: { openers.contains($0) }) else {
             return
         }
         let enders = Array(",]}".utf8)

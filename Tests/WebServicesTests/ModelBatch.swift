@@ -14,7 +14,7 @@ struct ModelBatch {
     /// Operations that fail by what is there after all of them, with their codes.
     private var refused: [Int: String] = [:]
     /// The records that a batch has deleted, with those who had made them.
-    private(set) var buried: [ModelDatabase.Place: String] = [:]
+    private(set) var buried: [ModelDatabase.RecordID: String] = [:]
 
     init(
         _ operations: [ModelOperation], zone: String, atomic: Bool?, user: String, now: Int64
@@ -31,7 +31,7 @@ struct ModelBatch {
         while true {
             var copy = database
             var outcomes: [Outcome] = []
-            var gone: [Int: Set<ModelDatabase.Place>] = [:]
+            var gone: [Int: Set<ModelDatabase.RecordID>] = [:]
             for (index, operation) in operations.enumerated() {
                 outcomes.append(apply(index, operation, to: &copy, gone: &gone))
             }
@@ -47,8 +47,8 @@ struct ModelBatch {
                     .map { ($0, "BAD_REQUEST") }
             }
             if broken.isEmpty {
-                for place in gone.values.flatMap(\.self) {
-                    buried[place] = database.record(place)?.creator ?? user
+                for id in gone.values.flatMap(\.self) {
+                    buried[id] = database.record(id)?.creator ?? user
                 }
                 database = copy
                 return outcomes
@@ -59,19 +59,19 @@ struct ModelBatch {
 
     private func apply(
         _ index: Int, _ operation: ModelOperation, to database: inout ModelDatabase,
-        gone: inout [Int: Set<ModelDatabase.Place>]
+        gone: inout [Int: Set<ModelDatabase.RecordID>]
     ) -> Outcome {
         guard let generation = database.zones[zone]?.generation else {
             return .failed("ZONE_NOT_FOUND")
         }
         if operation.isIllFormed, !operation.deletes { return .failed("BAD_REQUEST") }
         if let code = refused[index] { return .failed(code) }
-        let place = ModelDatabase.Place(zone: generation, name: operation.name)
-        let former = database.record(place)
-        if let former {
+        let id = ModelDatabase.RecordID(zone: generation, name: operation.name)
+        let previous = database.record(id)
+        if let previous {
             if operation.kind == "create" { return .failed("CONFLICT") }
-            if database.isPublic, former.creator != user { return .failed("ACCESS_DENIED") }
-            if operation.compares, let tag = operation.tag, tag != former.tag {
+            if database.isPublic, previous.creator != user { return .failed("ACCESS_DENIED") }
+            if operation.compares, let tag = operation.tag, tag != previous.tag {
                 return .failed("CONFLICT")
             }
         } else {
@@ -79,26 +79,26 @@ struct ModelBatch {
             if operation.deletes { return .deleted }
         }
         if operation.deletes {
-            let victims = database.cascade(from: place)
+            let victims = database.cascade(from: id)
             database.counter += 1
             for victim in victims { database.writeTombstone(victim, at: now) }
             gone[index] = victims
             return .deleted
         }
-        return save(operation, over: former, at: place, in: &database)
+        return save(operation, over: previous, at: id, in: &database)
     }
 
     private func save(
-        _ operation: ModelOperation, over former: ModelDatabase.Record?,
-        at place: ModelDatabase.Place, in database: inout ModelDatabase
+        _ operation: ModelOperation, over previous: ModelDatabase.Record?,
+        at id: ModelDatabase.RecordID, in database: inout ModelDatabase
     ) -> Outcome {
-        guard let type = operation.type ?? former?.type else { return .failed("BAD_REQUEST") }
-        if let former, former.type != type { return .failed("BAD_REQUEST") }
+        guard let type = operation.type ?? previous?.type else { return .failed("BAD_REQUEST") }
+        if let previous, previous.type != type { return .failed("BAD_REQUEST") }
         var record = ModelDatabase.Record(
-            type: type, creator: former?.creator ?? user, changed: 0)
-        if operation.merges, let former {
-            record.fields = former.fields
-            record.parent = former.parent
+            type: type, creator: previous?.creator ?? user, changed: 0)
+        if operation.merges, let previous {
+            record.fields = previous.fields
+            record.parent = previous.parent
         }
         for (name, field) in operation.fields { record.fields[name] = field }
         var known = database.schema[type] ?? [:]
@@ -113,7 +113,7 @@ struct ModelBatch {
         }
         if let parent = record.parent {
             if parent == operation.name { return .failed("BAD_REQUEST") }
-            record.links.append(.init(zone: place.zone, name: parent, isNeeded: true))
+            record.links.append(.init(zone: id.zone, name: parent, isNeeded: true))
         }
         for reference in record.fields.values.flatMap(\.references)
         where reference.action != "NONE" {
@@ -128,13 +128,13 @@ struct ModelBatch {
         database.schema[type] = known
         database.counter += 1
         record.changed = database.counter
-        database.put(record, at: place)
+        database.put(record, at: id)
         return .saved
     }
 
     /// Which operations must fail for what is there, or is not, after all of them.
     private func broken(
-        _ outcomes: [Outcome], _ gone: [Int: Set<ModelDatabase.Place>],
+        _ outcomes: [Outcome], _ gone: [Int: Set<ModelDatabase.RecordID>],
         before: ModelDatabase, in database: ModelDatabase
     ) -> Set<Int> {
         guard let generation = database.zones[zone]?.generation else { return [] }
@@ -143,17 +143,17 @@ struct ModelBatch {
         var found: Set<Int> = []
         for (index, operation) in operations.enumerated() {
             if case .saved = outcomes[index] {
-                let place = ModelDatabase.Place(zone: generation, name: operation.name)
-                for link in database.record(place)?.links ?? [] {
-                    let target = ModelDatabase.Place(zone: link.zone, name: link.name)
+                let id = ModelDatabase.RecordID(zone: generation, name: operation.name)
+                for link in database.record(id)?.links ?? [] {
+                    let target = ModelDatabase.RecordID(zone: link.zone, name: link.name)
                     guard database.record(target) == nil else { continue }
                     let hasFailed = link.zone == generation && failing.contains(link.name)
                     if link.isNeeded || hasFailed { found.insert(index) }
                 }
             }
-            for place in gone[index] ?? [] where database.record(place) == nil {
-                let creator = before.record(place)?.creator ?? user
-                let holders = database.actingSources(of: place, madeBy: creator, needing: true)
+            for id in gone[index] ?? [] where database.record(id) == nil {
+                let creator = before.record(id)?.creator ?? user
+                let holders = database.actingSources(of: id, madeBy: creator, needing: true)
                 if !holders.isEmpty { found.insert(index) }
             }
         }
@@ -167,13 +167,13 @@ struct ModelBatch {
         guard let generation = after.zones[zone]?.generation else { return [] }
         return operations.indices.filter { index in
             guard case .saved = outcomes[index] else { return false }
-            let place = ModelDatabase.Place(zone: generation, name: operations[index].name)
-            let parent = after.record(place)?.parent
-            guard let parent, parent != before.record(place)?.parent else { return false }
+            let id = ModelDatabase.RecordID(zone: generation, name: operations[index].name)
+            let parent = after.record(id)?.parent
+            guard let parent, parent != before.record(id)?.parent else { return false }
             var seen: Set<String> = []
             var next: String? = parent
             while let name = next, seen.insert(name).inserted {
-                if name == place.name { return true }
+                if name == id.name { return true }
                 next = after.record(.init(zone: generation, name: name))?.parent
             }
             return false

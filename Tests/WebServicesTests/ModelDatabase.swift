@@ -46,7 +46,7 @@ struct ModelDatabase {
         let at: Int64
     }
 
-    struct Place: Hashable {
+    struct RecordID: Hashable {
         let zone: Int
         let name: String
     }
@@ -66,14 +66,14 @@ struct ModelDatabase {
         zones["_defaultZone"] = Zone(name: "_defaultZone", generation: 0, changed: 0)
     }
 
-    func record(_ place: Place) -> Record? {
-        zones.values.first { $0.generation == place.zone }?.records[place.name]
+    func record(_ id: RecordID) -> Record? {
+        zones.values.first { $0.generation == id.zone }?.records[id.name]
     }
 
     /// Every living record.
-    var places: [Place] {
+    var recordIDs: [RecordID] {
         zones.values.flatMap { zone in
-            zone.records.keys.map { Place(zone: zone.generation, name: $0) }
+            zone.records.keys.map { RecordID(zone: zone.generation, name: $0) }
         }
     }
 
@@ -110,43 +110,43 @@ struct ModelDatabase {
 
     // MARK: - Single changes
 
-    mutating func put(_ record: Record, at place: Place) {
-        guard let zone = zones.values.first(where: { $0.generation == place.zone })?.name else {
+    mutating func put(_ record: Record, at id: RecordID) {
+        guard let zone = zones.values.first(where: { $0.generation == id.zone })?.name else {
             return
         }
-        zones[zone]?.records[place.name] = record
-        zones[zone]?.tombstones[place.name] = nil
+        zones[zone]?.records[id.name] = record
+        zones[zone]?.tombstones[id.name] = nil
         zones[zone]?.changed = counter
     }
 
-    mutating func writeTombstone(_ place: Place, at now: Int64) {
-        guard let zone = zones.values.first(where: { $0.generation == place.zone })?.name,
-            let record = zones[zone]?.records.removeValue(forKey: place.name)
+    mutating func writeTombstone(_ id: RecordID, at now: Int64) {
+        guard let zone = zones.values.first(where: { $0.generation == id.zone })?.name,
+            let record = zones[zone]?.records.removeValue(forKey: id.name)
         else { return }
-        zones[zone]?.tombstones[place.name] = Tombstone(
+        zones[zone]?.tombstones[id.name] = Tombstone(
             type: record.type, changed: counter, at: now)
         zones[zone]?.changed = counter
     }
 
     /// The places of records that a link leads from.
-    func sources(of target: Place, needing: Bool) -> [Place] {
-        places.filter { place in
-            record(place)?.links.contains(
+    func sources(of target: RecordID, needing: Bool) -> [RecordID] {
+        recordIDs.filter { id in
+            record(id)?.links.contains(
                 Link(zone: target.zone, name: target.name, isNeeded: needing)) == true
         }
     }
 
     /// The places of records whose links act on a target that somebody has made: in the public database
     /// those of others do not.
-    func actingSources(of target: Place, madeBy creator: String?, needing: Bool) -> [Place] {
+    func actingSources(of target: RecordID, madeBy creator: String?, needing: Bool) -> [RecordID] {
         sources(of: target, needing: needing).filter {
             !isPublic || record($0)?.creator == creator
         }
     }
 
     /// What goes with a record, itself included.
-    func cascade(from root: Place) -> Set<Place> {
-        var reached: Set<Place> = [root]
+    func cascade(from root: RecordID) -> Set<RecordID> {
+        var reached: Set<RecordID> = [root]
         var next = [root]
         while let target = next.popLast() {
             let creator = record(target)?.creator
@@ -165,11 +165,11 @@ struct ModelDatabase {
     /// - Parameter isGone: whether the server has deleted a record.
     /// - Returns: records that should have gone, or stayed, and have not.
     mutating func deleteSources(
-        of gone: [Place: String], at now: Int64, _ isGone: (String) throws -> Bool
+        of gone: [RecordID: String], at now: Int64, _ isGone: (String) throws -> Bool
     ) rethrows -> [String] {
         let before = self
-        var kept: Set<Place> = []
-        var buried: [Place: String] = [:]
+        var kept: Set<RecordID> = []
+        var buried: [RecordID: String] = [:]
         var next = gone
         while let (target, creator) = next.popFirst() {
             for source in sources(of: target, needing: false) {
@@ -205,8 +205,8 @@ struct ModelField: Equatable {
         let action: String
 
         var json: String {
-            let place = zone.map { ",\"zoneID\":{\"zoneName\":\"\($0)\"}" } ?? ""
-            return "{\"recordName\":\"\(name)\"\(place),\"action\":\"\(action)\"}"
+            let id = zone.map { ",\"zoneID\":{\"zoneName\":\"\($0)\"}" } ?? ""
+            return "{\"recordName\":\"\(name)\"\(id),\"action\":\"\(action)\"}"
         }
     }
 

@@ -52,7 +52,7 @@ struct ModelFollower {
 
     /// What must be shown is known from the beginning and from where everything was shown.
     private func compare(
-        _ page: Found, limit: Int, reverse: Bool, _ model: ModelDatabase.Zone
+        _ page: AnswerPart, limit: Int, reverse: Bool, _ model: ModelDatabase.Zone
     ) throws {
         let shown = page["records"].elements
         for item in shown {
@@ -79,7 +79,7 @@ struct ModelFollower {
         try expect(found == Array(changes.prefix(limit)), "changes \(changes), not \(found)", page)
     }
 
-    private mutating func take(_ page: Found, reverse: Bool, _ model: ModelDatabase.Zone) {
+    private mutating func take(_ page: AnswerPart, reverse: Bool, _ model: ModelDatabase.Zone) {
         for item in page["records"].elements {
             replica[item.name ?? ""] = item["deleted"].bool == true ? nil : item.raw
         }
@@ -94,7 +94,7 @@ struct ModelFollower {
     }
 
     private mutating func finish(
-        _ page: Found, reverse: Bool, _ model: ModelDatabase.Zone
+        _ page: AnswerPart, reverse: Bool, _ model: ModelDatabase.Zone
     ) throws {
         syncedAt = reversedAt ?? model.changed
         reversedAt = nil
@@ -104,7 +104,7 @@ struct ModelFollower {
         try expect(replica == living, "\(living.keys.sorted()), not \(replica.keys.sorted())", page)
     }
 
-    private func expect(_ isRight: Bool, _ what: String, _ page: Found) throws {
+    private func expect(_ isRight: Bool, _ what: String, _ page: AnswerPart) throws {
         guard isRight else {
             throw WireFailure("\(zone) of \(client.email): expected \(what) in \(page.raw)")
         }

@@ -177,7 +177,7 @@ final class ModelRun {
     }
 
     private func deleteSources(
-        of buried: [ModelDatabase.Place: String], _ database: inout ModelDatabase
+        of buried: [ModelDatabase.RecordID: String], _ database: inout ModelDatabase
     ) throws {
         try server.finishDeletions()
         let wrong = try database.deleteSources(of: buried, at: server.clock.now) { name in
@@ -216,7 +216,7 @@ final class ModelRun {
         }
     }
 
-    private func compare(_ item: Found, _ record: ModelDatabase.Record) throws {
+    private func compare(_ item: AnswerPart, _ record: ModelDatabase.Record) throws {
         let fields = item["fields"]
         var found: [String: String] = [:]
         for key in fields.keys { found[key] = fields[key].raw }
@@ -234,13 +234,13 @@ final class ModelRun {
             "delete", "forceDelete",
         ])
         var operation = ModelOperation(kind: kind, name: name)
-        let former = database?.zones[zone]?.records[name]
+        let previous = database?.zones[zone]?.records[name]
         let types = ["Cup", "Tin", "T\(steps / 30)"]
-        let type = former?.type ?? random.one(of: types)
+        let type = previous?.type ?? random.one(of: types)
         operation.type = random.happens(4) ? random.one(of: types) : type
         if kind != "create", random.happens(15) { operation.type = nil }
         if operation.compares, kind != "delete" || random.happens(50) {
-            operation.tag = random.happens(15) ? "stale" : former?.tag ?? "x"
+            operation.tag = random.happens(15) ? "stale" : previous?.tag ?? "x"
         }
         operation.isIllFormed = random.happens(2)
         if random.happens(50) {
@@ -266,9 +266,9 @@ final class ModelRun {
     }
 
     private func makeReference(in database: ModelDatabase?) -> ModelField.Reference {
-        let places = database?.isPublic == true ? [nil] : [nil, nil, nil, "A", "B", "C"]
+        let locations = database?.isPublic == true ? [nil] : [nil, nil, nil, "A", "B", "C"]
         return ModelField.Reference(
-            name: random.one(of: Self.names), zone: random.one(of: places),
+            name: random.one(of: Self.names), zone: random.one(of: locations),
             action: random.one(of: ["NONE", "DELETE_SELF", "DELETE_SELF", "VALIDATE"]))
     }
 

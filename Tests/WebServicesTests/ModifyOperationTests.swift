@@ -59,7 +59,7 @@ struct ModifyOperationTests {
 
     @Test("A write that the client has named is known by its name in the conflict of the next one")
     func namedWrite() throws {
-        func create(_ query: [String]) throws -> Found {
+        func create(_ query: [String]) throws -> AnswerPart {
             try ida.send(
                 "private/records/modify", "{\"operations\":[\(operation("create", "c1"))]}",
                 query: query
@@ -87,7 +87,7 @@ struct ModifyOperationTests {
     func existing() throws {
         let tag = try ida.save("c1", red).tag
         let before = try ida.changes().raw
-        func item(_ kind: String, _ tag: String?, _ fields: String? = nil) throws -> Found {
+        func item(_ kind: String, _ tag: String?, _ fields: String? = nil) throws -> AnswerPart {
             try ida.modify([operation(kind, "c1", fields: fields, tag: tag)]).records[0]
         }
         let created = try item("create", nil, blue)
@@ -152,7 +152,7 @@ struct ModifyOperationTests {
         }
     }
 
-    @Test("A record that comes back is new: made now, with none of its former fields")
+    @Test("A record that comes back is new: made now, with none of its previous fields")
     func comingBack() throws {
         try ida.save("c1", red)
         try ida.delete("c1")

@@ -22,7 +22,7 @@ struct PublicChangesTests {
 
     private func page(
         _ client: WireClient, after token: String = "", more: String = ""
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try client.send(
             "public/changes/zone",
             """
@@ -31,7 +31,7 @@ struct PublicChangesTests {
         ).json["zones"][0]
     }
 
-    private func names(_ page: Found) -> [String] {
+    private func names(_ page: AnswerPart) -> [String] {
         page["records"].elements.map {
             ($0["deleted"].bool == true ? "-" : "") + ($0.name ?? "")
         }

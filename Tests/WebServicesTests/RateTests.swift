@@ -21,7 +21,7 @@ struct RateTests {
         return try WireServer(rates: rates)
     }
 
-    private func standing(_ answer: Answer) -> [String?] {
+    private func rateHeaders(_ answer: Answer) -> [String?] {
         ["Limit", "Remaining", "Reset"].map { answer.header("X-RateLimit-\($0)") }
     }
 
@@ -43,7 +43,7 @@ struct RateTests {
         let refused = try ida.send("private/zones/list", nil)
         #expect(isThrottled(refused) && refused["retryAfter"].int == 1, "\(refused.text)")
         #expect(refused.header("Retry-After") == "1")
-        #expect(standing(refused) == ["4", "0", "2"])
+        #expect(rateHeaders(refused) == ["4", "0", "2"])
         #expect(refused.reason.contains("limits.userRequestsPerSecondMax"))
         // By another token, in another container, and for what does not exist they are still themselves.
         #expect(isThrottled(try server.user("ida").send("private/zones/list", nil)))
@@ -55,7 +55,7 @@ struct RateTests {
         #expect(try ida.send("private/zones/list", nil).status == 200)
         #expect(isThrottled(try ida.send("private/zones/list", nil)))
         server.clock.advance(60_000)
-        #expect(standing(try ida.send("private/zones/list", nil)) == ["4", "3", "1"])
+        #expect(rateHeaders(try ida.send("private/zones/list", nil)) == ["4", "3", "1"])
         let counts = try #require(server.web.rateCounts[.user])
         #expect(counts.admitted == 7 && counts.throttled == 5)
     }
@@ -151,7 +151,7 @@ struct RateTests {
         // 31 taken of 20: 11 are to come back before the next.
         #expect(isThrottled(refused) && refused["retryAfter"].int == 2, "\(refused.text)")
         #expect(refused.reason.contains("limits.userRecordsPerSecondMax"))
-        #expect(standing(refused) == ["20", "0", "4"])
+        #expect(rateHeaders(refused) == ["20", "0", "4"])
         #expect(isThrottled(try ida.make("Attic")))
         #expect(try ida.lookup(["r1", "more"]).records.map(\.code) == [nil, "NOT_FOUND"])
         server.clock.advance(1_200)

@@ -14,8 +14,8 @@ struct ReferenceTests {
     }
 
     private func field(_ target: String, _ action: String, zone: String? = nil) -> String {
-        let place = zone.map { ",\"zoneID\":{\"zoneName\":\(quoted($0))}" } ?? ""
-        return "{\"ref\":{\"value\":{\"recordName\":\(quoted(target))\(place),"
+        let location = zone.map { ",\"zoneID\":{\"zoneName\":\(quoted($0))}" } ?? ""
+        return "{\"ref\":{\"value\":{\"recordName\":\(quoted(target))\(location),"
             + "\"action\":\"\(action)\"}}}"
     }
 

@@ -19,7 +19,7 @@ struct ShareParticipantTests {
     /// What the participant of a zone of ida's asks in their shared database.
     private func seen(
         by client: WireClient, _ name: String = "note-share", zone: String = "Shelf"
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         let answer = try client.send(
             "shared/records/lookup",
             "{\"zoneID\":{\"zoneName\":\"\(zone)\",\"ownerRecordName\":\"\(ida.name)\"},"

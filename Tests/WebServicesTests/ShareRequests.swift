@@ -58,7 +58,7 @@ extension WireClient {
     func shareNote(
         _ name: String = "note", as share: String = "note-share", zone: String = "Shelf",
         publicPermission: String? = nil, participants: [String]? = nil
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try make(zone)
         let answer = try modify(
             [
@@ -76,7 +76,7 @@ extension WireClient {
         _ name: String = "note-share", zone: String = "Shelf", in database: String = "private",
         publicPermission: String? = nil, participants: [String]? = nil, fields: String = "{}",
         more: String? = nil
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         let tag = try record(name, zone: zone, in: database).tag
         return try modify(
             [
@@ -104,10 +104,10 @@ extension WireClient {
     }
 }
 
-extension Found {
+extension AnswerPart {
     /// The participants that a share shows, by what tells them apart: name, else address, else type.
-    var participants: [String: Found] {
-        var found: [String: Found] = [:]
+    var participants: [String: AnswerPart] {
+        var found: [String: AnswerPart] = [:]
         for entry in self["participants"].elements {
             let identity = entry["userIdentity"]
             let key =

@@ -319,7 +319,7 @@ struct ShareTests {
         try ida.save("top")
         try ida.save("middle", more: parent("top"))
         try ida.save("leaf", more: parent("middle"))
-        func share(_ name: String, _ root: String) throws -> Found {
+        func share(_ name: String, _ root: String) throws -> AnswerPart {
             try ida.modify([
                 shareOperation(
                     "create", name, root: root, rootTag: try ida.record(root).tag)
@@ -380,7 +380,7 @@ struct ShareTests {
     }
 
     @Test("The default zone, the public and the shared database have no shares")
-    func places() throws {
+    func locations() throws {
         try ida.save("note", zone: nil)
         let tag = try ida.record("note", zone: nil).tag
         let inDefault = try ida.modify(

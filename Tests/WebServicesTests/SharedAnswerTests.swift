@@ -13,7 +13,7 @@ struct SharedAnswerTests {
     }
 
     /// What a device asks that waits for the changes of a zone after a token.
-    private static func question(_ token: Found, of owner: WireClient?) throws -> String {
+    private static func question(_ token: AnswerPart, of owner: WireClient?) throws -> String {
         let owner = owner.map { ",\"ownerRecordName\":\(quoted($0.name))" } ?? ""
         let token = try #require(token["syncToken"].string)
         return """

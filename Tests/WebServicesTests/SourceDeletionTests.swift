@@ -51,8 +51,9 @@ struct SourceDeletionTests {
             let position = try transaction.takePosition()
             _ = try transaction.save(
                 NewVersion(
-                    zone: zone, name: name, position: position, former: head, formerBytes: bytes,
-                    formerIsAlive: true, type: type, flags: .tombstone,
+                    zone: zone, name: name, position: position, previous: head,
+                    previousBytes: bytes,
+                    previousIsAlive: true, type: type, flags: .tombstone,
                     body: Array(#"{"recordName":"\#(name.text)","deleted":true}"#.utf8)))
             try transaction.enqueue(
                 .deleteSources(of: name, in: zone.number, deletedAt: position))

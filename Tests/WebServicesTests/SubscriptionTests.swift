@@ -16,7 +16,7 @@ struct SubscriptionTests {
     private func change(
         _ kind: String, _ subscription: String, in database: String = "private",
         by client: WireClient? = nil
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try (client ?? ida).send(
             "\(database)/subscriptions/modify",
             "{\"operations\":[{\"operationType\":\"\(kind)\",\"subscription\":{\(subscription)}}]}"
@@ -83,12 +83,12 @@ struct SubscriptionTests {
         #expect(
             try change("create", "\"subscriptionID\":\"d\",\(database)", in: "shared").code == nil)
         #expect(try change("create", query("q"), in: "public").code == nil)
-        for (wanted, place) in [
+        for (wanted, location) in [
             (query("q"), "shared"), ("\"subscriptionID\":\"z\",\(zone)", "public"),
             ("\"subscriptionID\":\"z\",\(zone)", "shared"),
             ("\"subscriptionID\":\"d\",\(database)", "public"),
         ] {
-            let refused = try change("create", wanted, in: place)
+            let refused = try change("create", wanted, in: location)
             #expect(refused.code == "BAD_REQUEST" && refused.reason.contains("subscriptionType"))
         }
         #expect(try list("shared").json["subscriptions"].elements.count == 1)

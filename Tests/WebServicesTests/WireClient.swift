@@ -186,7 +186,7 @@ struct Answer: Sendable {
     let text: String
     /// The id that the request had.
     let requestID: String
-    let json: Found
+    let json: AnswerPart
 
     init(_ response: HTTPResponse, requestID: String) throws {
         status = response.status
@@ -196,32 +196,33 @@ struct Answer: Sendable {
         let isEvents = response.headers.contains { $0.value == "text/event-stream" }
         json =
             response.body.isEmpty || isEvents
-            ? Found(value: nil) : Found(value: try JSONDocument(parsing: response.body).root)
+            ? AnswerPart(value: nil)
+            : AnswerPart(value: try JSONDocument(parsing: response.body).root)
     }
 
     func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 
-    subscript(key: String) -> Found { json[key] }
+    subscript(key: String) -> AnswerPart { json[key] }
 
     var code: String? { json["serverErrorCode"].string }
     var reason: String { json["reason"].string ?? "" }
     /// The items of a records answer.
-    var records: [Found] { json["records"].elements }
+    var records: [AnswerPart] { json["records"].elements }
     /// The items of a zones answer.
-    var zones: [Found] { json["zones"].elements }
+    var zones: [AnswerPart] { json["zones"].elements }
 }
 
 /// A place in an answer, there or not.
-struct Found: Sendable {
+struct AnswerPart: Sendable {
     let value: JSONValue?
 
-    subscript(key: String) -> Found { Found(value: value?.member(key)) }
+    subscript(key: String) -> AnswerPart { AnswerPart(value: value?.member(key)) }
 
-    subscript(index: Int) -> Found {
+    subscript(index: Int) -> AnswerPart {
         let found = elements
-        return index < found.count ? found[index] : Found(value: nil)
+        return index < found.count ? found[index] : AnswerPart(value: nil)
     }
 
     var exists: Bool { value != nil }
@@ -229,7 +230,7 @@ struct Found: Sendable {
     var int: Int64? { value?.int64 }
     var double: Double? { value?.double }
     var bool: Bool? { value?.bool }
-    var elements: [Found] { value?.elements.map { Found(value: $0) } ?? [] }
+    var elements: [AnswerPart] { value?.elements.map { AnswerPart(value: $0) } ?? [] }
     var keys: [String] { value?.members.map { $0.key.string ?? "" } ?? [] }
     /// The text exactly as answered.
     var raw: String { value?.withRawBytes { String(decoding: $0, as: UTF8.self) } ?? "" }

@@ -37,7 +37,7 @@ extension WireClient {
     func save(
         _ name: String, _ fields: String = "{}", type: String = "Cup", zone: String? = "Shelf",
         in database: String = "private", more: String? = nil
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try modify(
             [operation("forceReplace", name, type: type, fields: fields, more: more)], zone: zone,
             in: database
@@ -47,7 +47,7 @@ extension WireClient {
     @discardableResult
     func delete(
         _ name: String, zone: String? = "Shelf", in database: String = "private"
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try modify([operation("forceDelete", name, type: nil)], zone: zone, in: database)
             .json["records"][0]
     }
@@ -67,7 +67,7 @@ extension WireClient {
     /// Looks up one record.
     func record(
         _ name: String, zone: String? = "Shelf", in database: String = "private"
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try lookup([name], zone: zone, in: database).json["records"][0]
     }
 
@@ -94,7 +94,7 @@ extension WireClient {
     func changes(
         _ zone: String = "Shelf", after token: String? = nil, limit: Int? = nil,
         more: String? = nil
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         var members = ["\"zoneID\":{\"zoneName\":\(quoted(zone))}"]
         if let token { members.append("\"syncToken\":\(quoted(token))") }
         if let limit { members.append("\"resultsLimit\":\(limit)") }

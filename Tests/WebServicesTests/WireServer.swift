@@ -64,10 +64,10 @@ final class WireServer: Sendable {
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
-        let place =
+        let location =
             FileManager.default.isWritableFile(atPath: memory.path)
             ? memory : FileManager.default.temporaryDirectory
-        folder = place.appending(path: "wire-\(UUID().uuidString)")
+        folder = location.appending(path: "wire-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let clock = SettableClock()
         let catalog = try SQLiteCatalog(
@@ -102,7 +102,8 @@ final class WireServer: Sendable {
             authenticator: authenticator, catalog: catalog,
             stores: TestStores(
                 prepare: { opening?.run() }, find: { try storage ?? stores.store($0, $1) },
-                depot: { stores.depot($0, $1) }, assets: assetOptions), assets: assetOptions,
+                assetStore: { stores.assetStore($0, $1) }, assets: assetOptions),
+            assets: assetOptions,
             observer: observed, workers: work,
             loopCount: 1)
         if let kinds { dependencies.destinationKinds = kinds }
@@ -140,10 +141,10 @@ final class WireServer: Sendable {
     }
 
     /// The assets of a store.
-    func depot(
+    func assetStore(
         _ container: String = tea, _ environment: CloudModel.Environment = .development
     ) throws -> AssetStore {
-        stores.depot(try Self.id(container), environment)
+        stores.assetStore(try Self.id(container), environment)
     }
 
     /// Where a store's file is.
@@ -306,7 +307,7 @@ private final class OpenedStores: Sendable {
     private let limits: ServiceLimits
     private let hasEnded: @Sendable (StoredDestination) throws -> Bool
     private let open = Mutex<[String: SQLiteStore]>([:])
-    private let depots = Mutex<[String: AssetStore]>([:])
+    private let assetStores = Mutex<[String: AssetStore]>([:])
 
     init(
         folder: URL, clock: SettableClock, assetKey: AssetKey?, limits: ServiceLimits,
@@ -319,13 +320,13 @@ private final class OpenedStores: Sendable {
         self.assetKey = assetKey
     }
 
-    func depot(_ container: ContainerID, _ environment: CloudModel.Environment) -> AssetStore {
+    func assetStore(_ container: ContainerID, _ environment: CloudModel.Environment) -> AssetStore {
         let path = path(container, environment) + "-assets"
-        return depots.withLock { depots in
-            if let known = depots[path] { return known }
-            let depot = AssetStore(FolderAssets(path: path, key: assetKey))
-            depots[path] = depot
-            return depot
+        return assetStores.withLock { assetStores in
+            if let known = assetStores[path] { return known }
+            let assetStore = AssetStore(FolderAssets(path: path, key: assetKey))
+            assetStores[path] = assetStore
+            return assetStore
         }
     }
 
@@ -348,14 +349,14 @@ private final class OpenedStores: Sendable {
             let options = SQLiteStore.Options(
                 clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
             let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
-            let place = NoticePlace(container: container, environment: environment)
+            let source = NoticeSource(container: container, environment: environment)
             let limits = limits
             var told = NoticeRunner.Options { subscription, owner in
                 subscription.storedQuery(of: owner.user, in: owner.scope, limits: limits)
             }
             told.limits = limits
             told.hasEnded = hasEnded
-            let telling = NoticeRunner(store, at: place, told)
+            let telling = NoticeRunner(store, at: source, told)
             store.attach(BothWorkers(Self.runner(store, limits), telling))
             telling.wake()
             open[path] = store
@@ -379,19 +380,19 @@ private final class OpenedStores: Sendable {
 private final class TestStores: StoreAccess {
     private let prepare: @Sendable () -> Void
     private let find: @Sendable (ContainerID, CloudModel.Environment) throws -> any Store
-    private let depot: @Sendable (ContainerID, CloudModel.Environment) -> AssetStore
+    private let assetStore: @Sendable (ContainerID, CloudModel.Environment) -> AssetStore
     private let assets: AssetOptions
     private let opened = Mutex<Set<String>>([])
 
     init(
         prepare: @escaping @Sendable () -> Void,
         find: @escaping @Sendable (ContainerID, CloudModel.Environment) throws -> any Store,
-        depot: @escaping @Sendable (ContainerID, CloudModel.Environment) -> AssetStore,
+        assetStore: @escaping @Sendable (ContainerID, CloudModel.Environment) -> AssetStore,
         assets: AssetOptions
     ) {
         self.prepare = prepare
         self.find = find
-        self.depot = depot
+        self.assetStore = assetStore
         self.assets = assets
     }
 
@@ -421,7 +422,7 @@ private final class TestStores: StoreAccess {
     ) throws -> OpenStore {
         try OpenStore(
             find(container, environment), of: container, in: environment,
-            depot: depot(container, environment), assets: assets)
+            assetStore: assetStore(container, environment), assets: assets)
     }
 }
 

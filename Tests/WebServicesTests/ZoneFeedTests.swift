@@ -21,9 +21,11 @@ struct ZoneFeedTests {
         }
     }
 
-    private func token(_ page: Found) throws -> String { try #require(page["syncToken"].string) }
+    private func token(_ page: AnswerPart) throws -> String {
+        try #require(page["syncToken"].string)
+    }
 
-    private func names(_ page: Found) -> [String] {
+    private func names(_ page: AnswerPart) -> [String] {
         page["records"].elements.map { ($0["deleted"].bool == true ? "-" : "") + ($0.name ?? "") }
     }
 

@@ -152,7 +152,7 @@ struct ZoneTests {
     func zoneShare() throws {
         let mo = try server.user("mo")
         try ida.make("Shelf", "Trees")
-        func zones(_ client: WireClient, _ database: String) throws -> [String: Found] {
+        func zones(_ client: WireClient, _ database: String) throws -> [String: AnswerPart] {
             let listed = try client.send("\(database)/zones/list", nil).zones
             let ids = listed.map { $0["zoneID"].raw }.joined(separator: ",")
             let looked = try client.send("\(database)/zones/lookup", "{\"zones\":[\(ids)]}").zones

@@ -88,8 +88,8 @@ enum ReedSolomon {
         var rest = data + [UInt8](repeating: 0, count: count)
         for index in data.indices {
             let factor = rest[index]
-            for place in divisor.indices {
-                rest[index + place] ^= product(divisor[place], factor)
+            for offset in divisor.indices {
+                rest[index + offset] ^= product(divisor[offset], factor)
             }
         }
         return Array(rest.suffix(count))

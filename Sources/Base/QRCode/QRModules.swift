@@ -13,7 +13,7 @@ struct QRModules {
         fixed = dark
         placeFinders()
         placeTiming()
-        placeAlignments()
+        offsetAlignments()
         reserveFormat()
         placeVersion()
     }
@@ -39,13 +39,13 @@ struct QRModules {
     }
 
     private mutating func placeTiming() {
-        for place in 8..<(size - 8) {
-            set(6, place, place % 2 == 0)
-            set(place, 6, place % 2 == 0)
+        for offset in 8..<(size - 8) {
+            set(6, offset, offset % 2 == 0)
+            set(offset, 6, offset % 2 == 0)
         }
     }
 
-    private mutating func placeAlignments() {
+    private mutating func offsetAlignments() {
         guard let last = version.alignments.last else { return }
         for row in version.alignments {
             for column in version.alignments {
@@ -63,13 +63,13 @@ struct QRModules {
     }
 
     private mutating func reserveFormat() {
-        for place in 0...8 where place != 6 {
-            set(8, place, false)
-            set(place, 8, false)
+        for offset in 0...8 where offset != 6 {
+            set(8, offset, false)
+            set(offset, 8, false)
         }
-        for place in 0..<8 {
-            set(8, size - 1 - place, false)
-            set(size - 1 - place, 8, false)
+        for offset in 0..<8 {
+            set(8, size - 1 - offset, false)
+            set(size - 1 - offset, 8, false)
         }
         set(size - 8, 8, true)
     }

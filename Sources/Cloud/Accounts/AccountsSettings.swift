@@ -23,13 +23,13 @@ package struct AccountsSettings: Sendable {
     package var passwordCosts = PasswordHash.Costs.standard
     /// Guesses at one account's password: few who know it need a sixth, and nobody waits longer than a quarter of an
     /// hour.
-    package var accountPatience = GuessLimits.Patience(
+    package var accountPolicy = GuessLimits.Policy(
         free: 5, secondsMax: 900, forgetSeconds: 86_400)
     /// Wrong guesses from one block of network addresses, at whatever accounts.
-    package var clientPatience = GuessLimits.Patience(
+    package var clientPolicy = GuessLimits.Policy(
         free: 20, secondsMax: 900, forgetSeconds: 86_400)
     /// Letters of one kind to one address or for one account, and all that one block of addresses asks for.
-    package var letterPatience = GuessLimits.Patience(
+    package var letterPolicy = GuessLimits.Policy(
         free: 5, secondsMax: 3_600, forgetSeconds: 86_400)
     /// Letters that wait to be sent, a quarter of each kind; strangers' wishes beyond are refused, as a mail server
     /// that takes no more in a minute would lose them.

@@ -30,10 +30,10 @@ extension ActionSubject {
     /// - Parameter email: of the account that it is about; nil for none.
     /// - Throws: as `NamedEnvironment.found`; then `AccountsRefusal.emailIllegal`, `userUnknown`.
     init(
-        _ place: NamedEnvironment, in data: any ServerData, email: String? = nil,
+        _ target: NamedEnvironment, in data: any ServerData, email: String? = nil,
         item: String? = nil
     ) throws {
-        let found = try place.found(in: data)
+        let found = try target.found(in: data)
         self.init(
             container: found.container, environment: found.environment,
             account: try email.map { try data.users.find(email: $0).id }, item: item)

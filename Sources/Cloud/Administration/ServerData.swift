@@ -19,7 +19,7 @@ package protocol ServerData: AnyObject, Sendable {
     var users: Users { get }
     var webTokens: WebTokens { get }
     /// What people do with accounts by themselves.
-    var reception: Reception { get }
+    var accountUseCases: AccountUseCases { get }
     /// By which the server pushes.
     var pushKeys: PushKeys { get }
     /// Seals what has to be read back.
@@ -45,7 +45,7 @@ package protocol ServerData: AnyObject, Sendable {
     ) throws -> any Store
 
     /// The assets of a container environment.
-    func depot(of place: ContainerEnvironment) -> AssetStore
+    func assetStore(of target: ContainerEnvironment) -> AssetStore
 
     /// Forgets a container and removes its data; after a crash in between, the next start goes on.
     ///
@@ -53,7 +53,7 @@ package protocol ServerData: AnyObject, Sendable {
     func deleteContainer(_ container: ContainerID) throws
 
     /// Resets an environment to a schema and nothing else; after a crash it is as it was, or reset.
-    func reset(_ place: ContainerEnvironment, to beginning: EnvironmentBeginning) throws
+    func reset(_ target: ContainerEnvironment, to beginning: EnvironmentBeginning) throws
 
     /// Copies everything, also while it is in use.
     ///
@@ -86,7 +86,7 @@ package protocol ServerData: AnyObject, Sendable {
     /// - Parameter goesOn: asked before each step.
     /// - Throws: `ErasePerson.Interrupted`, and as a write.
     func overwriteDeleted(
-        in place: ContainerEnvironment, while goesOn: @Sendable () -> Bool) throws
+        in target: ContainerEnvironment, while goesOn: @Sendable () -> Bool) throws
 
     /// As `overwriteDeleted`, for what belongs to the server.
     func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws

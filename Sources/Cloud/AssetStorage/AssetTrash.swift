@@ -14,21 +14,21 @@ package final class AssetTrash: Sendable {
     private let path: String
     private let folders: DurableFolders
     /// Where a file belongs.
-    private let place: @Sendable (AssetDigest, _ isSealed: Bool) -> String
+    private let location: @Sendable (AssetDigest, _ isSealed: Bool) -> String
     private let isShort: @Sendable () throws(AssetFailure) -> Bool
 
     /// - Parameters:
     ///   - path: the folder, made when the first file comes.
-    ///   - place: where a file belongs; on the same disk.
+    ///   - location: where a file belongs; on the same disk.
     ///   - isShort: whether the disk has less room than is to be left on it.
     init(
         path: String, _ folders: DurableFolders,
-        place: @escaping @Sendable (AssetDigest, _ isSealed: Bool) -> String,
+        location: @escaping @Sendable (AssetDigest, _ isSealed: Bool) -> String,
         isShort: @escaping @Sendable () throws(AssetFailure) -> Bool
     ) {
         self.path = path
         self.folders = folders
-        self.place = place
+        self.location = location
         self.isShort = isShort
     }
 
@@ -44,7 +44,7 @@ package final class AssetTrash: Sendable {
         try folders.make(path)
         for isSealed in [false, true] {
             let kept = name(of: digest, isSealed: isSealed)
-            guard rename(place(digest, isSealed), kept) == 0 else {
+            guard rename(location(digest, isSealed), kept) == 0 else {
                 if errno == ENOENT { continue }
                 throw AssetFiles.failure("rename")
             }
@@ -59,7 +59,7 @@ package final class AssetTrash: Sendable {
     /// Moves a file back to where it belongs.
     package func takeBack(_ digest: AssetDigest) throws(AssetFailure) {
         for isSealed in [false, true] {
-            let wanted = place(digest, isSealed)
+            let wanted = location(digest, isSealed)
             if rename(name(of: digest, isSealed: isSealed), wanted) == 0 {
                 if let slash = wanted.lastIndex(of: "/") {
                     try AssetFiles.synchronizeFolder(String(wanted[..<slash]))

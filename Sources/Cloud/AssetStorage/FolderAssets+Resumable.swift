@@ -20,8 +20,8 @@ extension FolderAssets {
         }
         let note = path(ofNote: name)
         let isNoted = try withNotes { () throws(AssetFailure) in
-            if let former = ResumableNote.read(note) {
-                try AssetFiles.remove("\(incoming)/\(former.file)")
+            if let previous = ResumableNote.read(note) {
+                try AssetFiles.remove("\(incoming)/\(previous.file)")
             }
             return try ResumableNote(file: file, byteCount: byteCount).write(note)
         }

@@ -51,7 +51,7 @@ package final class FolderAssets: AssetBlobStore {
         self.clocks = clocks
         sums = SumFiles(path: "\(path)-sums")
         leftovers = AssetTrash(path: "\(path)-trash", folders) {
-            Self.place(of: $0, isSealed: $1, in: path)
+            Self.location(of: $0, isSealed: $1, in: path)
         } isShort: { () throws(AssetFailure) in
             try AssetFiles.freeBytes(path) < floor()
         }
@@ -93,11 +93,11 @@ package final class FolderAssets: AssetBlobStore {
 
     package func open(_ digest: AssetDigest) throws(AssetFailure) -> (any AssetReader)? {
         let kinds = key == nil ? [false, true] : [true, false]
-        let places =
-            kinds.map { (place(of: digest, isSealed: $0), $0) }
+        let locations =
+            kinds.map { (location(of: digest, isSealed: $0), $0) }
             + kinds.map { (leftovers.name(of: digest, isSealed: $0), $0) }
-        for (place, isSealed) in places {
-            let descriptor = AssetFiles.open(place, O_RDONLY)
+        for (location, isSealed) in locations {
+            let descriptor = AssetFiles.open(location, O_RDONLY)
             if descriptor < 0 {
                 if errno == ENOENT || errno == ENOTDIR { continue }
                 throw AssetFiles.failure("open")
@@ -112,7 +112,7 @@ package final class FolderAssets: AssetBlobStore {
 
     package func delete(_ digest: AssetDigest) throws(AssetFailure) {
         for isSealed in [false, true] {
-            try AssetFiles.remove(place(of: digest, isSealed: isSealed))
+            try AssetFiles.remove(location(of: digest, isSealed: isSealed))
         }
         try sums.remove(digest)
     }
@@ -163,14 +163,14 @@ package final class FolderAssets: AssetBlobStore {
         "\(path)/\(Hexadecimal.encode(digest.bytes.prefix(1)))"
     }
 
-    private static func place(
+    private static func location(
         of digest: AssetDigest, isSealed: Bool, in path: String
     ) -> String {
         "\(folder(of: digest, in: path))/\(digest.hexadecimal)\(isSealed ? sealedSuffix : "")"
     }
 
-    private func place(of digest: AssetDigest, isSealed: Bool) -> String {
-        Self.place(of: digest, isSealed: isSealed, in: path)
+    private func location(of digest: AssetDigest, isSealed: Bool) -> String {
+        Self.location(of: digest, isSealed: isSealed, in: path)
     }
 
     /// Moves a file that is on disk to its place, and has its name there on disk too.
@@ -179,7 +179,7 @@ package final class FolderAssets: AssetBlobStore {
     ) throws(AssetFailure) {
         let folder = Self.folder(of: digest, in: path)
         try folders.make(folder)
-        guard rename(temporary, place(of: digest, isSealed: isSealed)) == 0 else {
+        guard rename(temporary, location(of: digest, isSealed: isSealed)) == 0 else {
             throw AssetFiles.failure("rename")
         }
         try AssetFiles.synchronizeFolder(folder)

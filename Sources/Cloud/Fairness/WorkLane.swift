@@ -44,7 +44,7 @@ struct WorkLane<Principal: Hashable & Sendable> {
         private var items: [Item?] = []
         private var head = 0
         /// Its place among those whose work waits.
-        var place: Int?
+        var heapIndex: Int?
 
         init(_ principal: Principal, mark: UInt64) {
             self.principal = principal
@@ -96,9 +96,9 @@ struct WorkLane<Principal: Hashable & Sendable> {
         let account = account(of: principal)
         account.append(Item(account, stop: stop, body: body, drop: drop))
         waitingCount += 1
-        guard account.place == nil else { return }
+        guard account.heapIndex == nil else { return }
         if account.running == 0 { account.mark = max(account.mark, mark) }
-        account.place = waiting.count
+        account.heapIndex = waiting.count
         waiting.append(account)
     }
 
@@ -136,7 +136,7 @@ struct WorkLane<Principal: Hashable & Sendable> {
     /// Takes over work that has begun in another lane.
     mutating func adopt(_ item: Item, now: UInt64) {
         let account = account(of: item.account.principal)
-        if account.running == 0, account.place == nil { account.mark = max(account.mark, mark) }
+        if account.running == 0, account.heapIndex == nil { account.mark = max(account.mark, mark) }
         item.account = account
         item.estimate = 0
         item.isMoved = true
@@ -148,7 +148,7 @@ struct WorkLane<Principal: Hashable & Sendable> {
         var items: [Item] = []
         for account in waiting {
             while let item = account.removeFirst() { items.append(item) }
-            account.place = nil
+            account.heapIndex = nil
         }
         waiting = []
         waitingCount = 0
@@ -176,7 +176,7 @@ struct WorkLane<Principal: Hashable & Sendable> {
         } else if accounts.count > sweepAt {
             let mark = mark
             accounts = accounts.filter {
-                $0.value.running > 0 || $0.value.place != nil || $0.value.mark > mark
+                $0.value.running > 0 || $0.value.heapIndex != nil || $0.value.mark > mark
             }
             sweepAt = max(256, accounts.count * 2)
         }
@@ -190,11 +190,11 @@ struct WorkLane<Principal: Hashable & Sendable> {
     }
 
     private mutating func leave(_ account: Account) {
-        guard let place = account.place else { return }
-        account.place = nil
+        guard let heapIndex = account.heapIndex else { return }
+        account.heapIndex = nil
         let last = waiting.removeLast()
-        guard place < waiting.count else { return }
-        waiting[place] = last
-        last.place = place
+        guard heapIndex < waiting.count else { return }
+        waiting[heapIndex] = last
+        last.heapIndex = heapIndex
     }
 }

@@ -15,9 +15,9 @@ struct Visit: Sendable {
     let action: PageAction?
 
     /// A form that comes back to where it is shown, or to another place.
-    func form(to place: String? = nil, _ content: Markup) -> Markup {
+    func form(to path: String? = nil, _ content: Markup) -> Markup {
         """
-        <form method="post" action="\(place ?? request.target)">
+        <form method="post" action="\(path ?? request.target)">
         <input type="hidden" name="guard" value="\(formToken)">
         \(content)
         </form>
@@ -30,7 +30,7 @@ struct Pages: Sendable {
     typealias Work = @Sendable (PageRequest) throws -> PageAnswer
 
     /// What answers a request.
-    struct Found: Sendable {
+    struct Route: Sendable {
         let page: PageName
         /// Whether it is made already: nothing is looked up for it.
         var isFixed: Bool { page == .style || page == .script }
@@ -39,7 +39,7 @@ struct Pages: Sendable {
         let work: Work
     }
 
-    let reception: Reception
+    let accountUseCases: AccountUseCases
     /// Nil where nothing is shared.
     let shares: (any SharedLinks)?
     let mark: ServiceMark
@@ -47,19 +47,20 @@ struct Pages: Sendable {
     private let forms: FormGuard
 
     init(
-        _ reception: Reception, shares: (any SharedLinks)?, books: Phrasebooks, mark: ServiceMark
+        _ accountUseCases: AccountUseCases, shares: (any SharedLinks)?, books: Phrasebooks,
+        mark: ServiceMark
     ) throws {
-        self.reception = reception
+        self.accountUseCases = accountUseCases
         self.shares = shares
         self.mark = mark
         self.books = books
-        forms = FormGuard(key: reception.formKey, random: reception.random)
+        forms = FormGuard(key: accountUseCases.formKey, random: accountUseCases.random)
     }
 
     /// The page at an address, in the visitor's language.
-    func find(_ request: PageRequest) -> Found {
+    func find(_ request: PageRequest) -> Route {
         let (page, work) = page(at: request)
-        return Found(
+        return Route(
             page: page,
             action: request.isPost ? PageAction.asked(of: page, by: request.form) : nil
         ) { request in try speaking(to: request) { try work(request) } }
@@ -149,7 +150,7 @@ struct Pages: Sendable {
                         "<p><a href=\"\(request.target)\">\(Phrase.openAgain)</a></p>")
                 }
                 let (cookie, isNew) = forms.cookie(request.cookies[.form])
-                let signedIn = try reception.sessions.find(
+                let signedIn = try accountUseCases.sessions.find(
                     request.cookies[.session], now: request.now)
                 var answer = try admitted(page, request, cookie, signedIn, work)
                 if isNew {
@@ -183,7 +184,7 @@ struct Pages: Sendable {
             request: request, formToken: forms.token(for: cookie), browser: cookie,
             signedIn: signedIn, action: action)
         if page.isShownByProof || action?.proof == .fresh, let signedIn,
-            !reception.sessions.isFresh(signedIn.session, now: request.now)
+            !accountUseCases.sessions.isFresh(signedIn.session, now: request.now)
         {
             return .redirect(to: proofAddress(for: page, visit))
         }

@@ -43,12 +43,13 @@ package final class PagesResponder: Sendable {
     ///   - mark: whose server it is.
     ///   - observe: told of each page; from any thread, must not block.
     package init(
-        _ reception: Reception, shares: (any SharedLinks)? = nil, books: Phrasebooks = .english,
+        _ accountUseCases: AccountUseCases, shares: (any SharedLinks)? = nil,
+        books: Phrasebooks = .english,
         mark: ServiceMark = ServiceMark(name: "Lenticular"), clock: Clock,
         observe: @escaping @Sendable (PageObservation) -> Void
     ) throws {
-        pages = try Pages(reception, shares: shares, books: books, mark: mark)
-        isSecure = reception.publicBaseURL.hasPrefix("https:")
+        pages = try Pages(accountUseCases, shares: shares, books: books, mark: mark)
+        isSecure = accountUseCases.publicBaseURL.hasPrefix("https:")
         self.clock = clock
         self.observe = observe
         var options = WorkOptions()
@@ -89,7 +90,7 @@ package final class PagesResponder: Sendable {
             reply.send(pages.speaking(to: page) { Self.tooMuch }.response(under: pages.mark))
             return .answered
         }
-        return .receive(BodyReception(owner: .block(request.client)))
+        return .receive(BodyOptions(owner: .block(request.client)))
     }
 
     /// Answers a request; never blocks.

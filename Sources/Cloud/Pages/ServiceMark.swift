@@ -45,7 +45,7 @@ extension Pages {
     func icon(_ name: String) throws -> PageAnswer {
         let bytes =
             try name == mark.picture.name
-            ? mark.picture.bytes : reception.catalog.icon(named: name)
+            ? mark.picture.bytes : accountUseCases.catalog.icon(named: name)
         guard let bytes else { return PageAnswer(404, title: Phrase.notHere.text, .nothing) }
         return Self.icon(bytes, seconds: 31_536_000)
     }

@@ -39,11 +39,11 @@ package struct SignInCode: Sendable, Equatable {
     /// SHA-256 of the verifier that must come with the code.
     package let challenge: [UInt8]
     package let expiresAt: Milliseconds
-    package let place: SignInPlace
+    package let source: SignInSource
 
     package init(
         hash: [UInt8], account: AccountID, container: ContainerID, environment: Environment,
-        seconds: Int, challenge: [UInt8], expiresAt: Milliseconds, place: SignInPlace = .unknown
+        seconds: Int, challenge: [UInt8], expiresAt: Milliseconds, source: SignInSource = .unknown
     ) {
         self.hash = hash
         self.account = account
@@ -52,7 +52,7 @@ package struct SignInCode: Sendable, Equatable {
         self.seconds = seconds
         self.challenge = challenge
         self.expiresAt = expiresAt
-        self.place = place
+        self.source = source
     }
 }
 

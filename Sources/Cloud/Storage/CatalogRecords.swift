@@ -162,8 +162,8 @@ package struct AccountAddress: Sendable, Equatable {
 }
 
 /// Where somebody let an app act for them, so that they know one sign-in from another.
-package struct SignInPlace: Sendable, Equatable {
-    package static let unknown = SignInPlace(origin: "", device: "")
+package struct SignInSource: Sendable, Equatable {
+    package static let unknown = SignInSource(origin: "", device: "")
 
     /// Of the page that asked, or of the address that the app is called back at; empty for none.
     package let origin: String
@@ -191,14 +191,14 @@ package struct WebTokenRecord: Sendable, Equatable {
     package let usedAt: Milliseconds?
     /// When the session's first token was made.
     package let begunAt: Milliseconds
-    package let place: SignInPlace
+    package let source: SignInSource
 
     /// - Parameter begunAt: nil for the first token of its session.
     package init(
         hash: [UInt8], session: [UInt8], account: AccountID, container: ContainerID,
         environment: Environment, madeAt: Milliseconds, expiresAt: Milliseconds,
         usedAt: Milliseconds? = nil, begunAt: Milliseconds? = nil,
-        place: SignInPlace = .unknown
+        source: SignInSource = .unknown
     ) {
         self.hash = hash
         self.session = session
@@ -209,7 +209,7 @@ package struct WebTokenRecord: Sendable, Equatable {
         self.expiresAt = expiresAt
         self.usedAt = usedAt
         self.begunAt = begunAt ?? madeAt
-        self.place = place
+        self.source = source
     }
 }
 

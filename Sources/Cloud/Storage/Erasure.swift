@@ -35,5 +35,5 @@ package protocol ErasureWriting: ErasureReading {
     /// Who follows and has not come so far hears of these changes as of records that nobody knows any more.
     ///
     /// - Returns: whether there is more.
-    func forgetFormer(through position: Position, rowsMax: Int) throws -> Bool
+    func forgetPrevious(through position: Position, rowsMax: Int) throws -> Bool
 }

@@ -21,7 +21,7 @@ package struct Letter: Sendable, Equatable {
     /// A detail that the text mentions; empty for none.
     package let detail: String
     /// The page to go on to by the letter's link; nil for the account page.
-    package let place: String?
+    package let returnPath: String?
     /// The language in which the one who asked for the letter reads pages; empty for English.
     package let language: String
     /// How many tries to send it have failed.
@@ -30,7 +30,7 @@ package struct Letter: Sendable, Equatable {
 
     package init(
         number: Int64 = 0, purpose: Purpose, account: AccountID?, address: Address,
-        detail: String = "", place: String? = nil, language: String = "", tries: Int = 0,
+        detail: String = "", returnPath: String? = nil, language: String = "", tries: Int = 0,
         madeAt: Milliseconds
     ) {
         self.number = number
@@ -38,7 +38,7 @@ package struct Letter: Sendable, Equatable {
         self.account = account
         self.address = address
         self.detail = detail
-        self.place = place
+        self.returnPath = returnPath
         self.language = language
         self.tries = tries
         self.madeAt = madeAt
@@ -56,18 +56,18 @@ package struct LetterLink: Sendable, Equatable {
     package let account: AccountID?
     package let address: Address
     /// The page to go on to; nil for the account page.
-    package let place: String?
+    package let returnPath: String?
     package let expiresAt: Milliseconds
 
     package init(
         hash: [UInt8], purpose: Purpose, account: AccountID?, address: Address,
-        place: String? = nil, expiresAt: Milliseconds
+        returnPath: String? = nil, expiresAt: Milliseconds
     ) {
         self.hash = hash
         self.purpose = purpose
         self.account = account
         self.address = address
-        self.place = place
+        self.returnPath = returnPath
         self.expiresAt = expiresAt
     }
 }

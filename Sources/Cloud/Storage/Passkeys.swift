@@ -41,7 +41,7 @@ package protocol PasskeyCatalog: Sendable {
     ///
     /// - Returns: false when another use came in between, or when the passkey was removed.
     func use(
-        passkey id: [UInt8], from former: UInt32, to signCount: UInt32, now: Milliseconds
+        passkey id: [UInt8], from previous: UInt32, to signCount: UInt32, now: Milliseconds
     ) throws -> Bool
     /// Deletes a passkey; does nothing when it belongs to another account.
     func deletePasskey(id: [UInt8], of account: AccountID) throws

@@ -34,7 +34,7 @@ package protocol RecordReading: AnyObject {
     func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?]
 
     /// Where records lie, in their order; nil for one that is collected.
-    func places(of records: [RecordNumber]) throws -> [RecordPlace?]
+    func locations(of records: [RecordNumber]) throws -> [RecordLocation?]
 
     /// The name whose head gives a position; looks through all names of the zone.
     ///
@@ -62,11 +62,11 @@ package protocol RecordReading: AnyObject {
     /// The visit ends when the closure returns false, or after `limit` rows. A record that is saved while a
     /// survey goes on may come again later. A record that exists throughout comes at least once.
     ///
-    /// - Parameter place: where to go on; `start` at first.
+    /// - Parameter location: where to go on; `start` at first.
     /// - Returns: where to go on next time; nil when there is nothing more.
     func versions(
-        after place: SurveyPlace, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
-    ) throws -> SurveyPlace?
+        after cursor: SurveyCursor, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
+    ) throws -> SurveyCursor?
 
     /// The records that refer to a name by links, at most `limit` of them.
     ///
@@ -99,8 +99,8 @@ extension RecordReading {
     }
 
     /// As `places`, for one record.
-    package func place(of record: RecordNumber) throws -> RecordPlace? {
-        try places(of: [record]).first ?? nil
+    package func location(of record: RecordNumber) throws -> RecordLocation? {
+        try locations(of: [record]).first ?? nil
     }
 
     /// As `parents`, for one record.
@@ -110,7 +110,7 @@ extension RecordReading {
 }
 
 /// How far a survey of all versions of a store has come.
-package struct SurveyPlace: Sendable, Hashable {
+package struct SurveyCursor: Sendable, Hashable {
     /// The zone of the last version that was visited.
     package let zone: ZoneNumber
     package let position: Position
@@ -120,7 +120,7 @@ package struct SurveyPlace: Sendable, Hashable {
         self.position = position
     }
 
-    package static let start = SurveyPlace(zone: ZoneNumber(0), position: 0)
+    package static let start = SurveyCursor(zone: ZoneNumber(0), position: 0)
 }
 
 /// What a write does with records.
@@ -140,7 +140,7 @@ package protocol RecordWriting: RecordReading {
     /// link to and which files they hold.
     ///
     /// Write changes in the order in which they took their positions. Two mistakes are a `BrokenInvariant`,
-    /// which undoes the transaction: a position that this transaction has not taken, and a `former` head that
+    /// which undoes the transaction: a position that this transaction has not taken, and a `previous` head that
     /// leads to no version of the record.
     ///
     /// - Parameter versions: each of another record.
@@ -169,12 +169,12 @@ package struct NewVersion {
     package var name: RecordName
     package var position: Position
     /// The head of the name before, a tombstone's included; nil for none.
-    package var former: StoredHead?
-    /// How many bytes the former version's body had; 0 for none and for a tombstone.
-    package var formerBytes: Int
-    package var formerIsAlive: Bool
-    /// Whether the former version is not what was written: it goes, whatever it says.
-    package var formerIsDamaged: Bool
+    package var previous: StoredHead?
+    /// How many bytes the previous version's body had; 0 for none and for a tombstone.
+    package var previousBytes: Int
+    package var previousIsAlive: Bool
+    /// Whether the previous version is not what was written: it goes, whatever it says.
+    package var previousIsDamaged: Bool
     package var type: Int64
     package var flags: VersionFlags
     package var body: [UInt8]
@@ -193,17 +193,17 @@ package struct NewVersion {
     package var hasFewEntries = false
 
     package init(
-        zone: StoredZone, name: RecordName, position: Position, former: StoredHead?,
-        formerBytes: Int, formerIsAlive: Bool, formerIsDamaged: Bool = false, type: Int64,
+        zone: StoredZone, name: RecordName, position: Position, previous: StoredHead?,
+        previousBytes: Int, previousIsAlive: Bool, previousIsDamaged: Bool = false, type: Int64,
         flags: VersionFlags, body: [UInt8], fieldsEnd: Int? = nil
     ) {
         self.zone = zone
         self.name = name
         self.position = position
-        self.former = former
-        self.formerBytes = formerBytes
-        self.formerIsAlive = formerIsAlive
-        self.formerIsDamaged = formerIsDamaged
+        self.previous = previous
+        self.previousBytes = previousBytes
+        self.previousIsAlive = previousIsAlive
+        self.previousIsDamaged = previousIsDamaged
         self.type = type
         self.flags = flags
         self.body = body

@@ -1,7 +1,7 @@
 import CloudModel
 
 /// Where the catalog keeps a secret that the server has sealed.
-package enum SealedPlace: Sendable, Hashable {
+package enum SealedSecretLocation: Sendable, Hashable {
     case secondFactor(AccountID)
     case identityProvider(issuer: String)
     case pushKey(ContainerID, topic: String)
@@ -11,14 +11,14 @@ package enum SealedPlace: Sendable, Hashable {
 
 /// A sealed secret that takes the place of another.
 package struct SealedChange: Sendable {
-    package let place: SealedPlace
+    package let location: SealedSecretLocation
     /// What has to be there for the change to be made.
-    package let former: [UInt8]
+    package let previous: [UInt8]
     package let sealed: [UInt8]
 
-    package init(place: SealedPlace, former: [UInt8], sealed: [UInt8]) {
-        self.place = place
-        self.former = former
+    package init(location: SealedSecretLocation, previous: [UInt8], sealed: [UInt8]) {
+        self.location = location
+        self.previous = previous
         self.sealed = sealed
     }
 }
@@ -30,9 +30,9 @@ package protocol SealedSecretCatalog: Sendable {
     /// - Parameter prefix: begins the names of those of the server's own secrets that are sealed.
     func sealedSecrets(
         ownNamed prefix: String
-    ) throws -> [(place: SealedPlace, sealed: [UInt8])]
+    ) throws -> [(location: SealedSecretLocation, sealed: [UInt8])]
 
-    /// Puts sealed secrets in the places of others, each where the former one is still there.
+    /// Puts sealed secrets in the places of others, each where the previous one is still there.
     ///
     /// - Returns: how many were replaced.
     func replace(_ changes: [SealedChange]) throws -> Int

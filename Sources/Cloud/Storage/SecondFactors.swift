@@ -39,9 +39,9 @@ package protocol SecondFactorCatalog: Sendable {
     func use(step: Int64, of account: AccountID) throws -> Bool
     /// Replaces the recovery codes that are not used yet.
     ///
-    /// - Returns: false when the stored codes are no longer the `former` ones.
+    /// - Returns: false when the stored codes are no longer the `previous` ones.
     func useRecovery(
-        from former: [[UInt8]], leaving rest: [[UInt8]], of account: AccountID
+        from previous: [[UInt8]], leaving rest: [[UInt8]], of account: AccountID
     ) throws -> Bool
 
     /// Notes that something that works only once was used, and drops notes that have expired by `now`.

@@ -137,8 +137,8 @@ package struct StoredView: Sendable, Equatable {
     }
 }
 
-/// A record's stay in a share's tree: from when it came in until it left, or until now.
-package struct StoredStay: Sendable, Equatable {
+/// A record's membership in a share's tree: from when it came in until it left, or until now.
+package struct StoredMembership: Sendable, Equatable {
     package let share: ShareNumber
     /// Its place in the feed: the position of the last change that participants should see.
     package var position: Position
@@ -165,8 +165,8 @@ package struct StoredStay: Sendable, Equatable {
     }
 }
 
-/// The share that covers a record, and where the record's stay lies.
-package struct StoredCover: Sendable, Equatable {
+/// The share that covers a record, and where the record's membership lies.
+package struct CurrentMembership: Sendable, Equatable {
     package let share: ShareNumber
     package let position: Position
 
@@ -177,7 +177,7 @@ package struct StoredCover: Sendable, Equatable {
 }
 
 /// A record's zone, name and position.
-package struct RecordPlace: Sendable, Equatable {
+package struct RecordLocation: Sendable, Equatable {
     package let zone: ZoneNumber
     package let name: RecordName
     /// The position of its current version or tombstone.
@@ -261,28 +261,28 @@ package protocol ShareReading: AnyObject {
     ///
     /// Queued work may still be on its way through a share's tree: this tells as much as it has done by
     /// now.
-    func covers(of records: [RecordNumber]) throws -> [StoredCover?]
+    func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?]
 
-    /// The stays of a share after a position, in order, at most `limit` of them.
+    /// The memberships of a share after a position, in order, at most `limit` of them.
     ///
     /// - Parameters:
     ///   - zone: the share's zone.
-    ///   - withVersions: whether the stays of records that are still in the share bring their versions along.
-    func stays(
+    ///   - withVersions: whether the memberships of records that are still in the share bring their versions along.
+    func memberships(
         of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
         withVersions: Bool
-    ) throws -> StayRun
+    ) throws -> MembershipRun
 
-    /// The stays, with versions, that changed after a position in a viewer's shares of a zone.
+    /// The memberships, with versions, that changed after a position in a viewer's shares of a zone.
     ///
-    /// These are the shares that the viewer had at that position and still has. The stays come one share
+    /// These are the shares that the viewer had at that position and still has. The memberships come one share
     /// after the other.
     ///
     /// - Returns: nil when the viewer gained or lost a share since, and when there are more than `limit`
     ///   stays.
-    func changedStays(
+    func changedMemberships(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> StayRun?
+    ) throws -> MembershipRun?
 
     /// Whether queued work has gone through the whole tree of a share.
     func isWhole(_ share: ShareNumber) throws -> Bool
@@ -315,8 +315,8 @@ extension ShareReading {
     }
 
     /// As `covers`, for one record.
-    package func cover(of record: RecordNumber) throws -> StoredCover? {
-        try covers(of: [record]).first ?? nil
+    package func currentMembership(of record: RecordNumber) throws -> CurrentMembership? {
+        try currentMemberships(of: [record]).first ?? nil
     }
 }
 
@@ -376,29 +376,32 @@ package protocol ShareWriting: ShareReading {
     func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws
 
     /// Notes that a record came into a share, at a position that was just taken.
-    func enter(_ stay: StoredStay) throws
+    func enter(_ membership: StoredMembership) throws
 
-    /// Moves the stay of a covered record to a position that was just taken, because its version has moved
+    /// Moves the membership of a covered record to a position that was just taken, because its version has moved
     /// there.
     func renew(
-        _ record: RecordNumber, _ cover: StoredCover, at position: Position, type: Int64)
+        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position, type: Int64)
         throws
 
     /// Notes that a record left a share, at a position that was just taken.
     ///
     /// - Parameter left: when it left the tree; not after `position`.
     func leave(
-        _ record: RecordNumber, _ cover: StoredCover, at position: Position, left: Position) throws
+        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position,
+        left: Position) throws
 
     /// Notes which shares the queued work `cover` of a record concerns.
     ///
     /// These shares are not whole until the work is finished; finishing it removes the notes.
     ///
     /// - Parameter since: when the record's children left or joined the shares.
-    func markCoverWork(
+    func markCoverageWork(
         _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
         since: Position) throws
 
     /// The position since which the `cover` work on a record's children concerns this share.
-    func coverWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position?
+    func coverageWorkSince(
+        _ record: RecordNumber, concerning share: ShareNumber
+    ) throws -> Position?
 }

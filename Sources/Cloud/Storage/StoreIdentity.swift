@@ -9,8 +9,8 @@ package struct StoreIdentity: Sendable {
     /// Drawn at random for this life.
     package let incarnation: Int64
     /// The life before this one; nil in a store's first.
-    package let former: Int64?
-    /// Earlier lives, the former one included, each with the last position whose tokens are still good.
+    package let previous: Int64?
+    /// Earlier lives, the previous one included, each with the last position whose tokens are still good.
     package let earlier: [Int64: Position]
     /// The last position of this life.
     package let last: Position
@@ -18,11 +18,11 @@ package struct StoreIdentity: Sendable {
     package let tokenKey: [UInt8]
 
     package init(
-        incarnation: Int64, former: Int64? = nil, earlier: [Int64: Position], last: Position,
+        incarnation: Int64, previous: Int64? = nil, earlier: [Int64: Position], last: Position,
         tokenKey: [UInt8]
     ) {
         self.incarnation = incarnation
-        self.former = former
+        self.previous = previous
         self.earlier = earlier
         self.last = last
         self.tokenKey = tokenKey
@@ -30,10 +30,12 @@ package struct StoreIdentity: Sendable {
 
     /// The life that a token names when it reaches no further than this position.
     ///
-    /// What the former life had is named by that life: this one may end before it has written anything.
+    /// What the previous life had is named by that life: this one may end before it has written anything.
     package func incarnation(reaching position: Position) -> Int64 {
-        guard let former, let last = earlier[former], position <= last else { return incarnation }
-        return former
+        guard let previous, let last = earlier[previous], position <= last else {
+            return incarnation
+        }
+        return previous
     }
 
     /// Whether what a life gave out at this position belongs to this store.

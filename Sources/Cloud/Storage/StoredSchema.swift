@@ -40,7 +40,7 @@ package protocol SchemaWriting: SchemaReading {
     /// Holds types and fields: every save that brings one of them is refused, in every process.
     ///
     /// A caller holds parts while they find out whether the parts can be removed from the schema. A new hold
-    /// replaces the former one; a hold without parts ends it. A hold also ends by itself at `moment`, by the
+    /// replaces the previous one; a hold without parts ends it. A hold also ends by itself at `moment`, by the
     /// clock of the transaction that looks. To hold longer, call this again before that.
     func hold(_ parts: Schema.Parts, until moment: Milliseconds) throws
 

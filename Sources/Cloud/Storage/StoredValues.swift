@@ -138,10 +138,10 @@ package struct StoredVersion {
     /// Only `CurrentRecordReading` hands out such versions; others are a `DamagedVersion`.
     package let isDamaged: Bool
     /// Nil where the engine does not know them apart from the body.
-    package let places: Places?
+    package let ranges: Ranges?
 
     /// Where in a body those parts are that others want by themselves.
-    package struct Places {
+    package struct Ranges {
         /// The whole object of the record's fields.
         package let fields: Range<Int>
         /// The record name of who made the record.
@@ -160,14 +160,14 @@ package struct StoredVersion {
     @inlinable
     package init(
         record: RecordNumber, position: Position, type: Int64, flags: VersionFlags,
-        body: UnsafeRawBufferPointer, places: Places? = nil
+        body: UnsafeRawBufferPointer, ranges: Ranges? = nil
     ) {
         self.record = record
         self.position = position
         self.type = type
         self.flags = flags
         self.body = body
-        self.places = places
+        self.ranges = ranges
         bytesCounted = body.count
         isDamaged = false
     }
@@ -184,18 +184,18 @@ package struct StoredVersion {
         self.bytesCounted = bytesCounted
         type = 0
         body = UnsafeRawBufferPointer(start: nil, count: 0)
-        places = nil
+        ranges = nil
         isDamaged = true
     }
 
     /// The record name of who made the record; nil where only the body says it.
     package var creator: String? {
-        places.map { String(decoding: body[$0.creator], as: UTF8.self) }
+        ranges.map { String(decoding: body[$0.creator], as: UTF8.self) }
     }
 
     /// The record name of who saved the record last; nil where only the body says it.
     package var modifier: String? {
-        places.map { String(decoding: body[$0.modifier], as: UTF8.self) }
+        ranges.map { String(decoding: body[$0.modifier], as: UTF8.self) }
     }
 }
 

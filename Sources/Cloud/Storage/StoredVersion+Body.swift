@@ -6,7 +6,7 @@ extension StoredVersion {
     ///
     /// - Throws: `JSONError` for what is no stored body.
     package func storedBody() throws -> StoredBody {
-        try StoredBody(copying: body, fields: places?.fields)
+        try StoredBody(copying: body, fields: ranges?.fields)
     }
 
     /// The fields of a copy of the body, as indexes, filters and sorts see them.

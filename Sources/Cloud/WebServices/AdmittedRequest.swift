@@ -76,13 +76,13 @@ enum NextStep: Sendable {
 /// An answer that shows nothing yet.
 struct EarlyAnswer: Sendable {
     /// The places that change when there may be something to show.
-    let places: Set<StorePlace>
+    let parts: Set<StorePart>
     /// What to send when it has waited enough.
     let outcome: Result<[UInt8], Fault>
     let millisecondsMax: Int
 
-    init(places: Set<StorePlace>, outcome: Result<[UInt8], Fault>, millisecondsMax: Int) {
-        self.places = places
+    init(parts: Set<StorePart>, outcome: Result<[UInt8], Fault>, millisecondsMax: Int) {
+        self.parts = parts
         // It was made with room for far more, which nobody needs while it waits.
         self.outcome = outcome.map { body in body.withUnsafeBytes { Array($0) } }
         self.millisecondsMax = millisecondsMax

@@ -22,7 +22,7 @@ final class Exchange: Sendable {
     private let observer: any RequestObserver
     private let start = DispatchTime.now().uptimeNanoseconds
     private let notes = Mutex(AnswerNotes())
-    private let departure = Departure()
+    private let disconnection = DisconnectHandler()
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
         self.request = request
@@ -39,17 +39,17 @@ final class Exchange: Sendable {
 
     /// Has the work for it end when the client goes; first on the event loop that it came from.
     func stopWhenAbandoned() {
-        guard departure.isUnwatched() else { return }
-        reply.whenAbandoned { [stop, departure] in
+        guard disconnection.isUnwatched() else { return }
+        reply.whenAbandoned { [stop, disconnection] in
             stop.stop(.abandoned)
-            departure.run()
+            disconnection.run()
         }
     }
 
     /// Sets what to do, besides the stop, when the client goes before it has its answer; on any thread.
     ///
     /// Replaces what was set before.
-    func whenGone(_ leave: @escaping @Sendable () -> Void) { departure.set(leave) }
+    func whenGone(_ leave: @escaping @Sendable () -> Void) { disconnection.set(leave) }
 
     /// Goes on with the answer on the event loop that the request came from; from any thread.
     func wake(_ work: @escaping @Sendable () -> Void) { reply.wake(work) }
@@ -181,7 +181,7 @@ final class Exchange: Sendable {
 }
 
 /// What is to be done when a client has gone.
-private final class Departure: Sendable {
+private final class DisconnectHandler: Sendable {
     private struct State {
         var isWatched = false
         var leave: (@Sendable () -> Void)?

@@ -12,23 +12,23 @@ package struct OpenStore: Sendable {
     /// What is made once for each opening, and the same however the store is reached.
     private final class Made: Sendable {
         let tokenKey: HMACSHA256
-        let depot: AssetStore
+        let assetStore: AssetStore
         let assetTokens: AssetTokens
         let shareAddresses: ShareAddresses
 
         init(
-            tokenKey: HMACSHA256, depot: AssetStore, assetTokens: AssetTokens,
+            tokenKey: HMACSHA256, assetStore: AssetStore, assetTokens: AssetTokens,
             shareAddresses: ShareAddresses
         ) {
             self.tokenKey = tokenKey
-            self.depot = depot
+            self.assetStore = assetStore
             self.assetTokens = assetTokens
             self.shareAddresses = shareAddresses
         }
     }
 
     var tokenKey: HMACSHA256 { made.tokenKey }
-    var depot: AssetStore { made.depot }
+    var assetStore: AssetStore { made.assetStore }
     var assetTokens: AssetTokens { made.assetTokens }
     var shareAddresses: ShareAddresses { made.shareAddresses }
 
@@ -37,12 +37,12 @@ package struct OpenStore: Sendable {
     /// - Throws: what the store reports.
     package init(
         _ storage: any Store, of container: ContainerID, in environment: Environment,
-        depot: AssetStore, assets: AssetOptions
+        assetStore: AssetStore, assets: AssetOptions
     ) throws {
         self.storage = storage
         let key = try storage.identity.tokenKey
         made = Made(
-            tokenKey: HMACSHA256(key: key), depot: depot,
+            tokenKey: HMACSHA256(key: key), assetStore: assetStore,
             assetTokens: AssetTokens(
                 key: key,
                 base: AssetAddress.base(container, environment, below: assets.baseURL),

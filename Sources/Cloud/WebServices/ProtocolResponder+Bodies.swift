@@ -13,10 +13,10 @@ extension ProtocolResponder {
         guard let addressed = address(exchange, loop: request.loop) else { return .answered }
         let credentials = Credentials(request, exchange.query)
         guard !credentials.areSignature else {
-            return .receive(reception(ofSigned: credentials, for: addressed))
+            return .receive(bodyOptions(ofSigned: credentials, for: addressed))
         }
         do {
-            return .receive(try reception(of: addressed))
+            return .receive(try bodyOptions(of: addressed))
         } catch {
             exchange.fail(error)
             return .answered
@@ -24,12 +24,12 @@ extension ProtocolResponder {
     }
 
     /// Admits a request by its head; one that is refused counts, and one that comes again whole does so then.
-    private func reception(of addressed: AddressedRequest) throws -> BodyReception {
+    private func bodyOptions(of addressed: AddressedRequest) throws -> BodyOptions {
         let sender = look(up: addressed)
         let counted = try rates.count(addressed, sender.found.result, isWhole: false)
         do {
             let admitted = try admit(addressed, sender, counted: counted)
-            return BodyReception(
+            return BodyOptions(
                 owner: BodyOwner(admitted.identified, addressed.exchange.request),
                 witness: KnownSender(sender))
         } catch {
@@ -44,14 +44,14 @@ extension ProtocolResponder {
     ///
     /// Whether a signature is good is known only when the whole body is there. Every failure is answered
     /// equally late (rulings.md 7). But a body that can only be refused is not kept.
-    private func reception(
+    private func bodyOptions(
         ofSigned credentials: Credentials, for addressed: AddressedRequest
-    ) -> BodyReception {
+    ) -> BodyOptions {
         let address = addressed.address
         let mayBeGood = dependencies.authenticator.signatureMayBeGood(
             credentials, container: address.container, environment: address.environment,
             now: dependencies.clock.now())
-        return BodyReception(
+        return BodyOptions(
             owner: mayBeGood ? .block(addressed.exchange.request.client) : .doubted,
             keeps: mayBeGood && addressed.route != nil, witness: BodyDigest(isDoubted: !mayBeGood))
     }

@@ -8,10 +8,10 @@ extension ProtocolResponder {
     static let noEndpoint = Fault(.notFound, "could not find a handler for this endpoint")
 
     /// Takes a request from its target to its endpoint.
-    func begin(_ exchange: Exchange, at place: Place) {
-        guard let addressed = address(exchange, loop: place.loop) else { return }
+    func begin(_ exchange: Exchange, at executor: Executor) {
+        guard let addressed = address(exchange, loop: executor.loop) else { return }
         do {
-            enter(try admit(addressed), at: place, after: nil)
+            enter(try admit(addressed), at: executor, after: nil)
         } catch {
             exchange.fail(error)
         }

@@ -9,37 +9,37 @@ extension ProtocolResponder {
     /// Takes an admitted request to its endpoint: here, or on a worker where it may be long.
     ///
     /// - Parameter wait: how it has waited for something to tell; nil where it has not.
-    func enter(_ request: AdmittedRequest, at place: Place, after wait: AnswerWait?) {
-        guard place.loop != nil else { return step(request, at: place, after: wait) }
+    func enter(_ request: AdmittedRequest, at executor: Executor, after wait: AnswerWait?) {
+        guard executor.loop != nil else { return step(request, at: executor, after: wait) }
         guard request.route.isShort,
             request.exchange.request.body.count <= RequestContext.loopBodyBytesMax
-        else { return goOn(with: request, on: .short, from: place, after: wait) }
+        else { return goOn(with: request, on: .short, from: executor, after: wait) }
         inTurn(request.exchange, of: request.principal) {
-            self.step(request, at: place, after: wait)
+            self.step(request, at: executor, after: wait)
         }
     }
 
     /// Has a request make its next step.
-    private func step(_ former: AdmittedRequest, at place: Place, after wait: AnswerWait?) {
+    private func step(_ previous: AdmittedRequest, at executor: Executor, after wait: AnswerWait?) {
         do {
-            let request = try current(former)
+            let request = try current(previous)
             guard !request.identified.isRenewalDue || request.renewal != nil else {
-                return renewWebToken(of: request, at: place, after: wait)
+                return renewWebToken(of: request, at: executor, after: wait)
             }
             guard let store = stores.known(request.address.container, request.address.environment)
-            else { return open(request, at: place, after: wait) }
-            guard place.loop == nil || store.storage.readsAtOnce else {
-                return goOn(with: request, on: .short, from: place, after: wait)
+            else { return open(request, at: executor, after: wait) }
+            guard executor.loop == nil || store.storage.readsAtOnce else {
+                return goOn(with: request, on: .short, from: executor, after: wait)
             }
             let notices = store.storage.notices
             let mark = notices.mark
-            let context = RequestContext(request, of: self, store: store, place: place)
+            let context = RequestContext(request, of: self, store: store, executor: executor)
             switch try next(request, context, since: mark, after: wait) {
             case .answer(let body): request.exchange.succeed(body)
             case .handedOn: break
-            case .again(let lane): goOn(with: request, on: lane, from: place, after: wait)
+            case .again(let lane): goOn(with: request, on: lane, from: executor, after: wait)
             case .wait(let early):
-                if place.loop != nil { request.exchange.stopWhenAbandoned() }
+                if executor.loop != nil { request.exchange.stopWhenAbandoned() }
                 held.hold(
                     request.exchange, early, notices, since: mark, for: request.principal,
                     after: wait
@@ -48,10 +48,10 @@ extension ProtocolResponder {
         } catch let stopped as WorkStopped {
             // The work was abandoned: nobody gets its answer.
             guard stopped.reason == .makesRoom else { return }
-            former.exchange.stop.goOn()
-            goOn(with: former, on: .long, from: place, after: wait)
+            previous.exchange.stop.goOn()
+            goOn(with: previous, on: .long, from: executor, after: wait)
         } catch {
-            former.exchange.fail(error)
+            previous.exchange.fail(error)
         }
     }
 
@@ -83,22 +83,22 @@ extension ProtocolResponder {
 
     /// Makes a new web token when half of the present one's life is over.
     private func renewWebToken(
-        of request: AdmittedRequest, at place: Place, after wait: AnswerWait?
+        of request: AdmittedRequest, at executor: Executor, after wait: AnswerWait?
     ) {
-        guard place.mayWaitForCommits else {
-            return goOn(with: request, on: .commits, from: place, after: wait)
+        guard executor.mayWaitForCommits else {
+            return goOn(with: request, on: .commits, from: executor, after: wait)
         }
         let token = dependencies.authenticator.renewedWebToken(
             request.identified, now: dependencies.clock.now())
-        goOn(with: request.renewed(token), on: .short, from: place, after: wait)
+        goOn(with: request.renewed(token), on: .short, from: executor, after: wait)
     }
 
     /// Opens the store that a request is about, and goes on with it then.
-    private func open(_ request: AdmittedRequest, at place: Place, after wait: AnswerWait?) {
-        if place.loop != nil { request.exchange.stopWhenAbandoned() }
+    private func open(_ request: AdmittedRequest, at executor: Executor, after wait: AnswerWait?) {
+        if executor.loop != nil { request.exchange.stopWhenAbandoned() }
         stores.open(request.address.container, request.address.environment) { result in
             switch result {
-            case .success: self.goOn(with: request, on: .short, from: place, after: wait)
+            case .success: self.goOn(with: request, on: .short, from: executor, after: wait)
             case .failure(let error): request.exchange.fail(error)
             }
         }
@@ -106,22 +106,23 @@ extension ProtocolResponder {
 
     /// Makes an answer anew that came too early.
     private func resume(_ request: AdmittedRequest, after wait: AnswerWait) {
-        let place = Place.loop(request.exchange.request.loop)
+        let executor = Executor.loop(request.exchange.request.loop)
         let isOnLoop = request.exchange.resumeOnLoop {
-            self.enter(request, at: place, after: wait)
+            self.enter(request, at: executor, after: wait)
         }
-        if !isOnLoop { goOn(with: request, on: .short, from: place, after: wait) }
+        if !isOnLoop { goOn(with: request, on: .short, from: executor, after: wait) }
     }
 
     /// Has workers make the next step, in the turn of whoever asks.
     private func goOn(
-        with request: AdmittedRequest, on lane: Workers.Lane, from place: Place,
+        with request: AdmittedRequest, on lane: Workers.Lane, from executor: Executor,
         after wait: AnswerWait?
     ) {
-        if place.loop != nil { request.exchange.stopWhenAbandoned() }
+        if executor.loop != nil { request.exchange.stopWhenAbandoned() }
         // What was admitted before is not refused.
         submit(
-            request.exchange, of: request.principal, isAdmitted: place.loop == nil || wait != nil,
+            request.exchange, of: request.principal,
+            isAdmitted: executor.loop == nil || wait != nil,
             on: lane
         ) { self.step(request, at: .worker(lane), after: wait) }
     }

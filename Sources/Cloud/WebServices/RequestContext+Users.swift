@@ -28,7 +28,7 @@ extension RequestContext {
         guard !users.isEmpty else { return nil }
         let make = MakeUserRecords(users, in: try database())
         guard !make.users.isEmpty, try read(make.isDue) else { return nil }
-        guard place.mayWaitForCommits else { return .again(on: .commits) }
+        guard executor.mayWaitForCommits else { return .again(on: .commits) }
         try make.run()
         return .again(on: .short)
     }

@@ -11,16 +11,16 @@ struct RequestContext: Sendable {
     private let responder: ProtocolResponder
     private let admitted: AdmittedRequest
     let store: OpenStore
-    let place: Place
+    let executor: Executor
 
     init(
         _ admitted: AdmittedRequest, of responder: ProtocolResponder, store: OpenStore,
-        place: Place
+        executor: Executor
     ) {
         self.responder = responder
         self.admitted = admitted
         self.store = store
-        self.place = place
+        self.executor = executor
     }
 
     var exchange: Exchange { admitted.exchange }
@@ -48,7 +48,7 @@ struct RequestContext: Sendable {
     var longWork: LongWork { responder.longWork(of: admitted) }
 
     /// The event loop whose thread this is; nil on a worker.
-    var loop: Int? { place.loop }
+    var loop: Int? { executor.loop }
 
     /// Reads one moment of the store, until nobody waits for the answer or it must make room.
     func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {

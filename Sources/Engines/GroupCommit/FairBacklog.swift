@@ -121,11 +121,11 @@ struct FairBacklog {
             group.contains(where: { $0.caller != group[0].caller })
         else { return group }
         var turns: [UInt64: Int] = [:]
-        let ordered = group.enumerated().map { place, job in
+        let ordered = group.enumerated().map { order, job in
             defer { turns[job.caller, default: 0] += 1 }
-            return (turn: turns[job.caller, default: 0], place: place, job: job)
+            return (turn: turns[job.caller, default: 0], order: order, job: job)
         }
-        return ordered.sorted { ($0.turn, $0.place) < ($1.turn, $1.place) }.map(\.job)
+        return ordered.sorted { ($0.turn, $0.order) < ($1.turn, $1.order) }.map(\.job)
     }
 
     /// Gives each job that has arrived to its caller.

@@ -16,7 +16,7 @@ package struct Histogram: Sendable {
     package mutating func record(_ value: Double) {
         count &+= 1
         sum += value
-        if let place = bounds.firstIndex(where: { value <= $0 }) { counts[place] &+= 1 }
+        if let bucket = bounds.firstIndex(where: { value <= $0 }) { counts[bucket] &+= 1 }
     }
 
     /// Adds the observations of another one with the same bounds.
@@ -24,7 +24,7 @@ package struct Histogram: Sendable {
         precondition(bounds == other.bounds, "histograms of one kind have the same bounds")
         count &+= other.count
         sum += other.sum
-        for place in counts.indices { counts[place] &+= other.counts[place] }
+        for bucket in counts.indices { counts[bucket] &+= other.counts[bucket] }
     }
 
     /// Bounds for times from a tenth of a millisecond to five seconds.

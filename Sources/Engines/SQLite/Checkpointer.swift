@@ -174,11 +174,11 @@ final class Checkpointer: Sendable {
         _ connection: Connection, _ mode: Int32, _ logPages: Int, _ writer: GroupWriter?
     ) {
         let start = now()
-        let patience = Patience(logPages: logPages, options, endsReaders: snapshots != nil)
+        let backoff = RestartBackoff(logPages: logPages, options, endsReaders: snapshots != nil)
         // A log that has got long gives its space back; the next one need not be as long.
         let mode = logPages > 2 * options.restartPages ? SQLITE_CHECKPOINT_TRUNCATE : mode
         var outcome = connection.checkpoint(
-            mode, waitSecondsMax: patience.waitSeconds, now: now)
+            mode, waitSecondsMax: backoff.waitSeconds, now: now)
         if outcome.code != SQLITE_OK, !outcome.isFailure, logPages >= options.logPagesMax,
             endSnapshots()
         {
@@ -194,7 +194,7 @@ final class Checkpointer: Sendable {
                 state.measured.restarts &+= 1
             } else {
                 // Readers are in the way: let writers go on for a while.
-                state.restartAt = max(logPages, outcome.logPages) + patience.pagesToNextTry
+                state.restartAt = max(logPages, outcome.logPages) + backoff.pagesToNextTry
                 state.measured.restartsPutOff &+= outcome.isFailure ? 0 : 1
                 state.measured.failures &+= outcome.isFailure ? 1 : 0
             }
@@ -220,7 +220,7 @@ final class Checkpointer: Sendable {
 ///
 /// The longer the log, the longer it waits. But it waits so seldom that fewer than one commit in a
 /// hundred waits longer than `readerWaitSecondsMax`.
-private struct Patience {
+private struct RestartBackoff {
     let waitSeconds: Double
     let pagesToNextTry: Int
 

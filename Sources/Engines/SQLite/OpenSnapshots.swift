@@ -31,11 +31,11 @@ package final class OpenSnapshots: Sendable {
     /// Whether a snapshot that goes on was told to end by this call, or before.
     fileprivate enum Ending { case begun, underWay }
 
-    private struct Kept {
+    private struct WeakMark {
         weak var mark: Mark?
     }
 
-    private let marks = Mutex<[Kept]>([])
+    private let marks = Mutex<[WeakMark]>([])
 
     package init() {}
 
@@ -43,7 +43,7 @@ package final class OpenSnapshots: Sendable {
     func add(_ mark: Mark) {
         marks.withLock { marks in
             marks.removeAll { $0.mark == nil || $0.mark === mark }
-            marks.append(Kept(mark: mark))
+            marks.append(WeakMark(mark: mark))
         }
     }
 

@@ -29,11 +29,11 @@ extension Connection {
     ) {
         removeDeadline()
         snapshots?.add(mark)
-        let place = UnsafeMutablePointer<ReadDeadline>.allocate(capacity: 1)
-        place.initialize(
+        let pointer = UnsafeMutablePointer<ReadDeadline>.allocate(capacity: 1)
+        pointer.initialize(
             to: ReadDeadline(
                 nanosecondsMax: UInt64(secondsMax * 1e9), now: now, endsAt: nil, mark: mark))
-        deadline = place
+        deadline = pointer
         sqlite3_progress_handler(
             handle, ReadDeadline.stepsBetween,
             { context in
@@ -43,7 +43,7 @@ extension Connection {
                 if deadline.pointee.mark.isEnded { return 1 }
                 if let isStopped = deadline.pointee.isStopped, isStopped() { return 1 }
                 return deadline.pointee.now() >= endsAt ? 1 : 0
-            }, place)
+            }, pointer)
     }
 
     func startDeadline() {

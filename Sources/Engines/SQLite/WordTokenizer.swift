@@ -66,8 +66,8 @@ package final class WordTokenizer {
         let statement = try connection.prepare("SELECT fts5(?1)")
         defer { statement.reset() }
         var interface: UnsafeMutablePointer<fts5_api>?
-        try withUnsafeMutablePointer(to: &interface) { place in
-            statement.bind(pointer: place, ofType: "fts5_api_ptr", at: 1)
+        try withUnsafeMutablePointer(to: &interface) { pointer in
+            statement.bind(pointer: pointer, ofType: "fts5_api_ptr", at: 1)
             _ = try statement.step()
             statement.reset()
             // The place ends with this closure.

@@ -142,7 +142,7 @@ struct GarbageCollector {
             }
             if isLate || version.body.count > IndexBounds.directBytesMax / 8 {
                 let isLeft = try late.leave(
-                    record, in: zone, to: holding, former: [UInt8](version.body),
+                    record, in: zone, to: holding, previous: [UInt8](version.body),
                     isAwaited: false)
                 if isLeft { try indexes.enqueue() }
                 return version.body.count

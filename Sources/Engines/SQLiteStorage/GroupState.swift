@@ -64,7 +64,7 @@ final class GroupState: GroupHooks {
     private var changesKept: Int?
     private let followerChangesMax: Int
     /// What the group has moved beside the zones and owners of `sums`.
-    private var moved: Set<StorePlace> = []
+    private var moved: Set<StorePart> = []
     /// Called after a commit that has queued work.
     var onWork: (@Sendable () -> Void)?
     private var hasQueuedWork = false
@@ -75,7 +75,7 @@ final class GroupState: GroupHooks {
     let positions: PositionCounter
     private(set) var sums = Sums()
     /// Owners and zones that jobs have read: most ask for those that the jobs before asked for.
-    var places = Places()
+    var cache = Cache()
     /// Zones that have no tree of a share, so that no save in them has to look for one.
     ///
     /// A zone stays until it gets a tree, which only this writer gives it.
@@ -83,7 +83,7 @@ final class GroupState: GroupHooks {
     private static let treelessMax = 10_000
 
     /// What stands for a name until something of the kind is made or removed, which only this writer does.
-    struct Places {
+    struct Cache {
         /// More owners or zones than these are not kept from one group to the next.
         private static let keptMax = 16
 
@@ -97,12 +97,12 @@ final class GroupState: GroupHooks {
         var usedBytes: [OwnerNumber: Int64] = [:]
         var zones: [ZoneKey: StoredZone] = [:]
         /// Shares that stand, with their zones.
-        var standing: [ShareNumber: ZoneNumber] = [:]
+        var activeShares: [ShareNumber: ZoneNumber] = [:]
 
         /// Takes over what a group has added to them, once it is committed.
         mutating func add(_ sums: Sums) {
-            guard max(owners.count, zones.count, standing.count) <= Self.keptMax else {
-                self = Places()
+            guard max(owners.count, zones.count, activeShares.count) <= Self.keptMax else {
+                self = Cache()
                 return
             }
             for (key, zone) in zones {
@@ -196,7 +196,7 @@ final class GroupState: GroupHooks {
 
     /// A job that failed may have made what others would find, or ended what they would miss.
     func jobRolledBack() {
-        places = Places()
+        cache = Cache()
         treeless = []
         transaction?.versions.texts.forget()
         shared.waitingNames.undoJob()
@@ -269,7 +269,7 @@ final class GroupState: GroupHooks {
     func groupCommitted() {
         positions.groupCommitted()
         preparedForNames?.committed()
-        places.add(sums)
+        cache.add(sums)
         committedFollowing = following
         if indexes.version != publishedIndexes.value.version {
             if indexes.whole != publishedIndexes.value.whole { moved.insert(.indexes) }
@@ -279,7 +279,7 @@ final class GroupState: GroupHooks {
         committedSchema = schema
         // Last: who is woken finds all of it.
         notices.committed(through: positions.committed) { tell in
-            for place in moved { tell(place) }
+            for part in moved { tell(part) }
             for zone in sums.zones.keys { tell(.zone(zone)) }
             for owner in sums.owners.keys { tell(.owner(owner)) }
             if positions.groupMoves { tell(.anything) }
@@ -295,7 +295,7 @@ final class GroupState: GroupHooks {
         following = committedFollowing
         moved = []
         sums = Sums()
-        places = Places()
+        cache = Cache()
         treeless = []
         indexes = publishedIndexes.value
         schema = committedSchema

@@ -33,16 +33,16 @@ final class SharedFacts: Sendable {
     let waitingNames: WaitingNames
     private let stored = Mutex(KnownFacts())
     let damage: Damage
-    let knownPlaces: KnownPlaces
+    let positionCache: PositionCache
 
     init(
         _ nameHash: NameHash, _ waitingNames: WaitingNames, _ damage: Damage,
-        _ knownPlaces: KnownPlaces
+        _ positionCache: PositionCache
     ) {
         self.nameHash = nameHash
         self.waitingNames = waitingNames
         self.damage = damage
-        self.knownPlaces = knownPlaces
+        self.positionCache = positionCache
     }
 
     fileprivate func schema(_ revision: Int64) -> KnownFacts.KnownSchema? {
@@ -143,16 +143,16 @@ extension StoreIdentity {
     /// The same life, further on.
     func reaching(_ last: Position) -> StoreIdentity {
         StoreIdentity(
-            incarnation: incarnation, former: former, earlier: earlier, last: last,
+            incarnation: incarnation, previous: previous, earlier: earlier, last: last,
             tokenKey: tokenKey)
     }
 
     /// The life that follows this one.
     func followed(by life: NewLife, last: Position) -> StoreIdentity {
         var earlier = earlier
-        earlier[life.former] = life.formerLast
+        earlier[life.previous] = life.previousLast
         return StoreIdentity(
-            incarnation: life.incarnation, former: life.former, earlier: earlier, last: last,
+            incarnation: life.incarnation, previous: life.previous, earlier: earlier, last: last,
             tokenKey: tokenKey)
     }
 }

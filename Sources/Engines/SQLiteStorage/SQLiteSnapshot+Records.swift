@@ -19,7 +19,7 @@ extension SQLiteSnapshot {
                     try versions.keep($0, at: Self.key(zone, head.position), of: head.record)
                 }
             }
-            if kept != nil, let found { knownPlaces.note(hash, at: found.position) }
+            if kept != nil, let found { positionCache.note(hash, at: found.position) }
             if let kept { return try versions.texts.visit(kept, visit) }
             guard let head = found else { return nil }
             return try versions.visit(at: Self.key(zone, head.position), of: head.record, visit)
@@ -34,8 +34,8 @@ extension SQLiteSnapshot {
     /// The version of a name where it was seen last; nil also for one that has to be searched for.
     private func known(
         _ name: RecordName, _ hash: Int64, in zone: ZoneNumber
-    ) throws -> VersionTexts.Kept? {
-        guard let position = knownPlaces.position(of: hash) else { return nil }
+    ) throws -> VersionTexts.HeldVersion? {
+        guard let position = positionCache.position(of: hash) else { return nil }
         var text = name.text
         return try text.withUTF8 {
             try versions.keep(at: Self.key(zone, position), named: UnsafeRawBufferPointer($0))
@@ -49,9 +49,9 @@ extension SQLiteSnapshot {
         let key = Self.key(zone, head.position)
         var flags: VersionFlags = [.hasLinks, .hasAssets]
         if try isThere("SELECT 1 FROM tombstones WHERE key = ?1", key) { flags = .tombstone }
-        let standing = "SELECT 1 FROM shares WHERE ended IS NULL AND"
-        if try isThere("\(standing) record = ?1", head.record.value) { flags.insert(.share) }
-        if try isThere("\(standing) root = ?1", head.record.value) { flags.insert(.root) }
+        let active = "SELECT 1 FROM shares WHERE ended IS NULL AND"
+        if try isThere("\(active) record = ?1", head.record.value) { flags.insert(.share) }
+        if try isThere("\(active) root = ?1", head.record.value) { flags.insert(.root) }
         return StoredVersion(
             damaged: head.record, position: head.position, flags: flags,
             bytesCounted: try versions.bytesCounted(ofDamaged: key) ?? 0)

@@ -11,7 +11,7 @@ class SQLiteSnapshot: StoreSnapshot {
     let versions: VersionReader
     let storedIndexes: SQLiteIndexReader
     let names: NameReader
-    let knownPlaces: KnownPlaces
+    let positionCache: PositionCache
     private let facts: FactReader
     /// Whether somebody looks at a version.
     private var isVisiting = false
@@ -25,7 +25,7 @@ class SQLiteSnapshot: StoreSnapshot {
         self.statements = ReadStatements(connection)
         self.versions = try VersionReader(connection, shared.damage)
         self.storedIndexes = try SQLiteIndexReader(connection, versions)
-        self.knownPlaces = shared.knownPlaces
+        self.positionCache = shared.positionCache
         let facts = try FactReader(connection, shared)
         self.facts = facts
         self.names = NameReader(connection, shared.nameHash, shared.waitingNames) {
@@ -274,17 +274,17 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func versions(
-        after place: SurveyPlace, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
-    ) throws -> SurveyPlace? {
+        after cursor: SurveyCursor, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
+    ) throws -> SurveyCursor? {
         var visited = 0
-        var last = place
+        var last = cursor
         var isCutShort = limit <= 0
         guard !isCutShort else { return last }
         try visiting {
             try versions.scan(
-                after: Self.key(place.zone, place.position), through: .max, newestFirst: false
+                after: Self.key(cursor.zone, cursor.position), through: .max, newestFirst: false
             ) { key, version in
-                last = SurveyPlace(
+                last = SurveyCursor(
                     zone: ZoneNumber(key >> Self.positionBits), position: version.position)
                 visited += 1
                 let goesOn = try visit(last.zone, version)

@@ -16,15 +16,15 @@ extension SQLiteStore {
         at path: String, of old: String, _ beginning: StoreBeginning,
         random: @escaping @Sendable (Int) -> [UInt8]
     ) throws {
-        let former = try Connection(path: old, mode: .readOnly)
+        let previous = try Connection(path: old, mode: .readOnly)
         let connection = try Connection(path: path, mode: .readWrite)
         try Schemas.store.migrate(connection)
         let properties = StoreProperties(connection)
-        let formerProperties = StoreProperties(former)
-        _ = try properties.makeMissing(named: formerProperties.name() ?? [], random: random)
+        let previousProperties = StoreProperties(previous)
+        _ = try properties.makeMissing(named: previousProperties.name() ?? [], random: random)
         try connection.execute("BEGIN IMMEDIATE")
-        try properties.succeed(formerProperties)
-        try copyHistory(from: former, to: connection)
+        try properties.succeed(previousProperties)
+        try copyHistory(from: previous, to: connection)
         var writing = SchemaWriter(connection)
         _ = try writing.replace(
             try StoredSchema.read(connection), by: beginning.schema, at: beginning.moment,

@@ -3,7 +3,7 @@ import SQLite
 extension SQLiteStore {
     /// Gives a restored file, which no store has open, a new incarnation.
     ///
-    /// Tokens of the former one stay good up to its last position; later ones expire, and no number
+    /// Tokens of the previous one stay good up to its last position; later ones expire, and no number
     /// that it gave out is given out again.
     ///
     /// - Throws: `MigrationError`, `SQLiteError`.

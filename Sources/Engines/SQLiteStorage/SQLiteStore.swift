@@ -31,7 +31,7 @@ package final class SQLiteStore: Store {
         package var report: @Sendable (StoreReport) -> Void = { _ in }
         var counts = EngineCounts()
         /// Where versions were seen last, of this store and of others.
-        package var knownPlaces = KnownPlaces(bytesMax: 1_048_576)
+        package var positionCache = PositionCache(bytesMax: 1_048_576)
 
         package init(clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]) {
             self.clock = clock
@@ -99,11 +99,11 @@ package final class SQLiteStore: Store {
     private var attached: (any StoreWorker)? { worker.withLock { $0 } }
 
     package func attach(_ worker: any StoreWorker) {
-        let former = self.worker.withLock { stored in
+        let previous = self.worker.withLock { stored in
             defer { stored = worker }
             return stored
         }
-        former?.stop()
+        previous?.stop()
         // What was not finished before goes on, and what was queued before anybody was there.
         writer.betweenGroups { connection in
             // NB: what cannot be looked at now is done after the next write that queues some.
@@ -190,20 +190,20 @@ package final class SQLiteStore: Store {
     /// - Parameter isUnused: whether nobody reads, nor will. Otherwise readers of event loops, who may be at
     ///   it, are closed with the store's last reference.
     @discardableResult
-    package func close(isUnused: Bool = false) -> StoreRest {
+    package func close(isUnused: Bool = false) -> ClosedStore {
         attached?.stop()
         // Before the writer: the last connection to a file takes the log away with it.
         readers.close()
         idle.withLock { $0.removeAll() }
         if isUnused { for reader in loopReaders { reader.close() } }
-        var rest = StoreRest(measurements: WriterMeasurements())
+        var closed = ClosedStore(measurements: WriterMeasurements())
         // NB: of a writer that has failed nobody knows what it left; the next opening looks.
-        if let left = try? rested() { (rest.nextWork, rest.life) = left }
+        if let left = try? rested() { (closed.nextWork, closed.life) = left }
         writer.close()
         group.value.letGo()
-        rest.measurements = measurements
+        closed.measurements = measurements
         note?.synchronize()
-        return rest
+        return closed
     }
 
     private func rested() throws -> (Milliseconds?, StoreLife?) {
@@ -261,7 +261,7 @@ private struct Opened {
         let hash = try properties.nameHash(bits: options.nameHashBits)
         facts = SharedFacts(
             hash, try WaitingNames(of: connection, hash),
-            Damage(options.counts) { options.report(.damaged($0)) }, options.knownPlaces)
+            Damage(options.counts) { options.report(.damaged($0)) }, options.positionCache)
         // In the file itself: with its log lost it must still be known as this server's.
         if isNew { connection.truncateLog() }
         let recorded = try properties.identity()

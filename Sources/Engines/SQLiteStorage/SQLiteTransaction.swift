@@ -14,7 +14,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     /// Whether the store's worker is to be woken.
     var hasQueuedWork = false
     /// What has moved beside the zones and owners of `sums`.
-    var moved: Set<StorePlace> = []
+    var moved: Set<StorePart> = []
     private(set) var following: Following
     /// Who makes what is noted for followers.
     private(set) var author: ChangeAuthor?
@@ -82,17 +82,17 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     ) throws -> QueryCursor? { try find(query, visit) }
 
     override func owner(named name: UserRecordName) throws -> StoredOwner? {
-        if let known = group.places.owners[name] { return known }
+        if let known = group.cache.owners[name] { return known }
         let found = try super.owner(named: name)
-        group.places.owners[name] = found
+        group.cache.owners[name] = found
         return found
     }
 
     override func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
-        let key = GroupState.Places.ZoneKey(owner: owner, name: name)
-        if let known = group.places.zones[key] { return known }
+        let key = GroupState.Cache.ZoneKey(owner: owner, name: name)
+        if let known = group.cache.zones[key] { return known }
         let found = try super.zone(named: name, of: owner)
-        group.places.zones[key] = found
+        group.cache.zones[key] = found
         return found
     }
 
@@ -136,16 +136,20 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     /// The zone of a share that stands.
     ///
     /// - Throws: `BrokenInvariant` for one that does not.
-    func zone(ofStanding share: ShareNumber) throws -> ZoneNumber {
-        if let known = group.places.standing[share] { return known }
+    func zone(ofActive share: ShareNumber) throws -> ZoneNumber {
+        if let known = group.cache.activeShares[share] { return known }
         let zone = try coverageInvariants().zone(of: share)
-        group.places.standing[share] = zone
+        group.cache.activeShares[share] = zone
         return zone
     }
 
     /// Notes that shares have ended.
     func noteEnd(of share: ShareNumber?) {
-        if let share { group.places.standing[share] = nil } else { group.places.standing = [:] }
+        if let share {
+            group.cache.activeShares[share] = nil
+        } else {
+            group.cache.activeShares = [:]
+        }
     }
 
     private func versionWriter() throws -> VersionWriter {
@@ -211,7 +215,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     func act(as author: ChangeAuthor) { self.author = author }
 
     func makeOwner(_ name: UserRecordName) throws -> StoredOwner {
-        group.places = GroupState.Places()
+        group.cache = GroupState.Cache()
         writes.insertOwner.bind(name.text, at: 1)
         try writes.insertOwner.run()
         moved.insert(.person(name))
@@ -221,7 +225,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     }
 
     func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone {
-        group.places = GroupState.Places()
+        group.cache = GroupState.Cache()
         let position = try takePosition()
         let changed = name.isDefault ? 0 : position
         writes.dropZoneFromFeed.bind(owner.value, at: 1)
@@ -243,7 +247,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     }
 
     func deleteZone(_ zone: StoredZone) throws {
-        group.places = GroupState.Places()
+        group.cache = GroupState.Cache()
         let position = try takePosition()
         writes.zoneBytes.bind(zone.number.value, at: 1)
         guard try writes.zoneBytes.step() else { throw InvalidRow(table: "zones") }
@@ -296,9 +300,9 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         try requireTaken(version.position)
         let concerned = indexes.ofType(version.type)
         let change = concerned.isEmpty ? nil : try indexChange(version, concerned)
-        let kept = following.isOn ? try wantedFormer(of: version) : nil
+        let kept = following.isOn ? try wantedPrevious(of: version) : nil
         let record = try place(version)
-        if following.isOn { try note(version, of: record, former: kept) }
+        if following.isOn { try note(version, of: record, previous: kept) }
         let key = SQLiteSnapshot.key(zone, version.position)
         let isTombstone = version.flags.contains(.tombstone)
         let head = VersionRow.Head(
@@ -306,10 +310,10 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         try version.body.withUnsafeBytes {
             try versionWriter().insert(head, $0, fieldsEnd: version.fieldsEnd)
         }
-        if version.formerIsDamaged { try forgetInIndexes(record, in: zone) }
+        if version.previousIsDamaged { try forgetInIndexes(record, in: zone) }
         if let change { try keepUp(concerned, change, version, record) }
         if let links = version.links {
-            try replaceLinks(of: record, with: links, isNew: version.former == nil)
+            try replaceLinks(of: record, with: links, isNew: version.previous == nil)
         }
         if let files = version.files {
             try replaceAssets(of: record, in: version.zone, with: files)
@@ -320,28 +324,28 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
             try writes.insertTombstone.run()
         }
         sum.changed = max(sum.changed, version.position)
-        sum.bytes += Int64((isTombstone ? 0 : version.body.count) - version.formerBytes)
-        sum.records += (isTombstone ? 0 : 1) - (version.formerIsAlive ? 1 : 0)
+        sum.bytes += Int64((isTombstone ? 0 : version.body.count) - version.previousBytes)
+        sum.records += (isTombstone ? 0 : 1) - (version.previousIsAlive ? 1 : 0)
         return record
     }
 
-    /// Points the head at the new version and removes the former one.
+    /// Points the head at the new version and removes the previous one.
     private func place(_ version: NewVersion) throws -> RecordNumber {
         let zone = version.zone.number
         let hash = names.hash(version.name, in: zone)
-        knownPlaces.note(hash, at: version.position)
-        if let former = version.former {
-            let key = SQLiteSnapshot.key(zone, former.position)
+        positionCache.note(hash, at: version.position)
+        if let previous = version.previous {
+            let key = SQLiteSnapshot.key(zone, previous.position)
             let isRemoved =
-                try version.formerIsDamaged
-                ? versionWriter().remove(at: key) : versionWriter().remove(former.record, at: key)
-            try require(isRemoved, former, zone)
-            writes.moveHead.bind(former.record.value, at: 1)
+                try version.previousIsDamaged
+                ? versionWriter().remove(at: key) : versionWriter().remove(previous.record, at: key)
+            try require(isRemoved, previous, zone)
+            writes.moveHead.bind(previous.record.value, at: 1)
             writes.moveHead.bind(version.position, at: 2)
-            writes.moveHead.bind(former.position, at: 3)
+            writes.moveHead.bind(previous.position, at: 3)
             try writes.moveHead.run()
-            try require(connection.changeCount == 1, former, zone)
-            return former.record
+            try require(connection.changeCount == 1, previous, zone)
+            return previous.record
         }
         let names = try nameWriter()
         try requireFree(version.name, hash, zone)
@@ -430,16 +434,16 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     }
 
     private func storedBytes(of owner: OwnerNumber) throws -> Int64 {
-        if let known = group.places.usedBytes[owner] { return known }
+        if let known = group.cache.usedBytes[owner] { return known }
         writes.usedBytes.bind(owner.value, at: 1)
         defer { writes.usedBytes.reset() }
         let stored = try writes.usedBytes.step() ? writes.usedBytes.int64(0) : 0
-        group.places.usedBytes[owner] = stored
+        group.cache.usedBytes[owner] = stored
         return stored
     }
 
     func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
-        defer { group.places = GroupState.Places() }
+        defer { group.cache = GroupState.Cache() }
         let indexes =
             indexes.isEmpty
             ? nil

@@ -210,7 +210,7 @@ package struct StoreCheck: Sendable {
                 SELECT count(*) FROM (
                     SELECT position AS used FROM heads
                     UNION ALL SELECT max(created, changed) FROM zones
-                    UNION ALL SELECT position FROM stays
+                    UNION ALL SELECT position FROM memberships
                     UNION ALL SELECT max(created, coalesce(ended, 0)) FROM shares
                     UNION ALL SELECT max(granted, changed) FROM grants)
                 WHERE used > (SELECT last_position FROM progress)

@@ -22,12 +22,12 @@ package struct LanguageFile: Sendable {
             root = try JSON5Reader.read(bytes)
         } catch {
             throw ConfigurationError(
-                origin: .file(file, line: error.place.line, column: error.place.column),
+                origin: .file(file, line: error.location.line, column: error.location.column),
                 path: Self.path, reason: error.reason)
         }
         func refusal(_ value: JSON5Value, _ reason: String) -> ConfigurationError {
             ConfigurationError(
-                origin: .file(file, line: value.place.line, column: value.place.column),
+                origin: .file(file, line: value.location.line, column: value.location.column),
                 path: Self.path, reason: reason)
         }
         guard case .object(let members) = root.content else {
@@ -40,8 +40,8 @@ package struct LanguageFile: Sendable {
             }
             entries.append(
                 Entry(
-                    key: member.key, text: text, line: member.keyPlace.line,
-                    column: member.keyPlace.column))
+                    key: member.key, text: text, line: member.keyLocation.line,
+                    column: member.keyLocation.column))
         }
         self.file = file
         self.entries = entries

@@ -58,7 +58,8 @@ package struct LoadedConfiguration: Sendable {
             root = try JSON5Reader.read(bytes)
         } catch {
             throw ConfigurationError(
-                origin: .file(file, line: error.place.line, column: error.place.column), path: "",
+                origin: .file(file, line: error.location.line, column: error.location.column),
+                path: "",
                 reason: error.reason)
         }
         try SettingsTree(file: file).apply(root, to: &self)

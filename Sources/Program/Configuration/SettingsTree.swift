@@ -13,7 +13,7 @@ struct SettingsTree {
         _ value: JSON5Value, of section: Setting.Section, to loaded: inout LoadedConfiguration
     ) throws(ConfigurationError) {
         guard case .object(let members) = value.content else {
-            throw error(value.place, section.name, "expected an object of settings")
+            throw error(value.location, section.name, "expected an object of settings")
         }
         for member in members {
             if let inner = section.sections.first(where: { $0.key == member.key }) {
@@ -32,20 +32,22 @@ struct SettingsTree {
         guard let setting = section.settings.first(where: { $0.key == member.key }) else {
             let known = section.settings.map(\.key) + section.sections.map(\.key)
             throw error(
-                member.keyPlace, path,
+                member.keyLocation, path,
                 "unknown key; expected one of \(known.joined(separator: ", "))")
         }
         guard setting.put(member.value.content, into: &loaded.values) else {
-            throw error(member.value.place, path, "expected \(setting.allowed)")
+            throw error(member.value.location, path, "expected \(setting.allowed)")
         }
-        let place = member.keyPlace
-        loaded.note(.file(file, line: place.line, column: place.column), of: setting)
+        let location = member.keyLocation
+        loaded.note(.file(file, line: location.line, column: location.column), of: setting)
     }
 
-    private func error(_ place: JSON5Place, _ path: String, _ reason: String) -> ConfigurationError
-    {
+    private func error(
+        _ location: JSON5Location, _ path: String, _ reason: String
+    ) -> ConfigurationError {
         ConfigurationError(
-            origin: .file(file, line: place.line, column: place.column), path: path, reason: reason)
+            origin: .file(file, line: location.line, column: location.column), path: path,
+            reason: reason)
     }
 }
 

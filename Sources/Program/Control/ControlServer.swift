@@ -28,7 +28,7 @@ package final class ControlServer: Sendable {
     private let path: String
     private let run: Run
     private let accepting = DispatchQueue(label: "lenticular.control")
-    private let places = DispatchSemaphore(value: ControlServer.commandCountMax)
+    private let slots = DispatchSemaphore(value: ControlServer.commandCountMax)
     private let unfinished = DispatchGroup()
     private let isOpen = Atomic(true)
     /// The callers that have not sent their whole command, by descriptor, the oldest first.
@@ -124,8 +124,8 @@ package final class ControlServer: Sendable {
         do {
             guard let (request, user) = try command(of: caller) else { return }
             // A silent caller must not keep a slot from others.
-            places.wait()
-            defer { places.signal() }
+            slots.wait()
+            defer { slots.signal() }
             let answer = run(request, user, FileSender(to: caller))
             try caller.send(answer.frame)
         } catch {

@@ -41,8 +41,8 @@ struct RequestIdentifiers: RandomNumberGenerator {
         let low = next() & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         return String(unsafeUninitializedCapacity: 36) { text in
             let bytes = UnsafeMutableRawBufferPointer(text)
-            func write(_ digits: UInt32, at place: Int) {
-                bytes.storeBytes(of: digits, toByteOffset: place, as: UInt32.self)
+            func write(_ digits: UInt32, at offset: Int) {
+                bytes.storeBytes(of: digits, toByteOffset: offset, as: UInt32.self)
             }
             // Groups of 8, 4, 4, 4 and 12 digits, with a hyphen before each but the first.
             let digits = (

@@ -188,9 +188,9 @@
         }
 
         private func fail(_ failure: ClientFailure) {
-            let (former, all) = (phase, underWay)
+            let (previous, all) = (phase, underWay)
             end()
-            switch former {
+            switch previous {
             case .opening: destination.failed(self, failure, others: otherAddresses)
             case .open:
                 for request in all.values { request.end(.failure(failure)) }

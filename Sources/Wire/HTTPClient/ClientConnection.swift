@@ -13,7 +13,7 @@ final class ClientConnection: @unchecked Sendable {
         do throws(BlockingConnection.Failure) {
             connection = try BlockingConnection(
                 to: origin.host, port: origin.port,
-                BlockingConnection.Patience(
+                BlockingConnection.TimeLimits(
                     connectMillisecondsMax: options.connectMillisecondsMax,
                     silenceMillisecondsMax: options.silenceMillisecondsMax))
         } catch {

@@ -5,10 +5,10 @@ struct JSONByteWord {
 
     private let bits: UInt64
 
-    /// - Parameter place: has at least eight readable bytes.
+    /// - Parameter cursor: has at least eight readable bytes.
     @inline(__always)
-    init(at place: UnsafePointer<UInt8>) {
-        let word = UnsafeRawPointer(place).loadUnaligned(as: UInt64.self)
+    init(at cursor: UnsafePointer<UInt8>) {
+        let word = UnsafeRawPointer(cursor).loadUnaligned(as: UInt64.self)
         bits = UInt64(littleEndian: word)
     }
 

@@ -3,12 +3,12 @@ enum JSONEscape {
     /// The value of four hexadecimal digits; nil when there are not four.
     @inline(__always)
     static func codeUnit(
-        _ place: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
+        _ cursor: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>
     ) -> UInt32? {
-        guard end - place >= 4 else { return nil }
+        guard end - cursor >= 4 else { return nil }
         var value: UInt32 = 0
         for position in 0..<4 {
-            let byte = place[position]
+            let byte = cursor[position]
             let letter = (byte | 0x20) &- UInt8(ascii: "a")
             if byte &- 0x30 < 10 {
                 value = value &<< 4 | UInt32(byte &- 0x30)
@@ -29,15 +29,15 @@ enum JSONEscape {
         let end = start + inside.count
         bytes.reserveCapacity(bytes.count + inside.count)
         var plain = start
-        var place = start
-        while place < end {
-            guard place.pointee == UInt8(ascii: "\\") else {
-                place += 1
+        var cursor = start
+        while cursor < end {
+            guard cursor.pointee == UInt8(ascii: "\\") else {
+                cursor += 1
                 continue
             }
-            bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: place - plain))
-            place = append(place, end, to: &bytes)
-            plain = place
+            bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: cursor - plain))
+            cursor = append(cursor, end, to: &bytes)
+            plain = cursor
         }
         bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: end - plain))
     }

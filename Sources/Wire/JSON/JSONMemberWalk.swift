@@ -19,7 +19,7 @@ package struct JSONMemberWalk {
     private let text: UnsafeBufferPointer<UInt8>
     private let start: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
-    private var place: UnsafePointer<UInt8>
+    private var cursor: UnsafePointer<UInt8>
     private let known: Range<Int>?
     /// Whether no member has been passed, so that no comma stands before the next.
     private var isAtStart = true
@@ -29,15 +29,15 @@ package struct JSONMemberWalk {
     /// - Parameter known: where one of the values is, which then need not be gone through.
     /// - Throws: `JSONError` where no object begins.
     package init(
-        _ text: UnsafeRawBufferPointer, objectAt place: Int = 0, knowing known: Range<Int>? = nil
+        _ text: UnsafeRawBufferPointer, objectAt cursor: Int = 0, knowing known: Range<Int>? = nil
     ) throws(JSONError) {
         let text = text.assumingMemoryBound(to: UInt8.self)
-        guard let start = text.baseAddress, (0..<text.count).contains(place),
-            text[place] == UInt8(ascii: "{"), known?.upperBound ?? 0 <= text.count
-        else { throw JSONError(at: place, in: text, reason: "expected an object") }
+        guard let start = text.baseAddress, (0..<text.count).contains(cursor),
+            text[cursor] == UInt8(ascii: "{"), known?.upperBound ?? 0 <= text.count
+        else { throw JSONError(at: cursor, in: text, reason: "expected an object") }
         self.text = text
         self.start = start
-        self.place = start + place + 1
+        self.cursor = start + cursor + 1
         end = start + text.count
         self.known = known
     }
@@ -47,23 +47,23 @@ package struct JSONMemberWalk {
     /// - Throws: `JSONError` where neither a member nor the end of the object is.
     package mutating func next() throws(JSONError) -> Member? {
         skipSpace()
-        if place < end, place.pointee == UInt8(ascii: "}") { return nil }
+        if cursor < end, cursor.pointee == UInt8(ascii: "}") { return nil }
         if !isAtStart { try take(UInt8(ascii: ","), "expected ',' or '}'") }
         isAtStart = false
         skipSpace()
-        let keyStart = place - start + 1
+        let keyStart = cursor - start + 1
         try skipString()
-        let keyEnd = place - start - 1
+        let keyEnd = cursor - start - 1
         skipSpace()
         try take(UInt8(ascii: ":"), "expected ':'")
         skipSpace()
-        let valueStart = place - start
+        let valueStart = cursor - start
         if let known, known.lowerBound == valueStart {
-            place = start + known.upperBound
+            cursor = start + known.upperBound
         } else {
             try skipValue()
         }
-        return Member(key: keyStart..<keyEnd, value: valueStart..<place - start)
+        return Member(key: keyStart..<keyEnd, value: valueStart..<cursor - start)
     }
 
     /// The value of a member that has not been passed; nil when there is none.
@@ -87,66 +87,66 @@ package struct JSONMemberWalk {
         return string.withUTF8Buffer { holds($0, at: value.lowerBound + 1..<value.upperBound - 1) }
     }
 
-    private func holds(_ words: UnsafeBufferPointer<UInt8>, at place: Range<Int>) -> Bool {
-        guard place.count == words.count, let first = words.baseAddress else { return false }
-        return memcmp(start + place.lowerBound, first, words.count) == 0
+    private func holds(_ words: UnsafeBufferPointer<UInt8>, at cursor: Range<Int>) -> Bool {
+        guard cursor.count == words.count, let first = words.baseAddress else { return false }
+        return memcmp(start + cursor.lowerBound, first, words.count) == 0
     }
 
     // MARK: - Passing
 
     private func error(_ reason: String) -> JSONError {
-        JSONError(at: place - start, in: text, reason: reason)
+        JSONError(at: cursor - start, in: text, reason: reason)
     }
 
     @inline(__always)
     private mutating func take(_ byte: UInt8, _ reason: StaticString) throws(JSONError) {
-        guard place < end, place.pointee == byte else { throw error("\(reason)") }
-        place += 1
+        guard cursor < end, cursor.pointee == byte else { throw error("\(reason)") }
+        cursor += 1
     }
 
     @inline(__always)
     private mutating func skipSpace() {
-        while place < end, place.pointee <= 0x20 { place += 1 }
+        while cursor < end, cursor.pointee <= 0x20 { cursor += 1 }
     }
 
     @inline(__always)
     private mutating func skipString() throws(JSONError) {
         try take(UInt8(ascii: "\""), "expected a string")
         while true {
-            if end - place >= 8 {
-                let marks = JSONByteWord(at: place).escapes
-                place += JSONByteWord.bytesBefore(marks)
+            if end - cursor >= 8 {
+                let marks = JSONByteWord(at: cursor).escapes
+                cursor += JSONByteWord.bytesBefore(marks)
                 if marks == 0 { continue }
             }
-            guard place < end else { throw error("expected the end of the string") }
-            switch place.pointee {
+            guard cursor < end else { throw error("expected the end of the string") }
+            switch cursor.pointee {
             case UInt8(ascii: "\""):
-                place += 1
+                cursor += 1
                 return
-            case UInt8(ascii: "\\") where end - place >= 2: place += 2
-            default: place += 1
+            case UInt8(ascii: "\\") where end - cursor >= 2: cursor += 2
+            default: cursor += 1
             }
         }
     }
 
     @inline(__always)
     private mutating func skipValue() throws(JSONError) {
-        guard place < end else { throw error("expected a value") }
-        switch place.pointee {
+        guard cursor < end else { throw error("expected a value") }
+        switch cursor.pointee {
         case UInt8(ascii: "\""): try skipString()
         case UInt8(ascii: "{"), UInt8(ascii: "["): try skipContainer()
         default:
-            let first = place
-            while place < end, !Self.ends(place.pointee) { place += 1 }
-            if place == first { throw error("expected a value") }
+            let first = cursor
+            while cursor < end, !Self.ends(cursor.pointee) { cursor += 1 }
+            if cursor == first { throw error("expected a value") }
         }
     }
 
     private mutating func skipContainer() throws(JSONError) {
         var depth = 0
         repeat {
-            guard place < end else { throw error("expected the end of the container") }
-            switch place.pointee {
+            guard cursor < end else { throw error("expected the end of the container") }
+            switch cursor.pointee {
             case UInt8(ascii: "\""):
                 try skipString()
                 continue
@@ -154,7 +154,7 @@ package struct JSONMemberWalk {
             case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
             default: break
             }
-            place += 1
+            cursor += 1
         } while depth > 0
     }
 

@@ -22,22 +22,22 @@ struct JSONParser {
             throw scanner.refusal(at: start, .noByteOrderMark)
         }
         var inner = Innermost()
-        var place = scanner.skipSpace(start)
+        var cursor = scanner.skipSpace(start)
         repeat {
-            place = try value(place, &tape, &inner)
+            cursor = try value(cursor, &tape, &inner)
             // After a value: its container goes on with a next one, or ends, and then perhaps the
             // container around it.
             while inner.depth > 0 {
-                place = scanner.skipSpace(place)
-                if place < scanner.end, place.pointee == UInt8(ascii: ",") {
-                    place = scanner.skipSpace(place + 1)
+                cursor = scanner.skipSpace(cursor)
+                if cursor < scanner.end, cursor.pointee == UInt8(ascii: ",") {
+                    cursor = scanner.skipSpace(cursor + 1)
                     break
                 }
-                place = try close(place, &tape, &inner)
+                cursor = try close(cursor, &tape, &inner)
             }
         } while inner.depth > 0
-        place = scanner.skipSpace(place)
-        if place < scanner.end { throw scanner.refusal(at: place, .end) }
+        cursor = scanner.skipSpace(cursor)
+        if cursor < scanner.end { throw scanner.refusal(at: cursor, .end) }
     }
 
     /// The innermost container that is open.
@@ -54,25 +54,25 @@ struct JSONParser {
     private func value(
         _ from: UnsafePointer<UInt8>, _ tape: inout JSONTape, _ inner: inout Innermost
     ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
-        var place = from
+        var cursor = from
         while true {
-            if inner.isObject { place = try key(place, &tape) }
+            if inner.isObject { cursor = try key(cursor, &tape) }
             inner.members &+= 1
-            guard place < scanner.end else { throw scanner.refusal(at: place, .value) }
-            let first = place.pointee
-            if first == UInt8(ascii: "\"") { return try string(place, &tape) }
+            guard cursor < scanner.end else { throw scanner.refusal(at: cursor, .value) }
+            let first = cursor.pointee
+            if first == UInt8(ascii: "\"") { return try string(cursor, &tape) }
             guard first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else {
-                return try scalar(place, first, &tape)
+                return try scalar(cursor, first, &tape)
             }
-            if inner.depth == depthMax { throw scanner.refusal(at: place, .fewerLevels) }
+            if inner.depth == depthMax { throw scanner.refusal(at: cursor, .fewerLevels) }
             let isObject = first == UInt8(ascii: "{")
             let index = tape.open(
-                isObject ? .object : .array, offset: place - scanner.start, inside: inner.index)
-            place = scanner.skipSpace(place + 1)
+                isObject ? .object : .array, offset: cursor - scanner.start, inside: inner.index)
+            cursor = scanner.skipSpace(cursor + 1)
             // The closing byte is first + 2 for both kinds of brackets.
-            if place < scanner.end, place.pointee == first &+ 2 {
-                _ = tape.close(index, members: 0, endOffset: place + 1 - scanner.start)
-                return place + 1
+            if cursor < scanner.end, cursor.pointee == first &+ 2 {
+                _ = tape.close(index, members: 0, endOffset: cursor + 1 - scanner.start)
+                return cursor + 1
             }
             if inner.depth > 0 { tape.note(members: inner.members, of: inner.index) }
             inner = Innermost(
@@ -94,7 +94,7 @@ struct JSONParser {
 
     @inline(__always)
     private func scalar(
-        _ place: UnsafePointer<UInt8>, _ first: UInt8, _ tape: inout JSONTape
+        _ cursor: UnsafePointer<UInt8>, _ first: UInt8, _ tape: inout JSONTape
     ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         let after: UnsafePointer<UInt8>
         let kind: JSONValue.Kind
@@ -102,20 +102,21 @@ struct JSONParser {
         switch first {
         case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
             kind = .number
-            after = try scanner.number(place, isInteger: &flag)
+            after = try scanner.number(cursor, isInteger: &flag)
         case UInt8(ascii: "t"):
             kind = .true
-            after = try scanner.word(place, "true")
+            after = try scanner.word(cursor, "true")
         case UInt8(ascii: "f"):
             kind = .false
-            after = try scanner.word(place, "false")
+            after = try scanner.word(cursor, "false")
         case UInt8(ascii: "n"):
             kind = .null
-            after = try scanner.word(place, "null")
-        default: throw scanner.refusal(at: place, .value)
+            after = try scanner.word(cursor, "null")
+        default: throw scanner.refusal(at: cursor, .value)
         }
         tape.append(
-            JSONTape.entry(kind, flag: flag, offset: place - scanner.start, length: after - place))
+            JSONTape.entry(kind, flag: flag, offset: cursor - scanner.start, length: after - cursor)
+        )
         return after
     }
 
@@ -127,21 +128,21 @@ struct JSONParser {
         guard from < scanner.end, from.pointee == UInt8(ascii: "\"") else {
             throw scanner.refusal(at: from, .key)
         }
-        let place = scanner.skipSpace(try string(from, &tape))
-        guard place < scanner.end, place.pointee == UInt8(ascii: ":") else {
-            throw scanner.refusal(at: place, .colon)
+        let cursor = scanner.skipSpace(try string(from, &tape))
+        guard cursor < scanner.end, cursor.pointee == UInt8(ascii: ":") else {
+            throw scanner.refusal(at: cursor, .colon)
         }
-        return scanner.skipSpace(place + 1)
+        return scanner.skipSpace(cursor + 1)
     }
 
     /// Closes the innermost container if its bracket stands here.
     @inline(__always)
     private func close(
-        _ place: UnsafePointer<UInt8>, _ tape: inout JSONTape, _ inner: inout Innermost
+        _ cursor: UnsafePointer<UInt8>, _ tape: inout JSONTape, _ inner: inout Innermost
     ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
         let bracket = inner.isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")
-        guard place < scanner.end, place.pointee == bracket else {
-            throw scanner.refusal(at: place, inner.isObject ? .commaOrBrace : .commaOrBracket)
+        guard cursor < scanner.end, cursor.pointee == bracket else {
+            throw scanner.refusal(at: cursor, inner.isObject ? .commaOrBrace : .commaOrBracket)
         }
         if inner.isObject,
             let twice = keys.repeatedKey(of: inner.index, members: inner.members, tape)
@@ -149,12 +150,12 @@ struct JSONParser {
             throw scanner.refusal(at: scanner.start + twice, .keyOnce)
         }
         inner.index = tape.close(
-            inner.index, members: inner.members, endOffset: place + 1 - scanner.start)
+            inner.index, members: inner.members, endOffset: cursor + 1 - scanner.start)
         inner.depth &-= 1
         if inner.depth > 0 {
             inner.isObject = tape.isObject(inner.index)
             inner.members = tape.members(of: inner.index)
         }
-        return place + 1
+        return cursor + 1
     }
 }

@@ -7,9 +7,9 @@ struct JSONScanner {
 
     @inline(__always)
     func refusal(
-        at place: UnsafePointer<UInt8>, _ expectation: JSONRefusal.Expectation
+        at cursor: UnsafePointer<UInt8>, _ expectation: JSONRefusal.Expectation
     ) -> JSONRefusal {
-        JSONRefusal(offset: place - start, expectation: expectation)
+        JSONRefusal(offset: cursor - start, expectation: expectation)
     }
 
     @inline(__always)
@@ -20,14 +20,14 @@ struct JSONScanner {
     }
 
     private func skipLongSpace(_ from: UnsafePointer<UInt8>) -> UnsafePointer<UInt8> {
-        var place = from
-        while place < end {
-            switch place.pointee {
-            case 0x20, 0x0A, 0x0D, 0x09: place += 1
-            default: return place
+        var cursor = from
+        while cursor < end {
+            switch cursor.pointee {
+            case 0x20, 0x0A, 0x0D, 0x09: cursor += 1
+            default: return cursor
             }
         }
-        return place
+        return cursor
     }
 
     /// From after the opening quote to after the closing one.
@@ -35,27 +35,27 @@ struct JSONScanner {
     func string(
         _ from: UnsafePointer<UInt8>, escaped: inout Bool
     ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
-        var place = from
-        while end - place >= 8 {
-            let stops = JSONByteWord(at: place).stops
+        var cursor = from
+        while end - cursor >= 8 {
+            let stops = JSONByteWord(at: cursor).stops
             if stops == 0 {
-                place += 8
+                cursor += 8
                 continue
             }
-            place += JSONByteWord.bytesBefore(stops)
-            if place.pointee == UInt8(ascii: "\"") { return place + 1 }
-            place = try special(place, escaped: &escaped)
+            cursor += JSONByteWord.bytesBefore(stops)
+            if cursor.pointee == UInt8(ascii: "\"") { return cursor + 1 }
+            cursor = try special(cursor, escaped: &escaped)
         }
-        while place < end {
-            let byte = place.pointee
-            if byte == UInt8(ascii: "\"") { return place + 1 }
+        while cursor < end {
+            let byte = cursor.pointee
+            if byte == UInt8(ascii: "\"") { return cursor + 1 }
             if byte >= 0x20, byte < 0x80, byte != UInt8(ascii: "\\") {
-                place += 1
+                cursor += 1
             } else {
-                place = try special(place, escaped: &escaped)
+                cursor = try special(cursor, escaped: &escaped)
             }
         }
-        throw refusal(at: place, .stringEnd)
+        throw refusal(at: cursor, .stringEnd)
     }
 
     /// Steps over an escape or over scalars beyond ASCII; refuses control characters.
@@ -69,13 +69,13 @@ struct JSONScanner {
         if from.pointee < 0x20 {
             throw refusal(at: from, .noControlCharacter)
         }
-        var place = from
-        while place < end, place.pointee >= 0x80 {
-            let length = UTF8Sequence.length(place, end)
-            if length == 0 { throw refusal(at: place, .utf8) }
-            place += length
+        var cursor = from
+        while cursor < end, cursor.pointee >= 0x80 {
+            let length = UTF8Sequence.length(cursor, end)
+            if length == 0 { throw refusal(at: cursor, .utf8) }
+            cursor += length
         }
-        return place
+        return cursor
     }
 
     private func escape(_ from: UnsafePointer<UInt8>) throws(JSONRefusal) -> UnsafePointer<UInt8> {
@@ -105,39 +105,40 @@ struct JSONScanner {
     func number(
         _ from: UnsafePointer<UInt8>, isInteger: inout Bool
     ) throws(JSONRefusal) -> UnsafePointer<UInt8> {
-        var place = from
-        if place.pointee == UInt8(ascii: "-") { place += 1 }
-        if place < end, place.pointee == UInt8(ascii: "0") {
-            place += 1
-            if place < end, isDigit(place.pointee) {
-                throw refusal(at: place, .noLeadingZero)
+        var cursor = from
+        if cursor.pointee == UInt8(ascii: "-") { cursor += 1 }
+        if cursor < end, cursor.pointee == UInt8(ascii: "0") {
+            cursor += 1
+            if cursor < end, isDigit(cursor.pointee) {
+                throw refusal(at: cursor, .noLeadingZero)
             }
         } else {
-            place = try digits(place)
+            cursor = try digits(cursor)
         }
         isInteger = true
-        if place < end, place.pointee == UInt8(ascii: ".") {
+        if cursor < end, cursor.pointee == UInt8(ascii: ".") {
             isInteger = false
-            place = try digits(place + 1)
+            cursor = try digits(cursor + 1)
         }
-        if place < end, place.pointee | 0x20 == UInt8(ascii: "e") {
+        if cursor < end, cursor.pointee | 0x20 == UInt8(ascii: "e") {
             isInteger = false
-            place += 1
-            if place < end, place.pointee == UInt8(ascii: "+") || place.pointee == UInt8(ascii: "-")
+            cursor += 1
+            if cursor < end,
+                cursor.pointee == UInt8(ascii: "+") || cursor.pointee == UInt8(ascii: "-")
             {
-                place += 1
+                cursor += 1
             }
-            place = try digits(place)
+            cursor = try digits(cursor)
         }
-        return place
+        return cursor
     }
 
     @inline(__always)
     private func digits(_ from: UnsafePointer<UInt8>) throws(JSONRefusal) -> UnsafePointer<UInt8> {
-        var place = from
-        while place < end, isDigit(place.pointee) { place += 1 }
-        if place == from { throw refusal(at: place, .digit) }
-        return place
+        var cursor = from
+        while cursor < end, isDigit(cursor.pointee) { cursor += 1 }
+        if cursor == from { throw refusal(at: cursor, .digit) }
+        return cursor
     }
 
     @inline(__always)

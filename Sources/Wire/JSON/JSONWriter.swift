@@ -76,25 +76,25 @@ package struct JSONWriter: Sendable {
 
     private mutating func escape(_ start: UnsafePointer<UInt8>, _ end: UnsafePointer<UInt8>) {
         var plain = start
-        var place = start
-        while place < end {
-            if end - place >= 8 {
-                let marks = JSONByteWord(at: place).escapes
+        var cursor = start
+        while cursor < end {
+            if end - cursor >= 8 {
+                let marks = JSONByteWord(at: cursor).escapes
                 if marks == 0 {
-                    place += 8
+                    cursor += 8
                     continue
                 }
-                place += JSONByteWord.bytesBefore(marks)
-            } else if place.pointee >= 0x20, place.pointee != UInt8(ascii: "\""),
-                place.pointee != UInt8(ascii: "\\")
+                cursor += JSONByteWord.bytesBefore(marks)
+            } else if cursor.pointee >= 0x20, cursor.pointee != UInt8(ascii: "\""),
+                cursor.pointee != UInt8(ascii: "\\")
             {
-                place += 1
+                cursor += 1
                 continue
             }
-            bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: place - plain))
-            escape(place.pointee)
-            place += 1
-            plain = place
+            bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: cursor - plain))
+            escape(cursor.pointee)
+            cursor += 1
+            plain = cursor
         }
         bytes.append(contentsOf: UnsafeBufferPointer(start: plain, count: end - plain))
     }

@@ -35,7 +35,7 @@ package struct MailServer: Sendable {
         do throws(BlockingConnection.Failure) {
             wire = try BlockingConnection(
                 to: host, port: port,
-                BlockingConnection.Patience(
+                BlockingConnection.TimeLimits(
                     connectMillisecondsMax: millisecondsMax,
                     silenceMillisecondsMax: millisecondsMax,
                     wholeMillisecondsMax: 4 * max(millisecondsMax, 0)))

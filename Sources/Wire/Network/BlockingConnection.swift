@@ -14,7 +14,7 @@ package final class BlockingConnection {
     }
 
     /// How long a connection may take.
-    package struct Patience: Sendable {
+    package struct TimeLimits: Sendable {
         /// For each address of the host.
         package var connectMillisecondsMax: Int
         /// In which not a byte moves, in either direction.
@@ -36,24 +36,24 @@ package final class BlockingConnection {
 
     private let host: String
     private let socket: Socket
-    private let patience: Patience
+    private let timeLimits: TimeLimits
     private let clock = MonotonicClock.system
     private let deadline: UInt64
     private var tls: TLSSession?
     private var encrypted: [UInt8] = []
 
     /// Connects to a host, by its name or address.
-    package init(to host: String, port: UInt16, _ patience: Patience) throws(Failure) {
+    package init(to host: String, port: UInt16, _ timeLimits: TimeLimits) throws(Failure) {
         self.host = host
-        self.patience = patience
+        self.timeLimits = timeLimits
         do throws(SystemError) {
             socket = try Socket.connect(
-                host: host, port: port, milliseconds: patience.connectMillisecondsMax)
+                host: host, port: port, milliseconds: timeLimits.connectMillisecondsMax)
         } catch {
             throw .unreachable("\(error)")
         }
         let now = clock.milliseconds()
-        deadline = patience.wholeMillisecondsMax.map { now &+ UInt64(max($0, 0)) } ?? .max
+        deadline = timeLimits.wholeMillisecondsMax.map { now &+ UInt64(max($0, 0)) } ?? .max
     }
 
     deinit {
@@ -178,7 +178,7 @@ package final class BlockingConnection {
                 for: readiness,
                 milliseconds: Int(
                     clamping: min(
-                        UInt64(max(patience.silenceMillisecondsMax, 0)), deadline - now)))
+                        UInt64(max(timeLimits.silenceMillisecondsMax, 0)), deadline - now)))
         } catch {
             throw .broken("\(error)")
         }

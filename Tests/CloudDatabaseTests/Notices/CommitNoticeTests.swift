@@ -25,7 +25,7 @@ struct CommitNoticeTests {
         #expect(!moved.hasCome)
         let position = try server.put("r", "{}", in: near)
         #expect(
-            moved.wait() == CommitNotice(position: position, places: [.zone(near.number)]))
+            moved.wait() == CommitNotice(position: position, parts: [.zone(near.number)]))
         #expect(notices.waitCount == 0)
     }
 
@@ -54,43 +54,43 @@ struct CommitNoticeTests {
         try server.put("r", "{}", in: zone)
         let moved = Moved()
         watch.whenMoved(moved.wake)
-        #expect(moved.wait()?.places == [.zone(zone.number)])
+        #expect(moved.wait()?.parts == [.zone(zone.number)])
     }
 
     @Test("What somebody has at hand goes to one who waits and takes it, once")
     func hand() throws {
-        let place = StorePlace.destination(DestinationNumber(7))
+        let part = StorePart.destination(DestinationNumber(7))
         let taken = Mutex<[[UInt8]]>([])
         func notice(_ text: String) -> HandedNotice {
             HandedNotice(user: NoticedStore.owner, payload: Array(text.utf8)) { _ in }
         }
-        #expect(!notices.hand(notice("nobody waits"), at: place))
-        let watch = notices.watch([place])
-        #expect(!notices.hand(notice("they still look"), at: place))
+        #expect(!notices.hand(notice("nobody waits"), at: part))
+        let watch = notices.watch([part])
+        #expect(!notices.hand(notice("they still look"), at: part))
         watch.whenMoved({ _ in Issue.record("woken") }) { handed in
             taken.withLock { $0.append(handed.payload) }
             return true
         }
         #expect(!notices.hand(notice("elsewhere"), at: .destination(DestinationNumber(8))))
-        #expect(notices.hand(notice("first"), at: place))
-        #expect(!notices.hand(notice("second"), at: place))
+        #expect(notices.hand(notice("first"), at: part))
+        #expect(!notices.hand(notice("second"), at: part))
         #expect(taken.withLock { $0 } == [Array("first".utf8)])
         #expect(notices.waitCount == 0)
     }
 
     @Test("Nothing is handed on where one of those who wait only looks, or refuses")
     func refused() throws {
-        let place = StorePlace.destination(DestinationNumber(7))
+        let part = StorePart.destination(DestinationNumber(7))
         let handed = HandedNotice(user: NoticedStore.owner, payload: []) { _ in }
-        let looking = notices.watch([place])
+        let looking = notices.watch([part])
         looking.whenMoved { _ in }
-        let taking = notices.watch([place])
+        let taking = notices.watch([part])
         taking.whenMoved({ _ in }) { _ in true }
-        #expect(!notices.hand(handed, at: place))
+        #expect(!notices.hand(handed, at: part))
         looking.end()
-        #expect(notices.hand(handed, at: place))
-        notices.watch([place]).whenMoved({ _ in }) { _ in false }
-        #expect(!notices.hand(handed, at: place))
+        #expect(notices.hand(handed, at: part))
+        notices.watch([part]).whenMoved({ _ in }) { _ in false }
+        #expect(!notices.hand(handed, at: part))
         #expect(notices.waitCount == 0)
     }
 
@@ -152,10 +152,10 @@ struct CommitNoticeTests {
         }
     }
 
-    private func expectMove(_ places: Set<StorePlace>, _ change: () throws -> Void) throws {
-        let moved = places.map { place in
+    private func expectMove(_ parts: Set<StorePart>, _ change: () throws -> Void) throws {
+        let moved = parts.map { part in
             let moved = Moved()
-            notices.watch([place]).whenMoved(moved.wake)
+            notices.watch([part]).whenMoved(moved.wake)
             return moved
         }
         try change()

@@ -23,7 +23,7 @@ struct FollowingTests {
         let zone: ZoneNumber
         var name: String?
         var body: String?
-        var former: String?
+        var previous: String?
         var person: UserRecordName?
 
         init(_ change: FollowedChange) {
@@ -32,7 +32,7 @@ struct FollowingTests {
             zone = change.zone
             name = change.name?.text
             body = change.version.map { String(decoding: $0.body, as: UTF8.self) }
-            former = change.former.map { String(decoding: $0.body, as: UTF8.self) }
+            previous = change.previous.map { String(decoding: $0.body, as: UTF8.self) }
             person = change.person
         }
     }
@@ -204,12 +204,13 @@ struct FollowingTests {
     }
 
     @Test("A former version is there for exactly what was asked")
-    func former() throws {
+    func previous() throws {
         let near = try server.zone("near")
         let far = try server.zone("far")
         let others = try server.zone("z", of: NoticedStore.other)
         try follower().begin(wanting: [
-            FormerWanted(.zone(near.number), type: 1), FormerWanted(.owner(others.owner)),
+            PreviousVersionNeed(.zone(near.number), type: 1),
+            PreviousVersionNeed(.owner(others.owner)),
         ])
         for (zone, type) in [(near, 1), (near, 2), (far, 1), (others, 5)] as [(StoredZone, Int64)] {
             for body in ["1", "2", nil, "3", "4"] {
@@ -221,7 +222,7 @@ struct FollowingTests {
         // The first is new and the one after the deletion too: there was nothing alive before.
         let kept: [String?] = [nil, asked[0], asked[1], nil, asked[3]]
         let none = [String?](repeating: nil, count: 5)
-        #expect(seen.map(\.former) == kept + none + none + kept)
+        #expect(seen.map(\.previous) == kept + none + none + kept)
         // So what a later change has replaced can still be read, but for the tombstone, which no version is.
         let replaced: [String?] = ["1", "2", nil, "3", "4"]
         let last: [String?] = [nil, nil, nil, nil, "4"]
@@ -229,14 +230,14 @@ struct FollowingTests {
         // Nothing of it is wanted any more.
         try follower().begin()
         try server.put("r1", "5", in: near)
-        #expect(try rest().map(\.former) == [nil])
+        #expect(try rest().map(\.previous) == [nil])
     }
 
     @Test("A write that fails leaves no change, and one that is run again leaves it once")
     func failures() throws {
         struct Refusal: Error {}
         let zone = try server.zone("z")
-        try follower().begin(wanting: [FormerWanted(.zone(zone.number))])
+        try follower().begin(wanting: [PreviousVersionNeed(.zone(zone.number))])
         let store = server.store
         let group = DispatchGroup()
         // Together in few groups, so that those that fail have the others run again.
@@ -253,7 +254,7 @@ struct FollowingTests {
         let bodies = (0..<50).filter { $0 % 5 != 0 }.map { "\($0)" }
         let seen = try rest()
         #expect(seen.map(\.body) == bodies)
-        #expect(seen.map(\.former) == [nil] + bodies.dropLast())
+        #expect(seen.map(\.previous) == [nil] + bodies.dropLast())
     }
 
     @Test("Two follow at their own pace, and what one has not seen stays")

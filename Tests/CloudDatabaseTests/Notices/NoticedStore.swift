@@ -73,8 +73,8 @@ extension StoreTransaction {
     func put(
         _ name: RecordName, _ body: String?, in zone: StoredZone, type: Int64 = 1
     ) throws -> Position {
-        let former = try head(of: name, in: zone.number)
-        let before = try former.flatMap { head in
+        let previous = try head(of: name, in: zone.number)
+        let before = try previous.flatMap { head in
             try version(at: head.position, in: zone.number) { version in
                 (isAlive: !version.flags.contains(.tombstone), bytes: version.body.count)
             }
@@ -83,8 +83,9 @@ extension StoreTransaction {
         let position = try takePosition()
         _ = try save(
             NewVersion(
-                zone: zone, name: name, position: position, former: former,
-                formerBytes: isAlive ? before?.bytes ?? 0 : 0, formerIsAlive: isAlive, type: type,
+                zone: zone, name: name, position: position, previous: previous,
+                previousBytes: isAlive ? before?.bytes ?? 0 : 0, previousIsAlive: isAlive,
+                type: type,
                 flags: body == nil ? .tombstone : VersionFlags(), body: Array((body ?? "{}").utf8)))
         return position
     }

@@ -34,7 +34,7 @@ struct IndexMaintenanceTests {
         .notes([
             .field("p", .near, .location(.init(latitude: 1, longitude: 179.5)), distance: 200_000)
         ]),
-        .notes(by: [.field("p", from: RecordQuery.Place(latitude: 80, longitude: -179))]),
+        .notes(by: [.field("p", from: RecordQuery.Coordinate(latitude: 80, longitude: -179))]),
         .notes(by: [.field("s"), .field("n"), .field("d", ascending: false)]),
         .notes(by: [.field("d", ascending: false)]),
     ]
@@ -54,7 +54,7 @@ struct IndexMaintenanceTests {
             fields["t"] = .text((0..<6).map { _ in text(&random) }.joined(separator: " "))
         }
         if random.happens(70) {
-            fields["p"] = .place(
+            fields["p"] = .location(
                 .random(in: -90...90, using: &random), .random(in: -180...180, using: &random))
         }
         return fields
@@ -158,7 +158,7 @@ struct IndexMaintenanceTests {
     func checkSees() throws {
         let server = try QueryStore()
         try server.save(
-            "r", ["n": .int(7), "t": .text("a cup of tea"), "p": .place(1, 2)])
+            "r", ["n": .int(7), "t": .text("a cup of tea"), "p": .location(1, 2)])
         for query in [
             RecordQuery.notes([.field("n", .equals, .int64(7))]),
             .notes([.field("t", .containsAnyTokens, .string("tea"))]),
@@ -170,7 +170,7 @@ struct IndexMaintenanceTests {
         for change in [
             "UPDATE new_index_values SET value = 8 WHERE value = 7",
             "INSERT INTO index_values SELECT * FROM new_index_values",
-            "DELETE FROM index_places",
+            "DELETE FROM index_locations",
             "INSERT INTO index_words (rowid, terms) VALUES (5, 'more')",
         ] {
             try server.damage(change)

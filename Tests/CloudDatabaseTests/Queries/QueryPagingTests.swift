@@ -41,10 +41,10 @@ struct QueryPagingTests {
         arguments: [true, false])
     func distances(ascending: Bool) throws {
         var random = SeededRandom("pages by distance")
-        let places = (0..<2_400).map { index in
+        let locations = (0..<2_400).map { index in
             // Some all over the globe, some in one country, some in one village of it.
             let width = [180, 1, 0.01][index % 3]
-            return RecordQuery.Place(
+            return RecordQuery.Coordinate(
                 latitude: width == 180
                     ? .random(in: -90...90, using: &random)
                     : 50 + .random(in: 0...width, using: &random),
@@ -54,17 +54,17 @@ struct QueryPagingTests {
         }
         let server = try QueryStore()
         try server.save(
-            places.enumerated().map { index, place in
-                ("r\(index)", ["p": .place(place.latitude, place.longitude)])
+            locations.enumerated().map { index, location in
+                ("r\(index)", ["p": .location(location.latitude, location.longitude)])
             })
         server.limits.queryRowsMax = 1_000
         for centre in [(50.05, 8.05), (0, 0), (-50, -172)] {
-            let centre = RecordQuery.Place(latitude: centre.0, longitude: centre.1)
+            let centre = RecordQuery.Coordinate(latitude: centre.0, longitude: centre.1)
             let sort = RecordQuery.Sort(
                 subject: .field(FieldName("p").required), ascending: ascending, relativeTo: centre)
-            let sorted = places.indices.sorted {
+            let sorted = locations.indices.sorted {
                 let (left, right) = (
-                    places[$0].distance(to: centre), places[$1].distance(to: centre)
+                    locations[$0].distance(to: centre), locations[$1].distance(to: centre)
                 )
                 return left == right ? ($0 < $1) == ascending : (left < right) == ascending
             }

@@ -18,7 +18,7 @@ extension QueryStore {
             }
             let order = QueryOrder(sorts: query.sorts)
             let search = SearchWords(snapshot, limits: limits)
-            var found: [(place: QueryPlace, name: String)] = []
+            var found: [(sortedRecord: SortedRecord, name: String)] = []
             var count = 0
             for zone in zones {
                 let tests = try query.filters.map {
@@ -36,13 +36,13 @@ extension QueryStore {
                     else { return true }
                     found.append(
                         (
-                            QueryPlace(keys: order.keys(of: fields), record: $0.record),
+                            SortedRecord(keys: order.keys(of: fields), record: $0.record),
                             String(decoding: name, as: UTF8.self)
                         ))
                     return true
                 }
             }
-            found.sort { order.precedes($0.place, $1.place) }
+            found.sort { order.precedes($0.sortedRecord, $1.sortedRecord) }
             return (found.map(\.name), count)
         }
     }

@@ -34,7 +34,7 @@ final class QueryStore {
                 type: FieldType(.string, isList: true))
         }
 
-        static func place(_ latitude: Double, _ longitude: Double) -> Field {
+        static func location(_ latitude: Double, _ longitude: Double) -> Field {
             Field(
                 json: "{\"latitude\":\(latitude),\"longitude\":\(longitude)}",
                 type: FieldType(.location))
@@ -100,7 +100,7 @@ final class QueryStore {
         Database(
             scope: .private, environment: .development,
             caller: Caller(kind: .user, userRecordName: user), limits: limits, storage: store,
-            identities: NobodyKnown(), random: .system)
+            identities: NoPeople(), random: .system)
     }
 
     /// What `check` finds in the file.
@@ -248,7 +248,7 @@ final class QueryStore {
 }
 
 /// These tests share nothing with anybody.
-private struct NobodyKnown: Identities {
+private struct NoPeople: Identities {
     func person(named name: UserRecordName) throws -> Person? { nil }
 }
 
@@ -302,9 +302,9 @@ extension RecordQuery.Filter {
 
 extension RecordQuery.Sort {
     static func field(
-        _ name: String, ascending: Bool = true, from place: RecordQuery.Place? = nil
+        _ name: String, ascending: Bool = true, from location: RecordQuery.Coordinate? = nil
     ) -> RecordQuery.Sort {
         RecordQuery.Sort(
-            subject: .field(FieldName(name).required), ascending: ascending, relativeTo: place)
+            subject: .field(FieldName(name).required), ascending: ascending, relativeTo: location)
     }
 }

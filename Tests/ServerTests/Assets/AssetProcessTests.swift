@@ -323,6 +323,6 @@ struct AssetProcessTests {
         let whole = try paths.map { try Data(contentsOf: URL(filePath: $0)) }
         try FileManager.default.removeItem(atPath: paths[0])
         try whole[1].prefix(20).write(to: URL(filePath: paths[1]))
-        try Patience.until { paths.map { FileManager.default.contents(atPath: $0) } == whole }
+        try Wait.until { paths.map { FileManager.default.contents(atPath: $0) } == whole }
     }
 }

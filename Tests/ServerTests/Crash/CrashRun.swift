@@ -89,7 +89,7 @@ final class CrashRun: @unchecked Sendable {
         ]
         for (index, (zone, name, mayTurn, sleeps)) in kinds.enumerated() {
             let follower = ZoneFollower(
-                Place(user: 0, zone: zone), name: name, mayTurn: mayTurn,
+                UserZone(user: 0, zone: zone), name: name, mayTurn: mayTurn,
                 random: SeededRandom(seed: seed, stream: 100 + index))
             followers.append((follower, sleeps))
         }
@@ -285,12 +285,12 @@ final class CrashRun: @unchecked Sendable {
         for user in Self.fields.indices {
             life.final.merge(try state(client(of: server, user), user)) { $1 }
         }
-        let places = life.final
+        let locations = life.final
         for (follower, sleeps) in followers where !sleeps || random.once(in: 4) {
-            guard follower.catchUp(client(of: server, follower.place.user), &life) else {
+            guard follower.catchUp(client(of: server, follower.location.user), &life) else {
                 throw Stopped(why: "\(follower.name): \(life.oddities.last ?? "lost")")
             }
-            life.replicas.append((follower.name, follower.place, follower.records))
+            life.replicas.append((follower.name, follower.location, follower.records))
             if random.once(in: 40) { follower.forget() }
         }
         for syncer in syncers {
@@ -298,8 +298,8 @@ final class CrashRun: @unchecked Sendable {
                 throw Stopped(why: "\(syncer.name): \(life.oddities.last ?? "lost")")
             }
             life.zoneReplicas.append((syncer.name, syncer.user, syncer.zoneNames))
-            for (place, records) in syncer.replicas {
-                life.replicas.append((syncer.name, place, records))
+            for (location, records) in syncer.replicas {
+                life.replicas.append((syncer.name, location, records))
             }
         }
         report.writes += life.writes.count
@@ -311,35 +311,35 @@ final class CrashRun: @unchecked Sendable {
         report.violations += check.run()
         ledger = check.ledger
         life = Life(number: life.number + 1)
-        life.initial = places
+        life.initial = locations
     }
 
     /// A fresh client's view of a user's zones, by the feed and by name.
-    private func state(_ client: DatabaseClient, _ user: Int) throws -> [Place: ZoneState] {
+    private func state(_ client: DatabaseClient, _ user: Int) throws -> [UserZone: ZoneState] {
         let listed = client.zones()
         guard case .success(let zones) = listed else { throw Stopped(why: "zones/list: \(listed)") }
-        var states: [Place: ZoneState] = [:]
+        var states: [UserZone: ZoneState] = [:]
         for zone in zones {
-            let place = Place(user: user, zone: zone)
-            let state = try state(client, place)
-            states[place] = state
-            try compareWithLookups(state, place, client)
+            let location = UserZone(user: user, zone: zone)
+            let state = try state(client, location)
+            states[location] = state
+            try compareWithLookups(state, location, client)
         }
         return states
     }
 
-    private func state(_ client: DatabaseClient, _ place: Place) throws -> ZoneState {
+    private func state(_ client: DatabaseClient, _ location: UserZone) throws -> ZoneState {
         var records: [String: RecordVersion] = [:]
         var token: FeedToken?
         while true {
             let reply = client.changes(
-                place.zone, after: token?.text, limit: 200, newestFirst: false)
+                location.zone, after: token?.text, limit: 200, newestFirst: false)
             guard case .success(let page) = reply else {
-                throw Stopped(why: "changes/zone of \(place): \(reply)")
+                throw Stopped(why: "changes/zone of \(location): \(reply)")
             }
             for (name, version) in page.records {
                 if version == nil {
-                    life.oddities.append("a deletion of \(name) in a first fetch of \(place)")
+                    life.oddities.append("a deletion of \(name) in a first fetch of \(location)")
                 }
                 records[name] = version
             }
@@ -351,19 +351,20 @@ final class CrashRun: @unchecked Sendable {
     }
 
     private func compareWithLookups(
-        _ state: ZoneState, _ place: Place, _ client: DatabaseClient
+        _ state: ZoneState, _ location: UserZone, _ client: DatabaseClient
     ) throws {
-        let touched = life.writes.filter { $0.place == place }.flatMap(\.operations).map(\.name)
+        let touched = life.writes.filter { $0.location == location }.flatMap(\.operations).map(
+            \.name)
         let names = Set(touched).union(state.records.keys)
         for start in stride(from: 0, to: names.count, by: 200) {
             let piece = Array(names.sorted()[start..<min(start + 200, names.count)])
-            let reply = client.lookup(place.zone, piece)
+            let reply = client.lookup(location.zone, piece)
             guard case .success(let versions) = reply else {
-                throw Stopped(why: "records/lookup in \(place): \(reply)")
+                throw Stopped(why: "records/lookup in \(location): \(reply)")
             }
             for (name, version) in zip(piece, versions) where version != state.records[name] {
                 life.oddities.append(
-                    "\(name) of \(place) is \(state.records[name]?.description ?? "missing") in "
+                    "\(name) of \(location) is \(state.records[name]?.description ?? "missing") in "
                         + "the feed and \(version?.description ?? "missing") when looked up")
             }
         }

@@ -25,8 +25,8 @@ final class CrashWriter: @unchecked Sendable {
     private let field: Field
     private var random: SeededRandom
     private var count = 0
-    private var believed: [Place: [String: Int64]] = [:]
-    private var former: [Place: [String: Int64]] = [:]
+    private var believed: [UserZone: [String: Int64]] = [:]
+    private var previous: [UserZone: [String: Int64]] = [:]
     private(set) var noted = Life(number: 0)
     /// When its connection was last lost, and how.
     private(set) var lost: (at: UInt64, why: String)?
@@ -45,17 +45,17 @@ final class CrashWriter: @unchecked Sendable {
     }
 
     /// Takes over what a fresh client would know.
-    func learn(_ states: [Place: ZoneState]) {
+    func learn(_ states: [UserZone: ZoneState]) {
         believed = [:]
-        for (place, state) in states where place.user == user {
-            believed[place] = state.records.mapValues(\.tag)
+        for (location, state) in states where location.user == user {
+            believed[location] = state.records.mapValues(\.tag)
         }
     }
 
     /// Makes the zones that stay; nil when the server went away.
     func makeZones(_ client: DatabaseClient) -> Life? {
         noted = Life(number: 0)
-        for zone in field.zones { changeZone(Place(user: user, zone: zone.name), false, client) }
+        for zone in field.zones { changeZone(UserZone(user: user, zone: zone.name), false, client) }
         return lost == nil ? noted : nil
     }
 
@@ -73,13 +73,13 @@ final class CrashWriter: @unchecked Sendable {
     // MARK: - Writes
 
     /// A place and some of its names, none twice.
-    private func pick(_ count: Int) -> (place: Place, names: [String]) {
+    private func pick(_ count: Int) -> (location: UserZone, names: [String]) {
         if let fleeting = field.fleeting, random.once(in: 5) {
-            let place = Place(user: user, zone: fleeting)
-            return (place, names(of: Self.fleetingNames, count))
+            let location = UserZone(user: user, zone: fleeting)
+            return (location, names(of: Self.fleetingNames, count))
         }
         let zone = field.zones[random.below(field.zones.count)]
-        return (Place(user: user, zone: zone.name), names(of: zone.records, count))
+        return (UserZone(user: user, zone: zone.name), names(of: zone.records, count))
     }
 
     private func names(of all: Int, _ count: Int) -> [String] {
@@ -87,22 +87,24 @@ final class CrashWriter: @unchecked Sendable {
     }
 
     private func modify(_ client: DatabaseClient, names count: Int, isAtomic: Bool) {
-        let (place, names) = pick(count)
-        send(names.map { operation($0, in: place) }, to: place, isAtomic, client)
+        let (location, names) = pick(count)
+        send(names.map { operation($0, in: location) }, to: location, isAtomic, client)
     }
 
     /// All of the writer's own records at once: nobody else touches them, so half shows as half.
     private func batchOfOwn(_ client: DatabaseClient) {
         let zone = field.zones[random.below(field.zones.count)]
-        let place = Place(user: user, zone: zone.name)
+        let location = UserZone(user: user, zone: zone.name)
         let count = random.once(in: 12) ? Self.ownNames.many : Self.ownNames.few
         let operations = (0..<count).map { index in
             let name = "own\(number)-\(index)"
-            guard let base = believed[place]?[name] else { return Operation(name, .force, value) }
+            guard let base = believed[location]?[name] else {
+                return Operation(name, .force, value)
+            }
             if random.once(in: 4) { return Operation(name, .delete(base: base)) }
             return Operation(name, random.once(in: 2) ? .force : .update(base: base), value)
         }
-        send(operations, to: place, true, client)
+        send(operations, to: location, true, client)
     }
 
     private var value: String {
@@ -110,8 +112,8 @@ final class CrashWriter: @unchecked Sendable {
         return "w\(number)-\(count)"
     }
 
-    private func operation(_ name: String, in place: Place) -> Operation {
-        guard let base = believed[place]?[name] else {
+    private func operation(_ name: String, in location: UserZone) -> Operation {
+        guard let base = believed[location]?[name] else {
             return switch random.below(20) {
             case 0: Operation(name, .forceDelete)
             case 1, 2: Operation(name, .force, value)
@@ -125,24 +127,25 @@ final class CrashWriter: @unchecked Sendable {
         case ..<90: return Operation(name, .forceDelete)
         case ..<94: return Operation(name, .create, value)
         default:
-            let old = former[place]?[name] ?? base
+            let old = previous[location]?[name] ?? base
             return random.once(in: 3)
                 ? Operation(name, .delete(base: old)) : Operation(name, .update(base: old), value)
         }
     }
 
     private func send(
-        _ operations: [Operation], to place: Place, _ isAtomic: Bool, _ client: DatabaseClient
+        _ operations: [Operation], to location: UserZone, _ isAtomic: Bool, _ client: DatabaseClient
     ) {
         let began = DatabaseClient.now
-        let reply = client.modify(place.zone, operations, isAtomic: isAtomic)
+        let reply = client.modify(location.zone, operations, isAtomic: isAtomic)
         var span = Span(began: began, ended: DatabaseClient.now)
         var operations = operations
         switch reply {
         case .success(let outcomes):
             for (index, outcome) in outcomes.enumerated() { operations[index].outcome = outcome }
         case .fault("ZONE_NOT_FOUND", _, _):
-            noted.missingZones.append(MissingZone(place: place, span: span, by: "writer \(number)"))
+            noted.missingZones.append(
+                MissingZone(location: location, span: span, by: "writer \(number)"))
             refuse(&operations, "ZONE_NOT_FOUND")
         case .fault("TRY_AGAIN_LATER", let reason, 503):
             // A full disk is a definite no; after a commit of unknown outcome anything goes.
@@ -160,27 +163,27 @@ final class CrashWriter: @unchecked Sendable {
             span.ended = .max
         }
         noted.writes.append(
-            Write(place: place, span: span, isAtomic: isAtomic, operations: operations))
-        for operation in operations { believe(operation, in: place) }
+            Write(location: location, span: span, isAtomic: isAtomic, operations: operations))
+        for operation in operations { believe(operation, in: location) }
     }
 
     private func refuse(_ operations: inout [Operation], _ code: String) {
         for index in operations.indices { operations[index].outcome = .refused(code: code) }
     }
 
-    private func believe(_ operation: Operation, in place: Place) {
+    private func believe(_ operation: Operation, in location: UserZone) {
         switch operation.outcome {
-        case .saved(let tag): believe(tag, operation.name, in: place)
-        case .deleted, .refused("NOT_FOUND", _): believe(nil, operation.name, in: place)
-        case .refused("ZONE_NOT_FOUND", _): believed[place] = nil
-        case .refused(_, let version?): believe(version.tag, operation.name, in: place)
+        case .saved(let tag): believe(tag, operation.name, in: location)
+        case .deleted, .refused("NOT_FOUND", _): believe(nil, operation.name, in: location)
+        case .refused("ZONE_NOT_FOUND", _): believed[location] = nil
+        case .refused(_, let version?): believe(version.tag, operation.name, in: location)
         case .refused, .unknown: break
         }
     }
 
-    private func believe(_ tag: Int64?, _ name: String, in place: Place) {
-        former[place, default: [:]][name] = believed[place]?[name]
-        believed[place, default: [:]][name] = tag
+    private func believe(_ tag: Int64?, _ name: String, in location: UserZone) {
+        previous[location, default: [:]][name] = believed[location]?[name]
+        believed[location, default: [:]][name] = tag
     }
 
     /// Makes ready for another life of the server.
@@ -192,24 +195,25 @@ final class CrashWriter: @unchecked Sendable {
 
     /// Looks up names of which it has just been told something, among others.
     private func lookUp(_ client: DatabaseClient) {
-        var (place, names) = pick(1 + random.below(8))
+        var (location, names) = pick(1 + random.below(8))
         if let last = noted.writes.last, last.span.ended != .max, random.once(in: 2) {
-            (place, names) = (last.place, last.operations.map(\.name))
+            (location, names) = (last.location, last.operations.map(\.name))
         }
         let began = DatabaseClient.now
-        let reply = client.lookup(place.zone, names)
+        let reply = client.lookup(location.zone, names)
         let span = Span(began: began, ended: DatabaseClient.now)
         switch reply {
         case .success(let versions):
             for (name, version) in zip(names, versions) {
                 noted.sightings.append(
                     Sighting(
-                        place: place, name: name, version: version, span: span,
+                        location: location, name: name, version: version, span: span,
                         by: "reader \(number)"))
-                if random.once(in: 2) { believe(version?.tag, name, in: place) }
+                if random.once(in: 2) { believe(version?.tag, name, in: location) }
             }
         case .fault("ZONE_NOT_FOUND", _, _):
-            noted.missingZones.append(MissingZone(place: place, span: span, by: "reader \(number)"))
+            noted.missingZones.append(
+                MissingZone(location: location, span: span, by: "reader \(number)"))
         case .fault(let code, let reason, let status):
             noted.oddities.append("reader \(number): \(status) \(code), \(reason)")
         case .lost(let why): lose(why)
@@ -218,18 +222,19 @@ final class CrashWriter: @unchecked Sendable {
 
     private func changeFleetingZone(_ client: DatabaseClient) {
         guard let fleeting = field.fleeting else { return lookUp(client) }
-        changeZone(Place(user: user, zone: fleeting), random.once(in: 3), client)
+        changeZone(UserZone(user: user, zone: fleeting), random.once(in: 3), client)
     }
 
-    private func changeZone(_ place: Place, _ deletes: Bool, _ client: DatabaseClient) {
+    private func changeZone(_ location: UserZone, _ deletes: Bool, _ client: DatabaseClient) {
         let began = DatabaseClient.now
-        let reply = client.modifyZone(place.zone, deletes: deletes)
+        let reply = client.modifyZone(location.zone, deletes: deletes)
         var span = Span(began: began, ended: DatabaseClient.now)
         var isDone: Bool?
         switch reply {
         case .success: isDone = true
         case .fault("ZONE_NOT_FOUND", _, _) where deletes:
-            noted.missingZones.append(MissingZone(place: place, span: span, by: "writer \(number)"))
+            noted.missingZones.append(
+                MissingZone(location: location, span: span, by: "writer \(number)"))
             isDone = false
         case .fault("TRY_AGAIN_LATER", let reason, 503):
             isDone = reason.contains("full") ? false : nil
@@ -242,7 +247,7 @@ final class CrashWriter: @unchecked Sendable {
             span.ended = .max
         }
         noted.zoneChanges.append(
-            ZoneChange(place: place, span: span, deletes: deletes, isDone: isDone))
-        if deletes { believed[place] = nil }
+            ZoneChange(location: location, span: span, deletes: deletes, isDone: isDone))
+        if deletes { believed[location] = nil }
     }
 }

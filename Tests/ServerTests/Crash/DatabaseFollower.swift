@@ -18,8 +18,8 @@ final class DatabaseFollower: @unchecked Sendable {
     var zoneNames: Set<String> { Set(zones.keys) }
 
     /// What it holds of each zone.
-    var replicas: [(place: Place, records: [String: RecordVersion])] {
-        zones.values.map { ($0.place, $0.records) }
+    var replicas: [(location: UserZone, records: [String: RecordVersion])] {
+        zones.values.map { ($0.location, $0.records) }
     }
 
     /// Takes everything that has changed since the last time; false when the server went away.
@@ -53,7 +53,7 @@ final class DatabaseFollower: @unchecked Sendable {
         let follower =
             zones[zone]
             ?? ZoneFollower(
-                Place(user: user, zone: zone), name: name, mayTurn: false,
+                UserZone(user: user, zone: zone), name: name, mayTurn: false,
                 random: SeededRandom(seed: random.next()))
         zones[zone] = follower
         return follower.catchUp(client, &noted)

@@ -1,5 +1,5 @@
 /// One zone of one user's private database.
-struct Place: Hashable, CustomStringConvertible {
+struct UserZone: Hashable, CustomStringConvertible {
     let user: Int
     let zone: String
 
@@ -81,7 +81,7 @@ struct Operation {
 
 /// One `records/modify`.
 struct Write {
-    let place: Place
+    let location: UserZone
     let span: Span
     var isAtomic = false
     var operations: [Operation]
@@ -89,7 +89,7 @@ struct Write {
 
 /// One zone made or deleted.
 struct ZoneChange {
-    let place: Place
+    let location: UserZone
     let span: Span
     let deletes: Bool
     /// Nil when no answer came.
@@ -98,7 +98,7 @@ struct ZoneChange {
 
 /// A record that somebody saw, or saw to be missing.
 struct Sighting {
-    let place: Place
+    let location: UserZone
     let name: String
     let version: RecordVersion?
     let span: Span
@@ -107,7 +107,7 @@ struct Sighting {
 
 /// All of a zone at one moment.
 struct Snapshot {
-    let place: Place
+    let location: UserZone
     let records: [String: RecordVersion]
     let span: Span
     let by: String
@@ -124,10 +124,10 @@ struct ZoneState: Equatable {
 
 /// One page of a zone's feed.
 struct Page {
-    let place: Place
+    let location: UserZone
     let follower: String
     let span: Span
-    let former: FeedToken?
+    let previous: FeedToken?
     let token: FeedToken
     /// Deletions without a version.
     let records: [(name: String, version: RecordVersion?)]
@@ -137,17 +137,17 @@ struct Page {
 
 /// A token that the server called expired.
 struct Expiry {
-    let place: Place
+    let location: UserZone
     let follower: String
     /// The zone's number in it.
-    let former: Int64
+    let previous: Int64
     /// The number in the token that came next.
     let now: Int64
 }
 
 /// A zone that somebody was told does not exist.
 struct MissingZone {
-    let place: Place
+    let location: UserZone
     let span: Span
     let by: String
 }
@@ -156,7 +156,7 @@ struct MissingZone {
 struct Life {
     var number: Int
     /// As it was found before anybody wrote.
-    var initial: [Place: ZoneState] = [:]
+    var initial: [UserZone: ZoneState] = [:]
     var writes: [Write] = []
     var zoneChanges: [ZoneChange] = []
     var sightings: [Sighting] = []
@@ -167,9 +167,9 @@ struct Life {
     /// Answers that no client should ever get, in words.
     var oddities: [String] = []
     /// As it was found after the next start.
-    var final: [Place: ZoneState] = [:]
+    var final: [UserZone: ZoneState] = [:]
     /// What each follower that caught up after the next start holds then.
-    var replicas: [(follower: String, place: Place, records: [String: RecordVersion])] = []
+    var replicas: [(follower: String, location: UserZone, records: [String: RecordVersion])] = []
     /// The zones that each follower of a database holds then.
     var zoneReplicas: [(follower: String, user: Int, zones: Set<String>)] = []
 

@@ -16,14 +16,14 @@ struct Violation: CustomStringConvertible {
 /// What has to stay true from one life of the server to the next.
 struct Ledger {
     private struct Content: Equatable {
-        let place: Place
+        let location: UserZone
         let name: String
         let value: String
     }
 
     /// What the writers tried.
     struct Attempt {
-        let place: Place
+        let location: UserZone
         let name: String
         let life: Int
         let isRefused: Bool
@@ -44,11 +44,11 @@ struct Ledger {
 
     /// Takes note of a version that was acknowledged or seen; says what is wrong with it.
     mutating func note(
-        _ version: RecordVersion, _ place: Place, _ name: String, by: String
+        _ version: RecordVersion, _ location: UserZone, _ name: String, by: String
     ) -> (Violation.Kind, String)? {
         highest = max(highest, version.tag)
-        let content = Content(place: place, name: name, value: version.value)
-        let said = "\(by) has \(name) of \(place) as \(version)"
+        let content = Content(location: location, name: name, value: version.value)
+        let said = "\(by) has \(name) of \(location) as \(version)"
         if let known = contents[version.tag], known != content {
             return (.tagReused, "\(said), but that tag is \(known.value) of \(known.name)")
         }
@@ -60,7 +60,7 @@ struct Ledger {
         guard let attempt = attempts[version.value] else {
             return (.unknownContent, "\(said), which nobody wrote")
         }
-        guard attempt.place == place, attempt.name == name else {
+        guard attempt.location == location, attempt.name == name else {
             return (.unknownContent, "\(said), which was written to \(attempt.name)")
         }
         return attempt.isRefused ? (.refusedVisible, "\(said), which was refused") : nil

@@ -3,52 +3,55 @@ extension LifeCheck {
 
     /// What was there before this life and was not touched in it is still there as it was.
     mutating func checkFinal() {
-        for (place, state) in life.final {
-            let former = life.initial[place]
-            for (name, version) in state.records where former?.records[name] != version {
+        for (location, state) in life.final {
+            let previous = life.initial[location]
+            for (name, version) in state.records where previous?.records[name] != version {
                 guard let attempt = ledger.attempts[version.value] else { continue }
                 if attempt.life != life.number {
                     report(
-                        .pastChanged, "\(name) of \(place) is \(version) of life \(attempt.life)")
+                        .pastChanged, "\(name) of \(location) is \(version) of life \(attempt.life)"
+                    )
                 }
-                if let former, version.tag <= former.position {
-                    report(.tagWentBack, "\(name) of \(place) is \(version) before the start")
+                if let previous, version.tag <= previous.position {
+                    report(.tagWentBack, "\(name) of \(location) is \(version) before the start")
                 }
             }
-            guard let former else { continue }
-            if state.number == former.number, state.position < former.position {
+            guard let previous else { continue }
+            if state.number == previous.number, state.position < previous.position {
                 report(
-                    .tokenWentBack, "\(place) ends at \(state.position), before \(former.position)")
+                    .tokenWentBack,
+                    "\(location) ends at \(state.position), before \(previous.position)")
             }
-            if state.number < former.number {
-                report(.tokenWentBack, "\(place) has a number that an older zone had")
+            if state.number < previous.number {
+                report(.tokenWentBack, "\(location) has a number that an older zone had")
             }
-            if state.number > former.number, !mayHaveGone(place) {
-                report(.pastChanged, "\(place) is another zone and nobody deleted it")
+            if state.number > previous.number, !mayHaveGone(location) {
+                report(.pastChanged, "\(location) is another zone and nobody deleted it")
             }
         }
     }
 
     mutating func checkZones() {
-        let places = Set(life.initial.keys).union(life.zoneChanges.map(\.place))
-        for place in places.union(life.final.keys) {
-            let changes = life.zoneChanges.filter { $0.place == place && $0.isDone != false }
+        let locations = Set(life.initial.keys).union(life.zoneChanges.map(\.location))
+        for location in locations.union(life.final.keys) {
+            let changes = life.zoneChanges.filter { $0.location == location && $0.isDone != false }
             checkZone(
-                place, changes, isThere: life.final[place] != nil, in: .always, by: "the restart")
+                location, changes, isThere: life.final[location] != nil, in: .always,
+                by: "the restart")
         }
         for missing in life.missingZones {
             let changes = life.zoneChanges.filter {
-                $0.place == missing.place && $0.isDone != false
+                $0.location == missing.location && $0.isDone != false
             }
-            checkZone(missing.place, changes, isThere: false, in: missing.span, by: missing.by)
+            checkZone(missing.location, changes, isThere: false, in: missing.span, by: missing.by)
         }
-        for expiry in life.expiries where expiry.former == expiry.now {
-            report(.tokenExpired, "\(expiry.follower) in \(expiry.place), which is the same")
+        for expiry in life.expiries where expiry.previous == expiry.now {
+            report(.tokenExpired, "\(expiry.follower) in \(expiry.location), which is the same")
         }
     }
 
     private mutating func checkZone(
-        _ place: Place, _ changes: [ZoneChange], isThere: Bool, in span: Span, by: String
+        _ location: UserZone, _ changes: [ZoneChange], isThere: Bool, in span: Span, by: String
     ) {
         let done = changes.filter { $0.isDone == true && $0.span.isBefore(span) }
         func mayBeUndone(since start: Span?, by isDeletion: Bool) -> Bool {
@@ -60,36 +63,36 @@ extension LifeCheck {
         if isThere {
             for deletion in done where deletion.deletes {
                 if !mayBeUndone(since: deletion.span, by: false) {
-                    report(.deletionUndone, "\(by) has \(place), which was deleted")
+                    report(.deletionUndone, "\(by) has \(location), which was deleted")
                 }
             }
-            if life.initial[place] == nil, !mayBeUndone(since: nil, by: false) {
-                report(.pastChanged, "\(by) has \(place), which nobody made")
+            if life.initial[location] == nil, !mayBeUndone(since: nil, by: false) {
+                report(.pastChanged, "\(by) has \(location), which nobody made")
             }
         } else {
             let starts = done.filter { !$0.deletes }.map { Optional($0.span) }
-            for start in starts + (life.initial[place] == nil ? [] : [nil]) {
+            for start in starts + (life.initial[location] == nil ? [] : [nil]) {
                 if !mayBeUndone(since: start, by: true) {
-                    report(.acknowledgedLost, "\(by) misses \(place), which nobody deleted")
+                    report(.acknowledgedLost, "\(by) misses \(location), which nobody deleted")
                 }
             }
         }
     }
 
-    private func mayHaveGone(_ place: Place) -> Bool {
-        life.zoneChanges.contains { $0.place == place && $0.deletes && $0.isDone != false }
+    private func mayHaveGone(_ location: UserZone) -> Bool {
+        life.zoneChanges.contains { $0.location == location && $0.deletes && $0.isDone != false }
     }
 
     /// A follower that has caught up holds what the server holds.
     mutating func checkReplicas() {
-        for (follower, place, records) in life.replicas {
-            let state = life.final[place]?.records ?? [:]
+        for (follower, location, records) in life.replicas {
+            let state = life.final[location]?.records ?? [:]
             for name in Set(records.keys).union(state.keys).sorted()
             where records[name] != state[name] {
                 let has = records[name]?.description ?? "nothing"
                 report(
                     .feedIncomplete,
-                    "\(follower) has \(has) as \(name) of \(place), the server "
+                    "\(follower) has \(has) as \(name) of \(location), the server "
                         + (state[name]?.description ?? "nothing"))
             }
         }
@@ -113,7 +116,7 @@ extension LifeCheck {
             for (name, version) in page.records {
                 check(
                     Sighting(
-                        place: page.place, name: name, version: version, span: page.span,
+                        location: page.location, name: name, version: version, span: page.span,
                         by: page.follower))
             }
             checkTokens(of: page)
@@ -122,12 +125,12 @@ extension LifeCheck {
     }
 
     private mutating func checkTokens(of page: Page) {
-        guard let former = page.former else { return }
-        let said = "\(page.follower) in \(page.place): \(page.token) after \(former)"
-        if page.token.zone != former.zone { report(.tokenWentBack, "\(said): another zone's") }
-        if page.token.position < former.position { report(.tokenWentBack, said) }
+        guard let previous = page.previous else { return }
+        let said = "\(page.follower) in \(page.location): \(page.token) after \(previous)"
+        if page.token.zone != previous.zone { report(.tokenWentBack, "\(said): another zone's") }
+        if page.token.position < previous.position { report(.tokenWentBack, said) }
         if case .reverse(let before, _) = page.token.cursor,
-            case .reverse(let formerBefore, _) = former.cursor, before > formerBefore
+            case .reverse(let previousBefore, _) = previous.cursor, before > previousBefore
         {
             report(.tokenWentBack, said)
         }
@@ -140,16 +143,16 @@ extension LifeCheck {
     private mutating func checkOrder(of page: Page) {
         let tags = page.records.compactMap { $0.version?.tag }
         let sorted = page.isNewestFirst ? tags.sorted(by: >) : tags.sorted()
-        let said = "\(page.follower) in \(page.place), a page of \(tags)"
+        let said = "\(page.follower) in \(page.location), a page of \(tags)"
         if tags != sorted || Set(tags).count != tags.count { report(.feedOrder, said) }
         if Set(page.records.map(\.name)).count != page.records.count {
             report(.feedOrder, "\(said): a record twice")
         }
         guard let lowest = tags.min(), let highest = tags.max() else { return }
-        if lowest <= page.former?.position ?? 0 {
-            report(.feedOrder, "\(said) repeats what came before \(page.former?.position ?? 0)")
+        if lowest <= page.previous?.position ?? 0 {
+            report(.feedOrder, "\(said) repeats what came before \(page.previous?.position ?? 0)")
         }
-        if page.isNewestFirst, case .reverse(let before, _) = page.former?.cursor,
+        if page.isNewestFirst, case .reverse(let before, _) = page.previous?.cursor,
             highest >= before
         {
             report(.feedOrder, "\(said) repeats what came from \(before) on")

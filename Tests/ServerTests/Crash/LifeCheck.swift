@@ -4,7 +4,7 @@
 /// write that made it, so nothing has to be searched for.
 struct LifeCheck {
     struct Key: Hashable {
-        let place: Place
+        let location: UserZone
         let name: String
     }
 
@@ -29,7 +29,7 @@ struct LifeCheck {
         makeTimelines()
         for (key, timeline) in timelines {
             for (kind, text) in timeline.conflicts() {
-                report(kind, "\(key.name) of \(key.place): \(text)")
+                report(kind, "\(key.name) of \(key.location): \(text)")
             }
         }
         checkOrder()
@@ -52,7 +52,7 @@ struct LifeCheck {
 
     private var finalSnapshots: [Snapshot] {
         life.final.map {
-            Snapshot(place: $0.key, records: $0.value.records, span: .always, by: "the restart")
+            Snapshot(location: $0.key, records: $0.value.records, span: .always, by: "the restart")
         }
     }
 
@@ -64,7 +64,7 @@ struct LifeCheck {
                 ledger.attempted(
                     operation.value,
                     Ledger.Attempt(
-                        place: write.place, name: operation.name, life: life.number,
+                        location: write.location, name: operation.name, life: life.number,
                         isRefused: operation.isRefused))
             }
         }
@@ -75,44 +75,45 @@ struct LifeCheck {
             for operation in write.operations {
                 if case .saved(let tag) = operation.outcome {
                     note(
-                        RecordVersion(tag: tag, value: operation.value), write.place,
+                        RecordVersion(tag: tag, value: operation.value), write.location,
                         operation.name,
                         by: "an acknowledgement")
                 }
                 if case .refused(_, let version?) = operation.outcome {
-                    note(version, write.place, operation.name, by: "a refusal")
+                    note(version, write.location, operation.name, by: "a refusal")
                 }
             }
         }
         for sighting in life.sightings {
             if let version = sighting.version {
-                note(version, sighting.place, sighting.name, by: sighting.by)
+                note(version, sighting.location, sighting.name, by: sighting.by)
             }
         }
         for page in life.pages {
             ledger.reached(page.token.position)
             for case (let name, let version?) in page.records {
-                note(version, page.place, name, by: page.follower)
+                note(version, page.location, name, by: page.follower)
             }
         }
-        for (place, state) in life.final {
+        for (location, state) in life.final {
             ledger.reached(state.position)
             for (name, version) in state.records {
-                note(version, place, name, by: "the restart")
+                note(version, location, name, by: "the restart")
             }
         }
     }
 
     private mutating func note(
-        _ version: RecordVersion, _ place: Place, _ name: String, by: String
+        _ version: RecordVersion, _ location: UserZone, _ name: String, by: String
     ) {
-        if let (kind, text) = ledger.note(version, place, name, by: by) { report(kind, text) }
+        if let (kind, text) = ledger.note(version, location, name, by: by) { report(kind, text) }
     }
 
     private mutating func makeTimelines() {
-        for (place, state) in life.initial {
+        for (location, state) in life.initial {
             for (name, version) in state.records {
-                timelines[Key(place: place, name: name), default: Timeline()].initial = version
+                timelines[Key(location: location, name: name), default: Timeline()].initial =
+                    version
             }
         }
         for (index, write) in life.writes.enumerated() {
@@ -123,7 +124,7 @@ struct LifeCheck {
         for change in life.zoneChanges where change.deletes && change.isDone != false {
             let deletion = Timeline.Deletion(
                 base: nil, span: change.span, isAcknowledged: change.isDone == true, write: nil)
-            for key in timelines.keys where key.place == change.place {
+            for key in timelines.keys where key.location == change.location {
                 timelines[key]?.deletions.append(deletion)
             }
         }
@@ -133,7 +134,7 @@ struct LifeCheck {
     }
 
     private mutating func add(_ operation: Operation, of write: Write, _ index: Int) {
-        let key = Key(place: write.place, name: operation.name)
+        let key = Key(location: write.location, name: operation.name)
         let isAcknowledged = operation.outcome != .unknown
         guard !operation.deletes else {
             let deletion = Timeline.Deletion(
@@ -196,7 +197,7 @@ struct LifeCheck {
     private mutating func check(
         _ operation: Operation, of write: Write, refusedWith code: String, _ holds: RecordVersion?
     ) {
-        let said = "\(operation.name) of \(write.place), \(operation.kind)"
+        let said = "\(operation.name) of \(write.location), \(operation.kind)"
         switch code {
         case "CONFLICT":
             guard let holds else {
@@ -212,7 +213,7 @@ struct LifeCheck {
         }
         func sighting(_ version: RecordVersion?) -> Sighting {
             Sighting(
-                place: write.place, name: operation.name, version: version, span: write.span,
+                location: write.location, name: operation.name, version: version, span: write.span,
                 by: "a refusal (\(code))")
         }
     }
@@ -222,38 +223,39 @@ struct LifeCheck {
         let refused = write.operations.filter(\.isRefused)
         guard !refused.isEmpty else { return }
         if refused.count != write.operations.count {
-            report(.halfBatch, "an atomic batch in \(write.place) was answered half refused")
+            report(.halfBatch, "an atomic batch in \(write.location) was answered half refused")
         }
         let isInnocent = refused.allSatisfy {
             if case .refused("ATOMIC_ERROR", _) = $0.outcome { true } else { false }
         }
         if isInnocent {
-            report(.falseConflict, "an atomic batch in \(write.place) was refused without reason")
+            report(
+                .falseConflict, "an atomic batch in \(write.location) was refused without reason")
         }
     }
 
     // MARK: - Sightings
 
     mutating func check(_ sighting: Sighting) {
-        let key = Key(place: sighting.place, name: sighting.name)
+        let key = Key(location: sighting.location, name: sighting.name)
         let timeline = timelines[key] ?? Timeline()
         guard let (kind, text) = timeline.objection(to: sighting.version, in: sighting.span)
         else { return }
         let isLate = sighting.span.began == .max && kind == .staleRead
         report(
             isLate ? .acknowledgedLost : kind,
-            "\(key.name) of \(key.place), seen by \(sighting.by): \(text)")
+            "\(key.name) of \(key.location), seen by \(sighting.by): \(text)")
     }
 
     private mutating func check(_ snapshot: Snapshot) {
-        for key in timelines.keys where key.place == snapshot.place {
+        for key in timelines.keys where key.location == snapshot.location {
             check(
                 Sighting(
-                    place: key.place, name: key.name, version: snapshot.records[key.name],
+                    location: key.location, name: key.name, version: snapshot.records[key.name],
                     span: snapshot.span, by: snapshot.by))
         }
         for (index, write) in life.writes.enumerated()
-        where write.isAtomic && write.place == snapshot.place {
+        where write.isAtomic && write.location == snapshot.location {
             if !write.operations.contains(where: \.isRefused) {
                 check(batch: write, index, in: snapshot)
             }
@@ -283,7 +285,7 @@ struct LifeCheck {
             }
             report(
                 .halfBatch,
-                "\(snapshot.by) has a batch in \(snapshot.place) in part: \(operation.name) is "
+                "\(snapshot.by) has a batch in \(snapshot.location) in part: \(operation.name) is "
                     + "\(found?.description ?? "missing"), not \(operation.value)")
         }
     }
@@ -294,16 +296,16 @@ struct LifeCheck {
     ) -> Bool {
         batch.operations.contains { operation in
             guard operation.deletes, snapshot.records[operation.name] == nil,
-                let timeline = timelines[Key(place: batch.place, name: operation.name)],
-                let former = timeline.floor(before: snapshot.span)
+                let timeline = timelines[Key(location: batch.location, name: operation.name)],
+                let previous = timeline.floor(before: snapshot.span)
             else { return false }
-            return timeline.mayBeGone(former, by: snapshot.span)
-                && !timeline.mayBeGone(former, by: snapshot.span, without: index)
+            return timeline.mayBeGone(previous, by: snapshot.span)
+                && !timeline.mayBeGone(previous, by: snapshot.span, without: index)
         }
     }
 
     private func isFrom(before batch: Write, _ version: RecordVersion, _ name: String) -> Bool {
-        let timeline = timelines[Key(place: batch.place, name: name)]
+        let timeline = timelines[Key(location: batch.location, name: name)]
         guard let floor = timeline?.floor(before: batch.span) else { return false }
         return version.tag <= floor.version.tag
     }
@@ -311,15 +313,15 @@ struct LifeCheck {
     private func mayBeGone(
         _ operation: Operation, of batch: Write, _ index: Int, seen: Int64, by span: Span
     ) -> Bool {
-        guard let timeline = timelines[Key(place: batch.place, name: operation.name)] else {
+        guard let timeline = timelines[Key(location: batch.location, name: operation.name)] else {
             return false
         }
         let tag = ledger.tag(of: operation.value)
-        let former = max(seen, timeline.floor(before: batch.span)?.version.tag ?? -1)
+        let previous = max(seen, timeline.floor(before: batch.span)?.version.tag ?? -1)
         return timeline.deletions.contains { deletion in
             guard deletion.write != index, deletion.span.began <= span.ended else { return false }
             guard let base = deletion.base else { return deletion.span.ended > batch.span.began }
-            return base == tag || base > former
+            return base == tag || base > previous
         }
     }
 }

@@ -71,19 +71,19 @@ struct Timeline {
     /// What successes show that two clients were told to have replaced one version.
     func conflicts() -> [(Violation.Kind, String)] {
         var found: [(Violation.Kind, String)] = []
-        var former = first
+        var previous = first
         for save in saves {
             switch save.kind {
-            case .update(let base) where base != former?.version.tag:
-                let was = former?.version.tag ?? -1
+            case .update(let base) where base != previous?.version.tag:
+                let was = previous?.version.tag ?? -1
                 found.append((.lostUpdate, "\(save.version) replaced \(base), not \(was)"))
             case .create:
-                if let former, !mayBeGone(former, by: save.span) {
-                    found.append((.lostUpdate, "\(save.version) was made over \(former.version)"))
+                if let previous, !mayBeGone(previous, by: save.span) {
+                    found.append((.lostUpdate, "\(save.version) was made over \(previous.version)"))
                 }
             case .update, .force, .delete, .forceDelete: break
             }
-            former = save
+            previous = save
         }
         for deletion in deletions where deletion.isAcknowledged {
             guard let base = deletion.base else { continue }

@@ -11,7 +11,7 @@ final class ZoneFollower: @unchecked Sendable {
         case lost
     }
 
-    let place: Place
+    let location: UserZone
     let name: String
     private(set) var records: [String: RecordVersion] = [:]
     private var token: FeedToken?
@@ -23,8 +23,8 @@ final class ZoneFollower: @unchecked Sendable {
     private var random: SeededRandom
 
     /// - Parameter mayTurn: whether it asks for the newest changes first now and then.
-    init(_ place: Place, name: String, mayTurn: Bool, random: SeededRandom) {
-        self.place = place
+    init(_ location: UserZone, name: String, mayTurn: Bool, random: SeededRandom) {
+        self.location = location
         self.name = name
         self.mayTurn = mayTurn
         self.random = random
@@ -36,12 +36,12 @@ final class ZoneFollower: @unchecked Sendable {
         let limit = [1, 2, 7, 200][random.below(4)]
         let began = DatabaseClient.now
         let reply = client.changes(
-            place.zone, after: token?.text, limit: limit, newestFirst: isNewestFirst)
+            location.zone, after: token?.text, limit: limit, newestFirst: isNewestFirst)
         let span = Span(began: began, ended: DatabaseClient.now)
         switch reply {
         case .lost: return .lost
         case .fault("ZONE_NOT_FOUND", _, _):
-            noted.missingZones.append(MissingZone(place: place, span: span, by: name))
+            noted.missingZones.append(MissingZone(location: location, span: span, by: name))
             forget()
             return .zoneMissing
         case .fault("EXPIRED", _, _) where token != nil:
@@ -49,7 +49,7 @@ final class ZoneFollower: @unchecked Sendable {
             forget()
             return .page(moreComing: true)
         case .fault(let code, let reason, let status):
-            noted.oddities.append("\(name) in \(place): \(status) \(code), \(reason)")
+            noted.oddities.append("\(name) in \(location): \(status) \(code), \(reason)")
             return .lost
         case .success(let page):
             // Newest first over several pages, what changes meanwhile comes only after them.
@@ -84,19 +84,19 @@ final class ZoneFollower: @unchecked Sendable {
     ) {
         if let expired {
             noted.expiries.append(
-                Expiry(place: place, follower: name, former: expired.zone, now: next.zone))
+                Expiry(location: location, follower: name, previous: expired.zone, now: next.zone))
             self.expired = nil
         }
         noted.pages.append(
             Page(
-                place: place, follower: name, span: span, former: token, token: next,
+                location: location, follower: name, span: span, previous: token, token: next,
                 records: changed, isNewestFirst: isNewestFirst, moreComing: moreComing))
         for (name, version) in changed { records[name] = version }
         token = next
         guard !moreComing else { return }
         if isExact {
             noted.snapshots.append(
-                Snapshot(place: place, records: records, span: span, by: name))
+                Snapshot(location: location, records: records, span: span, by: name))
         }
         isExact = true
     }

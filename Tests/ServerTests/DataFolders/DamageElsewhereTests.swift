@@ -19,16 +19,16 @@ struct DamageElsewhereTests {
 
     /// Lets seconds pass, in which somebody uses the store, until it holds.
     private func passTime(
-        _ place: SourceLocation = #_sourceLocation, until isSo: () throws -> Bool
+        _ location: SourceLocation = #_sourceLocation, until isSo: () throws -> Bool
     ) throws {
         do {
-            try Patience.until {
+            try Wait.until {
                 people.server.time.now.withLock { $0 += 1_000 }
                 try people.post("ann", "public/users/caller", [:])
                 return try isSo()
             }
         } catch is WaitedInVain {
-            Issue.record("it did not come", sourceLocation: place)
+            Issue.record("it did not come", sourceLocation: location)
         }
     }
 

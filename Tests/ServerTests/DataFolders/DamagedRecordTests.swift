@@ -54,9 +54,9 @@ struct DamagedRecordTests {
         var random = SeededRandom("bytes of a row")
         let row = try lastRow()
         let before = try lookup(names)
-        for place in row.content.indices {
+        for location in row.content.indices {
             var content = row.content
-            content[place] ^= 1 << UInt8(random.below(8))
+            content[location] ^= 1 << UInt8(random.below(8))
             try decay.put(content, row.key)
             let found = try lookup(names)
             for (now, then) in zip(found, before).dropLast() {
@@ -64,7 +64,7 @@ struct DamagedRecordTests {
             }
             let last = try #require(found.last)
             #expect(
-                last["serverErrorCode"] as? String == "INTERNAL_ERROR", "byte \(place): \(last)")
+                last["serverErrorCode"] as? String == "INTERNAL_ERROR", "byte \(location): \(last)")
             #expect(last["fields"] == nil)
         }
         try decay.put(row.content, row.key)

@@ -179,8 +179,8 @@ struct FlippedBitsTests {
                 try notes.putBack(copy, isReleased: true)
                 let size = try #require(
                     try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
-                let (place, bit) = (random.below(size), random.below(8))
-                try flip(path, at: place, 1 << UInt8(bit))
+                let (location, bit) = (random.below(size), random.below(8))
+                try flip(path, at: location, 1 << UInt8(bit))
                 do { try notes.start() } catch {
                     counts.unopened += 1
                     continue
@@ -189,7 +189,7 @@ struct FlippedBitsTests {
                 let folder = try #require(notes.running).folder
                 let isBehind = folder.stores.reports.behindCount > 0
                 for (name, tag) in now where !isBehind {
-                    #expect(tag == tags[name], "\(name), bit \(bit) of byte \(place) of \(path)")
+                    #expect(tag == tags[name], "\(name), bit \(bit) of byte \(location) of \(path)")
                 }
                 counts.served += now.count
                 counts.refused += names.count - now.count
@@ -197,7 +197,7 @@ struct FlippedBitsTests {
                 // NB: names of zones and owners have no sum; such a bit is hit once in thousands.
                 if missing > 0, !isBehind, try folder.problems().isEmpty { counts.untold += 1 }
                 // What each tag has ever been seen with.
-                #expect(notes.reusedTags == [], "bit \(bit) of byte \(place) of \(path)")
+                #expect(notes.reusedTags == [], "bit \(bit) of byte \(location) of \(path)")
             }
         }
         print("flipped bits: \(counts)")
@@ -235,15 +235,15 @@ struct FlippedBitsTests {
             bytes[3] ^= 1
             let decayed = String(decoding: bytes, as: UTF8.self)
             var rest = file.startIndex..<file.endIndex
-            while let place = file.range(of: Data(name.utf8), in: rest) {
-                rest = place.upperBound..<file.endIndex
+            while let location = file.range(of: Data(name.utf8), in: rest) {
+                rest = location.upperBound..<file.endIndex
                 try notes.putBack("good", isReleased: true)
-                try flip(notes.store, at: place.lowerBound + 3, 1)
+                try flip(notes.store, at: location.lowerBound + 3, 1)
                 counts.flips += 1
                 try notes.start()
                 for answer in try answers(about: zone) {
                     if answer.contains("serverErrorCode") { counts.refused += 1 }
-                    #expect(!answer.contains(decayed), "byte \(place.lowerBound): \(answer)")
+                    #expect(!answer.contains(decayed), "byte \(location.lowerBound): \(answer)")
                 }
                 notes.stop()
             }

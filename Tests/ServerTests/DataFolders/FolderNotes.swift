@@ -74,7 +74,7 @@ final class FolderNotes {
     /// Waits until nothing of the folder is open, after a server that was stopped or did not start.
     ///
     /// Another thread may let go of it last: then it closes databases and removes their logs.
-    func awaitClosed() throws { try Patience.until { !isOpen } }
+    func awaitClosed() throws { try Wait.until { !isOpen } }
 
     /// Whether this process has files of the folder open, as far as the system tells.
     private var isOpen: Bool {

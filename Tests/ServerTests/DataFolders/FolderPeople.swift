@@ -56,8 +56,8 @@ final class FolderPeople {
             "operations": operations.map { ["operationType": $0.type, "record": $0.record] },
         ]
         if database != "public" { body["zoneID"] = zone(of: who) }
-        let place = database ?? (who == "ann" ? "private" : "shared")
-        let answer = try post(who, "\(place)/records/modify", body)
+        let location = database ?? (who == "ann" ? "private" : "shared")
+        let answer = try post(who, "\(location)/records/modify", body)
         return try #require(answer["records"] as? [[String: Any]] ?? [answer], "\(answer)")
     }
 

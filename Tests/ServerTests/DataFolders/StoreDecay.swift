@@ -47,9 +47,9 @@ struct StoreDecay {
     }
 
     /// Changes a bit of a row.
-    func damage(_ row: Row, at place: Int? = nil) throws {
+    func damage(_ row: Row, at location: Int? = nil) throws {
         var content = row.content
-        content[place ?? content.count / 2] ^= 1
+        content[location ?? content.count / 2] ^= 1
         try put(content, row.key)
     }
 

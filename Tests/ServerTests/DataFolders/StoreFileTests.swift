@@ -13,7 +13,7 @@ struct StoreFileTests {
 
     init() throws { notes = try FolderNotes() }
 
-    private var place: String { (notes.store as NSString).deletingLastPathComponent }
+    private var location: String { (notes.store as NSString).deletingLastPathComponent }
 
     /// The code of the answer to a lookup.
     private func code() throws -> String? {
@@ -30,7 +30,7 @@ struct StoreFileTests {
         let token = try #require(try notes.page(nil)["syncToken"] as? String)
         notes.stop()
         let away = notes.temporary.path("away")
-        try files.moveItem(atPath: place, toPath: away)
+        try files.moveItem(atPath: location, toPath: away)
         for _ in 0..<2 {
             let server = try notes.start().server
             #expect(try code() == "TRY_AGAIN_LATER")
@@ -44,8 +44,8 @@ struct StoreFileTests {
             notes.stop()
         }
         let server = try notes.start().server
-        if files.fileExists(atPath: place) { try files.removeItem(atPath: place) }
-        try files.moveItem(atPath: away, toPath: place)
+        if files.fileExists(atPath: location) { try files.removeItem(atPath: location) }
+        try files.moveItem(atPath: away, toPath: location)
         #expect(server.folder.stores.search.missingCount == 0)
         #expect(try code() == nil)
         #expect(try notes.page(token)["serverErrorCode"] == nil)
@@ -92,8 +92,8 @@ struct StoreFileTests {
         _ = try server.folder.stores.store(of: other, in: .development)
         notes.stop()
         try files.removeItem(atPath: second)
-        let former = notes.temporary.path("right") + second.dropFirst(notes.data.count)
-        try files.copyItem(atPath: former, toPath: second)
+        let previous = notes.temporary.path("right") + second.dropFirst(notes.data.count)
+        try files.copyItem(atPath: previous, toPath: second)
         server = try notes.start().server
         #expect(throws: (any Error).self) {
             try server.folder.stores.store(of: other, in: .development)

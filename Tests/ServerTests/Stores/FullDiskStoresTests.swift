@@ -72,7 +72,7 @@ struct FullDiskStoresTests {
     }
 
     @Test("A closed store is refused for want of room, never taken for damaged, and has all it had")
-    func former() throws {
+    func previous() throws {
         guard let scene = try Scene() else { return }
         try scene.makeZone(1)
         try scene.close(1, by: 2)

@@ -82,7 +82,7 @@ struct LeaseCacheTests {
 
     private let record = Record()
 
-    private static var patience: DispatchTime { .now() + .seconds(Patience.seconds) }
+    private static var timeout: DispatchTime { .now() + .seconds(Wait.seconds) }
 
     @Test("All who ask at the same time get one value, and nobody is shown it before it is open")
     func once() throws {
@@ -97,10 +97,10 @@ struct LeaseCacheTests {
                 group.leave()
             }
         }
-        #expect(record.entered.wait(timeout: Self.patience) == .success)
+        #expect(record.entered.wait(timeout: Self.timeout) == .success)
         #expect(cache.lease(1) == nil)
         gate.signal()
-        #expect(group.wait(timeout: Self.patience) == .success)
+        #expect(group.wait(timeout: Self.timeout) == .success)
         #expect(box.values.count == 8)
         #expect(Set(box.values).count == 1)
         #expect(record.opened == [1])
@@ -194,25 +194,25 @@ struct LeaseCacheTests {
             while record.closed.isEmpty { cache.closeIdle() }
             closing.leave()
         }
-        #expect(record.entered.wait(timeout: Self.patience) == .success)
+        #expect(record.entered.wait(timeout: Self.timeout) == .success)
         #expect(cache.lease(1) == nil)
         let asked = DispatchSemaphore(value: 0)
-        let kept = Kept()
+        let kept = HeldLease()
         cache.open(1) { result in
             kept.set(try? result.get())
             asked.signal()
         }
         #expect(record.opened == [1])
         gate.signal()
-        #expect(asked.wait(timeout: Self.patience) == .success)
-        #expect(closing.wait(timeout: Self.patience) == .success)
+        #expect(asked.wait(timeout: Self.timeout) == .success)
+        #expect(closing.wait(timeout: Self.timeout) == .success)
         #expect(record.opened == [1, 1])
         #expect({ first.isClosed.load(ordering: .sequentiallyConsistent) }())
         #expect(kept.value?.value.isClosed.load(ordering: .sequentiallyConsistent) == false)
         #expect(record.state.withLock { $0.doubled.isEmpty })
     }
 
-    private final class Kept: Sendable {
+    private final class HeldLease: Sendable {
         private let stored = Mutex<LeaseCache<Int, Value>.Lease?>(nil)
 
         var value: LeaseCache<Int, Value>.Lease? { stored.withLock { $0 } }
@@ -225,10 +225,10 @@ struct LeaseCacheTests {
         let gate = record.gate("open 1")
         let done = DispatchSemaphore(value: 0)
         cache.open(1) { _ in done.signal() }
-        #expect(record.entered.wait(timeout: Self.patience) == .success)
+        #expect(record.entered.wait(timeout: Self.timeout) == .success)
         #expect(try cache.wait(for: 2).value.key == 2)
         gate.signal()
-        #expect(done.wait(timeout: Self.patience) == .success)
+        #expect(done.wait(timeout: Self.timeout) == .success)
     }
 
     @Test("Who takes a key has it alone, and others are refused until it is given back")
@@ -303,7 +303,7 @@ struct LeaseCacheTests {
                 threads.leave()
             }
         }
-        #expect(threads.wait(timeout: Self.patience) == .success)
+        #expect(threads.wait(timeout: Self.timeout) == .success)
         cache.closeAll()
         #expect(used.wrong == 0)
         #expect(record.state.withLock { $0.doubled.isEmpty })
@@ -335,7 +335,7 @@ struct LeaseCacheTests {
                 threads.leave()
             }
         }
-        #expect(threads.wait(timeout: Self.patience) == .success)
+        #expect(threads.wait(timeout: Self.timeout) == .success)
         #expect(used.wrong == 0)
         cache.closeIdle()
         try until(cache) { cache.open.count <= 2 }

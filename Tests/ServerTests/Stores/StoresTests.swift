@@ -338,7 +338,7 @@ final class StoresTests {
         try close(0)
         let copy = temporary.path("copy")
         try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: true)
-        #expect(try DataBackup.copy(server.folder, to: CopyPlace(path: copy)) == [])
+        #expect(try DataBackup.copy(server.folder, to: CopyDestination(path: copy)) == [])
         for number in [0, 1] {
             let file =
                 "\(copy)/containers/\(key(number).container.folded)/development/store.sqlite"

@@ -7,14 +7,14 @@ import Testing
 
 @Suite("What assets take, and what becomes of them")
 struct AssetCollectionTests {
-    private static func field(_ value: Found) -> String {
+    private static func field(_ value: AnswerPart) -> String {
         "{\"photo\":{\"value\":\(value.raw),\"type\":\"ASSETID\"}}"
     }
 
     /// Removes all that may go: receipts that have expired, and what has been unused for a day.
     private func collect(_ server: WireServer) throws {
         try server.collect(olderThan: server.clock.now)
-        let collection = CollectAssets(try server.store(), depot: try server.depot())
+        let collection = CollectAssets(try server.store(), assetStore: try server.assetStore())
         while try collection.removeUnused(since: server.clock.now - 86_400_000) {}
     }
 
@@ -58,13 +58,13 @@ struct AssetCollectionTests {
         let ida = try server.user()
         let held = try ida.asset(pattern(10))
         _ = try ida.save("a", Self.field(held), zone: nil)
-        let depot = try server.depot()
+        let assetStore = try server.assetStore()
         for seed in 1...250 {
-            let upload = try depot.storage.begin(expectedBytes: 0)
+            let upload = try assetStore.storage.begin(expectedBytes: 0)
             try pattern(20, seed: UInt64(seed)).withUnsafeBytes { try upload.append($0) }
             try upload.place()
         }
-        let collection = CollectAssets(try server.store(), depot: depot)
+        let collection = CollectAssets(try server.store(), assetStore: assetStore)
         while try collection.removeStray(placedBefore: 0, now: 0) {}
         #expect(try server.assetFiles().count == 251)
         let later = Milliseconds(Date().timeIntervalSince1970 * 1_000) + 10_000

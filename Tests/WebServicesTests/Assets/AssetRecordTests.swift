@@ -9,7 +9,7 @@ import WebServices
 
 @Suite("Records that hold assets")
 struct AssetRecordTests {
-    private static func field(_ value: Found) -> String {
+    private static func field(_ value: AnswerPart) -> String {
         "{\"photo\":{\"value\":\(value.raw),\"type\":\"ASSETID\"}}"
     }
 
@@ -186,10 +186,10 @@ struct AssetRecordTests {
         #expect(try ida.download(url, method: .post).status == 405)
         for (index, character) in url.enumerated() where index > 40 {
             let name = try #require(url.range(of: "${f}"))
-            let place = url.index(url.startIndex, offsetBy: index)
-            if name.contains(place) { continue }
+            let location = url.index(url.startIndex, offsetBy: index)
+            if name.contains(location) { continue }
             let forged = url.replacingCharacters(
-                in: place...place, with: character == "0" ? "1" : "0")
+                in: location...location, with: character == "0" ? "1" : "0")
             let status = try ida.download(forged).status
             #expect(status == 404 || forged.count != url.count, "\(forged)")
         }
@@ -223,7 +223,7 @@ struct AssetRecordTests {
         func refusal(
             _ value: String, by user: WireClient, in database: String = "private"
         ) throws
-            -> Found
+            -> AnswerPart
         {
             try user.save("x", "{\"photo\":{\"value\":\(value)}}", zone: nil, in: database)
         }

@@ -29,8 +29,8 @@ extension WireClient {
     func tokens(
         _ tokens: String, zone: String? = nil, in database: String = "private"
     ) throws -> Answer {
-        let place = zone.map { ",\"zoneID\":{\"zoneName\":\(quoted($0))}" } ?? ""
-        return try send("\(database)/assets/upload", "{\"tokens\":\(tokens)\(place)}")
+        let location = zone.map { ",\"zoneID\":{\"zoneName\":\(quoted($0))}" } ?? ""
+        return try send("\(database)/assets/upload", "{\"tokens\":\(tokens)\(location)}")
     }
 
     func uploadURL(in database: String = "private") throws -> String {
@@ -85,7 +85,7 @@ extension WireClient {
     }
 
     /// Uploads to a fresh URL, and hands back the value for a field.
-    func asset(_ bytes: [UInt8], in database: String = "private") throws -> Found {
+    func asset(_ bytes: [UInt8], in database: String = "private") throws -> AnswerPart {
         guard let answer = try upload(bytes, to: uploadURL(in: database)), answer.status == 200
         else {
             throw WireFailure("not uploaded")
@@ -141,6 +141,6 @@ extension WireClient {
 extension WireServer {
     /// The files of the assets of a store.
     func assetFiles() throws -> [AssetDigest] {
-        try depot().storage.list(after: nil, limit: 10_000).map(\.digest)
+        try assetStore().storage.list(after: nil, limit: 10_000).map(\.digest)
     }
 }

@@ -87,7 +87,7 @@ struct AssetTransferTests {
             #expect(answer?.reason.contains("boundary") == true)
         }
         #expect(try server.assetFiles().isEmpty)
-        #expect(try server.depotFiles().isEmpty)
+        #expect(try server.assetStoreFiles().isEmpty)
     }
 
     @Test("Names of files, whatever is in them, do not keep the file from being found")
@@ -164,7 +164,7 @@ struct AssetTransferTests {
             #expect(answer?.status == 413, "before a byte of it has come")
         }
         #expect(try server.assetFiles().count == 1)
-        #expect(try server.depotFiles().count == 1)
+        #expect(try server.assetStoreFiles().count == 1)
     }
 
     @Test("An upload that is left in the middle leaves nothing, and is counted")
@@ -174,7 +174,7 @@ struct AssetTransferTests {
         try ida.upload(pattern(200_000), to: ida.uploadURL(), ends: false)
         // It is counted last, when nothing is left of it.
         try server.until { server.web.assetCounts.uploadsAborted == 1 }
-        #expect(try server.depotFiles().isEmpty)
+        #expect(try server.assetStoreFiles().isEmpty)
         #expect(server.web.assetCounts.uploadsActive == 0)
         #expect(server.web.assetCounts.uploadsFinished == 0)
     }
@@ -288,7 +288,7 @@ struct AssetTransferTests {
 
 extension WireServer {
     /// Every file in the folder of assets, uploads under way among them.
-    func depotFiles() throws -> [String] {
+    func assetStoreFiles() throws -> [String] {
         let path = folder.appending(path: "\(Self.tea.lowercased())-development.sqlite-assets").path
         return (try? FileManager.default.subpathsOfDirectory(atPath: path))?.filter {
             $0.split(separator: "/").last.map { $0.count >= 32 } ?? false

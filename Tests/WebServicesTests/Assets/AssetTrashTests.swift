@@ -15,13 +15,15 @@ struct AssetTrashTests {
     init() throws { server = try WireServer() }
 
     private func collection() throws -> CollectAssets {
-        CollectAssets(try server.store(), depot: try server.depot())
+        CollectAssets(try server.store(), assetStore: try server.assetStore())
     }
 
-    private func trash() throws -> AssetTrash { try #require(try server.depot().storage.trash) }
+    private func trash() throws -> AssetTrash {
+        try #require(try server.assetStore().storage.trash)
+    }
 
     private func put(_ bytes: [UInt8]) throws -> AssetDigest {
-        let upload = try server.depot().storage.begin(expectedBytes: bytes.count)
+        let upload = try server.assetStore().storage.begin(expectedBytes: bytes.count)
         try bytes.withUnsafeBytes { try upload.append($0) }
         let content = try upload.seal()
         try upload.place()
@@ -42,7 +44,7 @@ struct AssetTrashTests {
         #expect(try server.assetFiles().isEmpty)
         #expect(try Set(trash().list().map(\.digest)) == Set(digests))
         #expect(try trash().list().allSatisfy { $0.placed == came })
-        let storage = try server.depot().storage
+        let storage = try server.assetStore().storage
         #expect(try storage.open(digests[0])?.read(at: 0, count: 20) == pattern(20, seed: 1))
         #expect(try collection().emptyTrash(putBefore: came) == false)
         #expect(try trash().list().count == 250)
@@ -116,17 +118,17 @@ struct AssetTrashTests {
                     return looks <= 2 ? .max / 2 : 0
                 }
             })
-        let collection = CollectAssets(try server.store(), depot: AssetStore(short))
+        let collection = CollectAssets(try server.store(), assetStore: AssetStore(short))
         #expect(try collection.emptyTrash(putBefore: 0) == false)
         #expect(try trash().list().map(\.digest) == [digests[0]])
         #expect(looks.withLock { $0 } == 3)
     }
 
-    private static func field(_ value: Found) -> String {
+    private static func field(_ value: AnswerPart) -> String {
         "{\"photo\":{\"value\":\(value.raw),\"type\":\"ASSETID\"}}"
     }
 
-    private static func link(_ record: Found) throws -> String {
+    private static func link(_ record: AnswerPart) throws -> String {
         try #require(record["fields"]["photo"]["value"]["downloadURL"].string)
     }
 }

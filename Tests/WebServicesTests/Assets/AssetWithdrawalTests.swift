@@ -13,11 +13,11 @@ import Testing
 
 @Suite("Addresses of assets whose holder has lost what they were got by")
 struct AssetWithdrawalTests {
-    private static func photo(_ value: Found) -> String {
+    private static func photo(_ value: AnswerPart) -> String {
         "{\"photo\":{\"value\":\(value.raw)}}"
     }
 
-    private static func link(_ record: Found) throws -> String {
+    private static func link(_ record: AnswerPart) throws -> String {
         try #require(
             record["fields"]["photo"]["value"]["downloadURL"].string, "\(record.raw)")
     }
@@ -236,9 +236,10 @@ struct AssetWithdrawalTests {
         let origins = [
             AssetOrigin(credential: .apiToken([1, 2, 3, 4, 5, 6, 7, 8]), user: nil),
             AssetOrigin(credential: .serverKey(Array("0123456789abcdef".utf8)), user: name),
-            AssetOrigin(credential: .apiToken([0]), user: name, place: .record(RecordNumber(77))),
             AssetOrigin(
-                credential: .apiToken([]), user: name, place: .zone(zone, owner: name)),
+                credential: .apiToken([0]), user: name, sharedItem: .record(RecordNumber(77))),
+            AssetOrigin(
+                credential: .apiToken([]), user: name, sharedItem: .zone(zone, owner: name)),
         ]
         let tokens = AssetTokens(key: [UInt8](repeating: 1, count: 32), base: "http://x")
         for origin in origins {

@@ -183,9 +183,9 @@ struct ResumableUploadTests {
     func endings() throws {
         _ = try create(100)
         try patch(pattern(50), at: 0)
-        #expect(try server.depotFiles().count == 2, "a file, and what tells of it")
+        #expect(try server.assetStoreFiles().count == 2, "a file, and what tells of it")
         #expect(try send(.delete)?.status == 204)
-        #expect(try server.depotFiles().isEmpty)
+        #expect(try server.assetStoreFiles().isEmpty)
         #expect(server.web.assetCounts.uploadsActive == 0)
         #expect(try send(.head)?.status == 404)
         #expect(try send(.delete)?.status == 404)
@@ -193,7 +193,7 @@ struct ResumableUploadTests {
         for other in others { #expect(try create(10, at: other)?.status == 201) }
         try send(
             .other("PATCH"), pattern(5), to: others[0], with: Self.type, ("Upload-Offset", "0"))
-        #expect(try server.depotFiles().count == 6)
+        #expect(try server.assetStoreFiles().count == 6)
         let refused = try create(10)
         #expect(refused?.status == 503 && refused?.code == "TRY_AGAIN_LATER")
         // They are half of all that there may be: the others are somebody else's.
@@ -206,7 +206,7 @@ struct ResumableUploadTests {
         // They are counted out last, when their files have gone and others have their room.
         try server.until { server.web.assetCounts.uploadsActive == 0 }
         #expect(try send(.head, to: others[0])?.status == 404)
-        #expect(try server.depotFiles().isEmpty)
+        #expect(try server.assetStoreFiles().isEmpty)
         for _ in 0..<3 { #expect(try create(10, at: ida.uploadURL())?.status == 201) }
         #expect(server.web.assetCounts.uploadsActive == 3)
     }

@@ -17,12 +17,12 @@ struct SharedAssetTests {
         copy = SharedZone(bo, of: ida)
     }
 
-    private static func photo(_ value: Found) -> String {
+    private static func photo(_ value: AnswerPart) -> String {
         "{\"photo\":{\"value\":\(value.raw)}}"
     }
 
     /// An upload URL of the shared zone, as the participant asks for it.
-    private func upload(_ bytes: [UInt8]) throws -> Found {
+    private func upload(_ bytes: [UInt8]) throws -> AnswerPart {
         let answer = try bo.send(
             "shared/assets/upload",
             "{\"tokens\":[{\"recordType\":\"Note\",\"fieldName\":\"photo\"}],\(copy.id)}")
@@ -30,7 +30,7 @@ struct SharedAssetTests {
         return try #require(try bo.upload(bytes, to: url))["singleFile"]
     }
 
-    private func link(_ record: Found) -> String? {
+    private func link(_ record: AnswerPart) -> String? {
         record["fields"]["photo"]["value"]["downloadURL"].string
     }
 

@@ -8,7 +8,7 @@ final class EventListener: @unchecked Sendable {
     // Unchecked: what has come is touched with the condition locked.
     struct Event {
         let id: String
-        let notice: Found
+        let notice: AnswerPart
     }
 
     let answer: Answer
@@ -88,7 +88,8 @@ final class EventListener: @unchecked Sendable {
             guard lines.count == 2, lines[0].hasPrefix("id: "), lines[1].hasPrefix("data: "),
                 let document = try? JSONDocument(parsing: Array(lines[1].dropFirst(6).utf8))
             else { return nil }
-            return Event(id: String(lines[0].dropFirst(4)), notice: Found(value: document.root))
+            return Event(
+                id: String(lines[0].dropFirst(4)), notice: AnswerPart(value: document.root))
         }
     }
 

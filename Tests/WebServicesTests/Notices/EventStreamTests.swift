@@ -164,7 +164,7 @@ struct EventStreamTests {
     }
 
     @Test("Streams count among the polls that a user may have waiting, as long as they last")
-    func places() throws {
+    func locations() throws {
         let page = try Page { $0.heldPollsPerUserMax = 2 }
         let poll = page.phone.begin()
         let tablet = try NoticeListener(page.ida, device: "tablet")

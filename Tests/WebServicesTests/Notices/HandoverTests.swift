@@ -84,9 +84,9 @@ struct HandoverTests {
     @Test("What was handed on and did not arrive is in the outbox, for the next poll")
     func cut() throws {
         let notices = try server.store().notices
-        let place = StorePlace.destination(try destination(of: phone))
+        let part = StorePart.destination(try destination(of: phone))
         let isCut = Atomic(false)
-        notices.watch([place]).whenMoved({ _ in }) { handed in
+        notices.watch([part]).whenMoved({ _ in }) { handed in
             handed.whenSent(false)
             isCut.store(true, ordering: .releasing)
             return true
@@ -102,8 +102,8 @@ struct HandoverTests {
     func silent() throws {
         let hasty = try HandoverTests { $0.handoverMilliseconds = 1 }
         let notices = try hasty.server.store().notices
-        let place = StorePlace.destination(try hasty.destination(of: hasty.phone))
-        notices.watch([place]).whenMoved({ _ in }) { _ in true }
+        let part = StorePart.destination(try hasty.destination(of: hasty.phone))
+        notices.watch([part]).whenMoved({ _ in }) { _ in true }
         try hasty.ida.save("a")
         #expect(Self.name(try hasty.phone.poll()) == "a")
     }

@@ -41,7 +41,7 @@ struct NoticeListener {
 
     /// Subscribes in the user's own databases.
     @discardableResult
-    func subscribe(_ subscription: String, in database: String = "private") throws -> Found {
+    func subscribe(_ subscription: String, in database: String = "private") throws -> AnswerPart {
         let made = try client.send(
             "\(database)/subscriptions/modify",
             "{\"operations\":[{\"operationType\":\"create\",\"subscription\":{\(subscription)}}]}"
@@ -53,7 +53,7 @@ struct NoticeListener {
     /// All that the device hears up to now.
     ///
     /// What it is told comes in order, so that what the last change of all causes ends it.
-    func heard() throws -> [Found] {
+    func heard() throws -> [AnswerPart] {
         let id = "mark \(device)"
         _ = try client.send(
             "private/subscriptions/modify",
@@ -64,7 +64,7 @@ struct NoticeListener {
                 + "\"comparator\":\"EQUALS\",\"fieldValue\":{\"value\":\(quoted(device))}}}}}]}")
         try client.save(
             "mark-\(device)", "{\"of\":{\"value\":\(quoted(device))}}", type: "Mark", zone: nil)
-        var found: [Found] = []
+        var found: [AnswerPart] = []
         while true {
             let answer = try poll()
             let notice = answer.json["ck"]
@@ -79,7 +79,7 @@ struct NoticeListener {
     /// The same in a few words each, such as `news:Shelf/a+` for a record that was made.
     func words() throws -> [String] { try heard().map(Self.word) }
 
-    static func word(_ notice: Found) -> String {
+    static func word(_ notice: AnswerPart) -> String {
         let about = notice["ck"]
         if about["qry"].exists {
             let query = about["qry"]

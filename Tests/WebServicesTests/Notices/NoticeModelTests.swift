@@ -127,16 +127,16 @@ private struct NoticeRun {
             database == "shared"
             ? "\"zoneID\":{\"zoneName\":\"Common\",\"ownerRecordName\":\(quoted(users[0].name))}"
             : nil
-        let former = records[zone]?[key]
-        if former != nil, random.once(in: 4) {
+        let previous = records[zone]?[key]
+        if previous != nil, random.once(in: 4) {
             let done = try client.modify(
                 [operation("forceDelete", key, type: nil)],
                 zone: more == nil ? zone.name : nil, in: database, more: more)
             try #require(done.records[0]["deleted"].bool == true, "\(done.text)")
             records[zone]?[key] = nil
-            tell(zone, key, from: former, to: nil, by: user, device)
+            tell(zone, key, from: previous, to: nil, by: user, device)
         } else {
-            let type = former?.type ?? random.one(of: ["Leaf", "Twig"])
+            let type = previous?.type ?? random.one(of: ["Leaf", "Twig"])
             let record = ModelRecord(
                 type: type, colour: random.one(of: ["red", "Red", "green", "blue"]),
                 size: random.below(10))
@@ -147,18 +147,18 @@ private struct NoticeRun {
                 zone: more == nil ? zone.name : nil, in: database, more: more)
             try #require(done.records[0].code == nil, "\(done.text)")
             records[zone, default: [:]][key] = record
-            tell(zone, key, from: former, to: record, by: user, device)
+            tell(zone, key, from: previous, to: record, by: user, device)
         }
     }
 
     /// Who must hear of a record's change.
     private mutating func tell(
-        _ zone: ModelZone, _ name: String, from former: ModelRecord?, to record: ModelRecord?,
+        _ zone: ModelZone, _ name: String, from previous: ModelRecord?, to record: ModelRecord?,
         by user: Int, _ device: String?
     ) {
-        let what = record == nil ? "delete" : former == nil ? "create" : "update"
+        let what = record == nil ? "delete" : previous == nil ? "create" : "update"
         let sign = ["create": "+", "update": "~", "delete": "-"][what] ?? ""
-        let type = (record ?? former)?.type
+        let type = (record ?? previous)?.type
         for subscription in subscriptions {
             switch subscription.kind {
             case "query":
@@ -168,7 +168,7 @@ private struct NoticeRun {
                     : zone.owner == subscription.user
                         && (subscription.zone == nil || subscription.zone == zone.name)
                 guard isThere, subscription.type == type, subscription.firesOn.contains(what),
-                    subscription.matches(record) || subscription.matches(former)
+                    subscription.matches(record) || subscription.matches(previous)
                 else { continue }
                 hear(subscription, user, device) {
                     $0[subscription.id, default: []].append("\(zone.name)/\(name)\(sign)")
@@ -327,9 +327,9 @@ private struct NoticeRun {
                         heard[parts[0], default: []].append(parts[1])
                     }
                 }
-                let place = "seed \(random.seed), step \(count), user \(user), device \(index)"
-                try #require(heard == ordered[user][index], "\(place)")
-                try #require(loosely == loose[user][index], "\(place)")
+                let location = "seed \(random.seed), step \(count), user \(user), device \(index)"
+                try #require(heard == ordered[user][index], "\(location)")
+                try #require(loosely == loose[user][index], "\(location)")
                 ordered[user][index] = [:]
                 loose[user][index] = []
             }

@@ -48,7 +48,8 @@ struct ComparatorTests {
         Kind(
             type: "LOCATION",
             values: [
-                .place(latitude: 48.1, longitude: 11.5), .place(latitude: -33.9, longitude: 151.2),
+                .location(latitude: 48.1, longitude: 11.5),
+                .location(latitude: -33.9, longitude: 151.2),
             ], wrong: .string("here")),
         Kind(type: "BYTES", values: [.bytes("AAEC"), .bytes("/w==")], wrong: .int(0)),
     ]
@@ -166,7 +167,7 @@ struct ComparatorTests {
             ]
         // The same base64 in another case is other bytes.
         case "BYTES": values += [.bytes("aaec"), .bytes(""), .bytes("AAECAA==")]
-        default: values += [.place(latitude: 0, longitude: 0)]
+        default: values += [.location(latitude: 0, longitude: 0)]
         }
         guard takesList(comparator) else { return values }
         return values.map { .list([$0]) } + [.list(scalar.values), .list([]), .list(values)]

@@ -8,7 +8,7 @@ extension PlainValue {
         case .double: "DOUBLE"
         case .time: "TIMESTAMP"
         case .bytes: "BYTES"
-        case .place: "LOCATION"
+        case .location: "LOCATION"
         case .reference: "REFERENCE"
         case .list(let members): (members.first?.tag ?? "UNKNOWN") + "_LIST"
         case .encrypted(let value): value.tag
@@ -20,7 +20,7 @@ extension PlainValue {
         case .string(let text), .bytes(let text): quoted(text)
         case .int(let number), .time(let number): "\(number)"
         case .double(let number): "\(number)"
-        case .place(let latitude, let longitude):
+        case .location(let latitude, let longitude):
             "{\"latitude\":\(latitude),\"longitude\":\(longitude)}"
         case .reference(let name, let zone):
             "{\"recordName\":\(quoted(name))"
@@ -55,8 +55,9 @@ extension PlainSort {
         var members = ["\"fieldName\":\(quoted(field))"]
         if !ascending { members.append("\"ascending\":false") }
         if let from {
-            let place = PlainValue.place(latitude: from.latitude, longitude: from.longitude)
-            members.append("\"relativeLocation\":{\"value\":\(place.json),\"type\":\"LOCATION\"}")
+            let location = PlainValue.location(latitude: from.latitude, longitude: from.longitude)
+            members.append(
+                "\"relativeLocation\":{\"value\":\(location.json),\"type\":\"LOCATION\"}")
         }
         return "{\(members.joined(separator: ","))}"
     }

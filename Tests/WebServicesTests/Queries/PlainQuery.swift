@@ -7,7 +7,7 @@ indirect enum PlainValue: Sendable {
     case double(Double)
     case time(Int64)
     case bytes(String)
-    case place(latitude: Double, longitude: Double)
+    case location(latitude: Double, longitude: Double)
     /// The zone is nil where the reference names none.
     case reference(String, zone: String?)
     case list([PlainValue])
@@ -133,8 +133,8 @@ struct PlainQuery: Sendable {
     }
 
     private func distance(_ value: PlainValue, _ from: PlainValue) -> Double {
-        guard case .place(let latitude, let longitude) = value,
-            case .place(let fromLatitude, let fromLongitude) = from
+        guard case .location(let latitude, let longitude) = value,
+            case .location(let fromLatitude, let fromLongitude) = from
         else { return .infinity }
         return PlainGlobe.metres(
             (latitude, longitude), (fromLatitude, fromLongitude))
@@ -146,10 +146,10 @@ struct PlainQuery: Sendable {
     func mayPrecede(_ left: PlainRecord, _ right: PlainRecord) -> Bool {
         for sort in sorts {
             if let from = sort.from {
-                let from = PlainValue.place(latitude: from.latitude, longitude: from.longitude)
-                let places = [left, right].map { $0.fields[sort.field] }
-                let metres = places.map { $0.map { distance($0, from) } ?? .infinity }
-                if places[0]?.json != places[1]?.json, abs(metres[0] - metres[1]) < 1 {
+                let from = PlainValue.location(latitude: from.latitude, longitude: from.longitude)
+                let locations = [left, right].map { $0.fields[sort.field] }
+                let metres = locations.map { $0.map { distance($0, from) } ?? .infinity }
+                if locations[0]?.json != locations[1]?.json, abs(metres[0] - metres[1]) < 1 {
                     return true
                 }
             }
@@ -174,7 +174,7 @@ struct PlainQuery: Sendable {
     ) -> ComparisonResult {
         let (first, second) = (left.value(of: sort.field), right.value(of: sort.field))
         if let from = sort.from {
-            let from = PlainValue.place(latitude: from.latitude, longitude: from.longitude)
+            let from = PlainValue.location(latitude: from.latitude, longitude: from.longitude)
             return Self.order(
                 first.map { distance($0, from) } ?? .infinity,
                 second.map { distance($0, from) } ?? .infinity)
@@ -210,9 +210,9 @@ enum PlainGlobe {
         return radius * atan2(sine, a[0] * b[0] + a[1] * b[1] + a[2] * b[2])
     }
 
-    private static func vector(_ place: (latitude: Double, longitude: Double)) -> [Double] {
-        let latitude = place.latitude * .pi / 180
-        let longitude = place.longitude * .pi / 180
+    private static func vector(_ location: (latitude: Double, longitude: Double)) -> [Double] {
+        let latitude = location.latitude * .pi / 180
+        let longitude = location.longitude * .pi / 180
         return [
             cos(latitude) * cos(longitude), cos(latitude) * sin(longitude), sin(latitude),
         ]

@@ -139,12 +139,12 @@ struct QueryRequestTests {
 
     @Test("A relativeLocation is taken wrapped and bare")
     func relativeLocation() throws {
-        for place in [
+        for location in [
             #"{"latitude":1,"longitude":2}"#, #"{"value":{"latitude":1,"longitude":2}}"#,
             #"{"value":{"latitude":1,"longitude":2},"type":"LOCATION"}"#,
         ] {
             #expect(
-                try ida.names(sorts: ["{\"fieldName\":\"spot\",\"relativeLocation\":\(place)}"])
+                try ida.names(sorts: ["{\"fieldName\":\"spot\",\"relativeLocation\":\(location)}"])
                     == ["c1", "c2"])
         }
     }

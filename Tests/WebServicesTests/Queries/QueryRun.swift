@@ -52,8 +52,8 @@ struct QueryRun {
             let name = "n\(Int.random(in: 1...(deleting ? 150 : 400), using: &random))"
             let key = "\(zone)/\(name)"
             guard changed[key] == nil else { continue }
-            let former = records[key]
-            if deleting, former != nil, random.happens(25) {
+            let previous = records[key]
+            if deleting, previous != nil, random.happens(25) {
                 operations.append(operation("forceDelete", name, type: nil))
                 changed[key] = .some(nil)
                 continue
@@ -61,8 +61,8 @@ struct QueryRun {
             if numbers[key] == nil { numbers[key] = numbers.count }
             let merges = random.happens(50)
             var record = PlainRecord(
-                name: name, zone: zone, fields: merges ? former?.fields ?? [:] : [:],
-                number: numbers[key] ?? 0, created: former?.created ?? server.clock.now,
+                name: name, zone: zone, fields: merges ? previous?.fields ?? [:] : [:],
+                number: numbers[key] ?? 0, created: previous?.created ?? server.clock.now,
                 modified: server.clock.now, creator: ida.name)
             operations.append(
                 operation(merges ? "forceUpdate" : "forceReplace", name, fields: fields(&record)))
@@ -144,7 +144,7 @@ struct QueryRun {
         }
         let filter = PlainFilter(
             field: field.rawValue, comparator: comparator, value: value,
-            distance: field == .place ? RandomValues.metres(&random) : nil)
+            distance: field == .location ? RandomValues.metres(&random) : nil)
         return (filter, filter.json(type: takesList ? field.tag + "_LIST" : field.tag))
     }
 
@@ -199,7 +199,7 @@ struct QueryRun {
         let field = random.one(of: RandomField.allCases.filter(\.isSortable))
         return PlainSort(
             field: field.rawValue, ascending: ascending,
-            from: field == .place ? RandomValues.place(&random) : nil)
+            from: field == .location ? RandomValues.location(&random) : nil)
     }
 
     /// Reads all pages: each but the last is full, and the last is empty only when all is.
@@ -238,10 +238,12 @@ extension PlainQuery {
     func isDecided(_ records: [PlainRecord]) -> Bool {
         for filter in filters {
             guard let edge = filter.distance,
-                case .place(let latitude, let longitude) = filter.value
+                case .location(let latitude, let longitude) = filter.value
             else { continue }
             for record in records {
-                guard case .place(let hereLatitude, let hereLongitude) = record.fields[filter.field]
+                guard
+                    case .location(let hereLatitude, let hereLongitude) = record.fields[
+                        filter.field]
                 else { continue }
                 let metres = PlainGlobe.metres(
                     (hereLatitude, hereLongitude), (latitude, longitude))

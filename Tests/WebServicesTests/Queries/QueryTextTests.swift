@@ -96,18 +96,18 @@ struct QueryTextTests {
         var random = SeededRandom("order")
         let shuffled = Self.ordered.shuffled(using: &random)
         try save(shuffled)
-        let places = Self.ordered.map { text in
+        let locations = Self.ordered.map { text in
             "t\(shuffled.firstIndex { $0.unicodeScalars.elementsEqual(text.unicodeScalars) } ?? -1)"
         }
         for limit in [nil, 1, 5] {
-            #expect(try ida.names(sorts: [#"{"fieldName":"text"}"#], limit: limit) == places)
+            #expect(try ida.names(sorts: [#"{"fieldName":"text"}"#], limit: limit) == locations)
             #expect(
                 try ida.names(sorts: [#"{"fieldName":"text","ascending":false}"#], limit: limit)
-                    == places.reversed())
+                    == locations.reversed())
         }
         for (index, text) in Self.ordered.enumerated() {
             #expect(try find("LESS_THAN", text).count == index, "\(text.debugDescription)")
-            #expect(try find("GREATER_THAN_OR_EQUALS", text).count == places.count - index)
+            #expect(try find("GREATER_THAN_OR_EQUALS", text).count == locations.count - index)
         }
     }
 

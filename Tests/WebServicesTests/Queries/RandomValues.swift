@@ -70,7 +70,7 @@ enum RandomValues {
         ])
     }
 
-    static func place(
+    static func location(
         _ random: inout SeededRandom
     ) -> (latitude: Double, longitude: Double) {
         switch Int.random(in: 0..<10, using: &random) {
@@ -107,7 +107,7 @@ enum RandomValues {
 
 /// The fields that random records have, and what can be asked of them.
 enum RandomField: String, CaseIterable, Sendable {
-    case text, sentence, int, double, time, place, reference, texts, ints, doubles, times,
+    case text, sentence, int, double, time, location, reference, texts, ints, doubles, times,
         references
 
     var isList: Bool { rawValue.hasSuffix("s") }
@@ -119,7 +119,7 @@ enum RandomField: String, CaseIterable, Sendable {
         case .int, .ints: "INT64"
         case .double, .doubles: "DOUBLE"
         case .time, .times: "TIMESTAMP"
-        case .place: "LOCATION"
+        case .location: "LOCATION"
         case .reference, .references: "REFERENCE"
         }
     }
@@ -136,9 +136,9 @@ enum RandomField: String, CaseIterable, Sendable {
         case .int, .ints: return .int(RandomValues.int(&random))
         case .double, .doubles: return .double(RandomValues.double(&random))
         case .time, .times: return .time(RandomValues.time(&random))
-        case .place:
-            let place = RandomValues.place(&random)
-            return .place(latitude: place.latitude, longitude: place.longitude)
+        case .location:
+            let location = RandomValues.location(&random)
+            return .location(latitude: location.latitude, longitude: location.longitude)
         case .reference, .references: return RandomValues.reference(&random)
         }
     }
@@ -165,7 +165,7 @@ enum RandomField: String, CaseIterable, Sendable {
         case .text: return equal + ordered + ["BEGINS_WITH", "NOT_BEGINS_WITH"]
         case .sentence: return words
         case .int, .double, .time: return equal + ordered
-        case .place: return ["NEAR"]
+        case .location: return ["NEAR"]
         case .reference: return equal
         case .texts:
             return lists + words + ["LIST_MEMBER_BEGINS_WITH", "NOT_LIST_MEMBER_BEGINS_WITH"]

@@ -84,9 +84,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.heads(of: names, in: zone)
     }
 
-    func places(of records: [RecordNumber]) throws -> [RecordPlace?] {
+    func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
         note("places")
-        return try snapshot.places(of: records)
+        return try snapshot.locations(of: records)
     }
 
     func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {
@@ -111,10 +111,11 @@ class CountingSnapshot: StoreSnapshot {
     }
 
     func versions(
-        after place: SurveyPlace, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
-    ) throws -> SurveyPlace? {
+        after location: SurveyCursor, limit: Int,
+        _ visit: (ZoneNumber, StoredVersion) throws -> Bool
+    ) throws -> SurveyCursor? {
         note("versions")
-        return try snapshot.versions(after: place, limit: limit, visit)
+        return try snapshot.versions(after: location, limit: limit, visit)
     }
 
     func sources(
@@ -284,24 +285,24 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.viewsWholeAfter(of: viewer)
     }
 
-    func covers(of records: [RecordNumber]) throws -> [StoredCover?] {
-        note("covers")
-        return try snapshot.covers(of: records)
+    func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?] {
+        note("currentMemberships")
+        return try snapshot.currentMemberships(of: records)
     }
 
-    func stays(
+    func memberships(
         of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int, withVersions: Bool
-    ) throws -> StayRun {
+    ) throws -> MembershipRun {
         note("stays")
-        return try snapshot.stays(
+        return try snapshot.memberships(
             of: share, in: zone, after: after, limit: limit, withVersions: withVersions)
     }
 
-    func changedStays(
+    func changedMemberships(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> StayRun? {
-        note("changedStays")
-        return try snapshot.changedStays(of: viewer, in: zone, after: after, limit: limit)
+    ) throws -> MembershipRun? {
+        note("changedMemberships")
+        return try snapshot.changedMemberships(of: viewer, in: zone, after: after, limit: limit)
     }
 
     func isWhole(_ share: ShareNumber) throws -> Bool {

@@ -138,36 +138,39 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.revoke(share, from: viewer)
     }
 
-    func enter(_ stay: StoredStay) throws {
+    func enter(_ membership: StoredMembership) throws {
         note("enter")
-        try transaction.enter(stay)
+        try transaction.enter(membership)
     }
 
     func renew(
-        _ record: RecordNumber, _ cover: StoredCover, at position: Position, type: Int64
+        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position, type: Int64
     ) throws {
         note("renew")
-        try transaction.renew(record, cover, at: position, type: type)
+        try transaction.renew(record, membership, at: position, type: type)
     }
 
     func leave(
-        _ record: RecordNumber, _ cover: StoredCover, at position: Position, left: Position
+        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position,
+        left: Position
     ) throws {
         note("leave")
-        try transaction.leave(record, cover, at: position, left: left)
+        try transaction.leave(record, membership, at: position, left: left)
     }
 
-    func markCoverWork(
+    func markCoverageWork(
         _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
         since: Position
     ) throws {
-        note("markCoverWork")
-        try transaction.markCoverWork(record, in: zone, concerning: shares, since: since)
+        note("markCoverageWork")
+        try transaction.markCoverageWork(record, in: zone, concerning: shares, since: since)
     }
 
-    func coverWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position? {
-        note("coverWorkSince")
-        return try transaction.coverWorkSince(record, concerning: share)
+    func coverageWorkSince(
+        _ record: RecordNumber, concerning share: ShareNumber
+    ) throws -> Position? {
+        note("coverageWorkSince")
+        return try transaction.coverageWorkSince(record, concerning: share)
     }
 
     // MARK: - AssetWriting
@@ -264,12 +267,12 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.follow(as: follower)
     }
 
-    func want(_ wanted: Set<FormerWanted>, for follower: FollowerName) throws {
+    func want(_ wanted: Set<PreviousVersionNeed>, for follower: FollowerName) throws {
         note("want")
         try transaction.want(wanted, for: follower)
     }
 
-    func wantAlso(_ wanted: FormerWanted, for follower: FollowerName) throws {
+    func wantAlso(_ wanted: PreviousVersionNeed, for follower: FollowerName) throws {
         note("wantAlso")
         try transaction.wantAlso(wanted, for: follower)
     }
@@ -376,9 +379,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.forget(notices)
     }
 
-    func forgetFormer(through position: Position, rowsMax: Int) throws -> Bool {
+    func forgetPrevious(through position: Position, rowsMax: Int) throws -> Bool {
         note("forgetFormer")
-        return try transaction.forgetFormer(through: position, rowsMax: rowsMax)
+        return try transaction.forgetPrevious(through: position, rowsMax: rowsMax)
     }
 
     // MARK: - StoreTransaction

@@ -53,7 +53,7 @@ struct ConcealmentTests {
         try server.grant([
             "Diary": ["_icloud": [.create, .write]], "Post": ["_icloud": [.read, .create, .write]],
         ])
-        func guess(_ type: String, _ bytes: [UInt8]) throws -> Found {
+        func guess(_ type: String, _ bytes: [UInt8]) throws -> AnswerPart {
             let checksum = Base64.encode([1] + SHA256.digest(bytes).prefix(20))
             return try modify(
                 operation(
@@ -108,7 +108,7 @@ struct ConcealmentTests {
             "Diary": ["_creator": [.read, .create, .write]],
             "Post": ["_icloud": [.read, .create], "_creator": .write],
         ])
-        func item(_ name: String, _ more: String, fields: String = "{}") throws -> Found {
+        func item(_ name: String, _ more: String, fields: String = "{}") throws -> AnswerPart {
             try modify(operation("create", name, type: "Post", fields: fields, more: more))
                 .records[0]
         }

@@ -178,9 +178,9 @@ struct GrantModelTests {
             let kind = random.one(of: [
                 "create", "create", "forceUpdate", "forceReplace", "delete", "forceDelete",
             ])
-            let former = records[name]
+            let previous = records[name]
             let isDeletion = kind.lowercased().contains("delete")
-            let type = former?.type ?? random.one(of: GrantModelTests.types)
+            let type = previous?.type ?? random.one(of: GrantModelTests.types)
             let n = Int.random(in: 0...99, using: &random)
             let answer = try who.client.modify(
                 [
@@ -193,15 +193,15 @@ struct GrantModelTests {
                 return
             }
             let item = answer.records[0]
-            if kind == "create" || !isDeletion && former == nil {
+            if kind == "create" || !isDeletion && previous == nil {
                 guard may(who, .create, type, isOwn: true) else {
                     note("not made")
                     return try require(item, reason: "CREATE operation not permitted")
                 }
-                if let former {
-                    note(may(who, .read, former) ? "conflict" : "hidden")
+                if let previous {
+                    note(may(who, .read, previous) ? "conflict" : "hidden")
                     try require(item, code: "CONFLICT")
-                    guard item["serverRecord"].exists == may(who, .read, former) else {
+                    guard item["serverRecord"].exists == may(who, .read, previous) else {
                         throw WireFailure(item.raw)
                     }
                     return
@@ -210,14 +210,14 @@ struct GrantModelTests {
                 records[name] = Record(type: type, creator: who.name, n: n)
                 return try require(item, shows: Record(type: type, creator: who.name, n: n))
             }
-            guard let former else {
+            guard let previous else {
                 guard !mayNone(who, .write) else {
                     note("not deleted")
                     return try require(item, reason: "WRITE operation not permitted")
                 }
                 return try require(item, code: kind == "delete" ? "NOT_FOUND" : nil)
             }
-            guard may(who, .write, former) else {
+            guard may(who, .write, previous) else {
                 note(isDeletion ? "not deleted" : "not changed")
                 return try require(item, reason: "WRITE operation not permitted")
             }
@@ -227,19 +227,19 @@ struct GrantModelTests {
             if isDeletion { records[name] = nil }
         }
 
-        private func require(_ item: Found, code: String?) throws {
+        private func require(_ item: AnswerPart, code: String?) throws {
             guard item.code == code else {
                 throw WireFailure("expected \(code ?? "success"): \(item.raw)")
             }
         }
 
-        private func require(_ item: Found, reason: String) throws {
+        private func require(_ item: AnswerPart, reason: String) throws {
             guard item.code == "ACCESS_DENIED", item.reason == reason, item.keys.count == 3 else {
                 throw WireFailure("expected \(reason): \(item.raw)")
             }
         }
 
-        private func require(_ item: Found, shows record: Record) throws {
+        private func require(_ item: AnswerPart, shows record: Record) throws {
             guard item["fields"]["n"]["value"].int == Int64(record.n),
                 item["created"]["userRecordName"].string == record.creator,
                 item["recordType"].string == record.type

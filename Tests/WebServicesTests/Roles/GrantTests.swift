@@ -157,7 +157,7 @@ struct GrantTests {
     @discardableResult
     private func expect(
         _ somebody: Somebody, _ operation: String, _ isAllowed: Bool, _ reason: String
-    ) throws -> Found? {
+    ) throws -> AnswerPart? {
         let answer = try somebody.client.modify([operation], zone: nil, in: "public")
         let what: Comment = "\(somebody.name): \(operation)"
         if somebody.isAnonymous {

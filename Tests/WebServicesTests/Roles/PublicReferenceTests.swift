@@ -10,11 +10,11 @@ struct PublicReferenceTests {
 
     private func save(
         _ client: WireClient, _ name: String, _ fields: String = "{}", more: String? = nil
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try client.save(name, fields, zone: nil, in: "public", more: more)
     }
 
-    private func delete(_ client: WireClient, _ name: String) throws -> Found {
+    private func delete(_ client: WireClient, _ name: String) throws -> AnswerPart {
         try client.modify(
             [operation("forceDelete", name, type: nil)], zone: nil, in: "public"
         ).records[0]

@@ -19,7 +19,7 @@ struct UserRecordTests {
     private func change(
         _ client: WireClient, _ name: String, _ fields: String, kind: String = "forceUpdate",
         tag: String? = nil, in database: String = "public"
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try client.modify(
             [operation(kind, name, type: "Users", fields: fields, tag: tag)], zone: nil,
             in: database
@@ -274,7 +274,7 @@ struct UserRecordTests {
 
     @Test("References may point to them, but none can rely on them")
     func references() throws {
-        func refer(_ action: String) throws -> Found {
+        func refer(_ action: String) throws -> AnswerPart {
             try mo.save(
                 "r", #"{"who":{"value":{"recordName":"\#(ida.name)","action":"\#(action)"}}}"#,
                 zone: nil, in: "public")

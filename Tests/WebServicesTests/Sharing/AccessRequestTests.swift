@@ -21,7 +21,7 @@ struct AccessRequestTests {
     private static let allowed = "\"allowsAccessRequests\":true"
 
     /// Shares a note, for which others may ask.
-    private func share(_ participants: [String] = []) throws -> Found {
+    private func share(_ participants: [String] = []) throws -> AnswerPart {
         _ = try ida.shareNote(participants: participants)
         return try ida.changeShare(more: Self.allowed)
     }
@@ -35,7 +35,7 @@ struct AccessRequestTests {
     private func decide(
         _ key: String, _ users: String..., by client: WireClient? = nil
     ) throws
-        -> Found
+        -> AnswerPart
     {
         let names = users.map(quoted).joined(separator: ",")
         return try (client ?? ida).changeShare(more: "\"\(key)\":[\(names)]")
@@ -182,7 +182,7 @@ struct AccessRequestTests {
         #expect(try mo.share(in: zone).requesters == [noor.name])
         let seen = try eve.share(in: zone)
         #expect(!seen["requesters"].exists && !seen["allowsAccessRequests"].exists)
-        func save(_ client: WireClient) throws -> Found {
+        func save(_ client: WireClient) throws -> AnswerPart {
             try client.saveShare(in: zone, more: "\"approve\":[\(quoted(noor.name))]")
         }
         #expect(try save(eve).code == "ACCESS_DENIED")
@@ -302,7 +302,7 @@ extension WireClient {
     func ask(_ link: String) throws -> Answer { try follow("requestAccess", [link]) }
 
     /// The share record of somebody else's zone.
-    func share(in zone: String, _ name: String = "note-share") throws -> Found {
+    func share(in zone: String, _ name: String = "note-share") throws -> AnswerPart {
         try send(
             "shared/records/lookup",
             "{\"zoneID\":\(zone),\"records\":[{\"recordName\":\(quoted(name))}]}"
@@ -310,7 +310,7 @@ extension WireClient {
     }
 
     /// Saves the share record of somebody else's zone.
-    func saveShare(in zone: String, more: String) throws -> Found {
+    func saveShare(in zone: String, more: String) throws -> AnswerPart {
         let tag = try share(in: zone).tag
         let save = shareOperation("update", "note-share", tag: tag, more: more)
         return try send(
@@ -327,7 +327,7 @@ extension WireClient {
     }
 }
 
-extension Found {
+extension AnswerPart {
     /// The user record names of those who ask.
     var requesters: [String] {
         self["requesters"].elements.compactMap { $0["userIdentity"]["userRecordName"].string }

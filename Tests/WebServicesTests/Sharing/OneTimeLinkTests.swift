@@ -25,7 +25,7 @@ struct OneTimeLinkTests {
     /// Shares a note with whoever comes first.
     ///
     /// - Returns: the share, and the last part of the link's address.
-    private func share(_ participants: [String] = [link]) throws -> (Found, link: String) {
+    private func share(_ participants: [String] = [link]) throws -> (AnswerPart, link: String) {
         let share = try ida.shareNote(participants: participants)
         let url = try #require(share.links.first)
         return (share, String(url.split(separator: "/").last ?? ""))
@@ -145,7 +145,7 @@ struct OneTimeLinkTests {
         let server = try WireServer { $0.participantsPerShareMax = 3 }
         let ida = try server.user("ida")
         try ida.make("Shelf")
-        func made(_ count: Int) throws -> Found {
+        func made(_ count: Int) throws -> AnswerPart {
             try ida.modify([
                 operation("create", "note\(count)", type: "Note", fields: "{}"),
                 shareOperation(
@@ -159,7 +159,7 @@ struct OneTimeLinkTests {
     }
 }
 
-extension Found {
+extension AnswerPart {
     /// The addresses for whoever comes first that a share shows.
     var links: [String] {
         self["participants"].elements.compactMap { $0["oneTimeURL"].string }

@@ -27,7 +27,7 @@ struct SharedUpkeepTests {
     }
 
     @Test("Once what left is forgotten, older tokens expire, and newer ones go on")
-    func departures() throws {
+    func endedMemberships() throws {
         try ida.put(("note", nil), ("a", "note"), ("b", "note"))
         try bo.join(try ida.share("note"))
         var early = SharedZone(bo, of: ida)
@@ -107,10 +107,10 @@ struct SharedUpkeepTests {
     @Test(
         "A broken share is found",
         arguments: [
-            "DELETE FROM covered WHERE rowid = (SELECT max(record) FROM covered)",
-            "UPDATE covered SET position = position + 1000000 WHERE record = 1",
-            "DELETE FROM stays WHERE position = (SELECT min(position) FROM stays)",
-            "UPDATE stays SET version = 1",
+            "DELETE FROM current_memberships WHERE rowid = (SELECT max(record) FROM current_memberships)",
+            "UPDATE current_memberships SET position = position + 1000000 WHERE record = 1",
+            "DELETE FROM memberships WHERE position = (SELECT min(position) FROM memberships)",
+            "UPDATE memberships SET version = 1",
             "UPDATE links SET target_name = 'other' WHERE kind = 3",
             "UPDATE grants SET revoked = 9, revoked_at = 9",
             "UPDATE views SET shares_granted = 2",

@@ -6,7 +6,7 @@ struct SharedZone {
     let owner: String
     var zone = "Shelf"
     /// The records of the copy as they came, by name.
-    private(set) var records: [String: Found] = [:]
+    private(set) var records: [String: AnswerPart] = [:]
     /// Every name that a deletion has named.
     private(set) var deletions: [String] = []
     private(set) var token: String?
@@ -29,7 +29,8 @@ struct SharedZone {
             .compactMap(\.name).sorted()
     }
 
-    func page(after token: String? = nil, limit: Int? = nil, more: String = "") throws -> Found {
+    func page(after token: String? = nil, limit: Int? = nil, more: String = "") throws -> AnswerPart
+    {
         var members = [id]
         if let token { members.append("\"syncToken\":\(quoted(token))") }
         if let limit { members.append("\"resultsLimit\":\(limit)") }
@@ -76,7 +77,7 @@ struct SharedZone {
         try client.server.until { try !advance(limit: limit) }
     }
 
-    func lookup(_ names: String...) throws -> [Found] {
+    func lookup(_ names: String...) throws -> [AnswerPart] {
         try client.lookup(names, zone: nil, in: "shared", more: id).records
     }
 
@@ -89,7 +90,7 @@ struct SharedZone {
     func save(
         _ name: String, below parent: String?, kind: String = "forceUpdate",
         fields: String = "{}", tag: String? = nil
-    ) throws -> Found {
+    ) throws -> AnswerPart {
         try modify([
             operation(
                 kind, name, type: "Note", fields: fields, tag: tag, more: parent.map(below))

@@ -68,18 +68,19 @@ struct UnseenTests {
         }
         try same("lookup") { "{\(shelf),\"records\":[{\"recordName\":\(quoted($0))}]}" }
         let other = hidden == "secret" ? "locker" : "secret"
-        let places: [(String) -> String?] = [
+        let locations: [(String) -> String?] = [
             { _ in nil }, { _ in "\"parent\":null" }, { _ in below("nobody") }, { below($0) },
             { _ in below(other) },
         ]
-        for place in places {
+        for location in locations {
             for kind in ["create", "update", "forceUpdate", "replace", "forceReplace"] {
                 let tag = kind == "update" || kind == "replace" ? "1" : nil
                 for type in ["Note", "cloudkit.share", "Other", "1 2"] {
                     for fields in ["{}", "{\"n\":{\"value\":true}}"] {
                         try same("modify") { name in
                             let save = operation(
-                                kind, name, type: type, fields: fields, tag: tag, more: place(name))
+                                kind, name, type: type, fields: fields, tag: tag,
+                                more: location(name))
                             return "{\(shelf),\"operations\":[\(save)]}"
                         }
                     }

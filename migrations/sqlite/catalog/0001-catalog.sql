@@ -228,7 +228,7 @@ CREATE TABLE account_endings (
 CREATE INDEX account_endings_by_due ON account_endings (due_at);
 
 -- Deleted accounts whose data still lies in the stores of a container.
-CREATE TABLE departures (
+CREATE TABLE account_deletions (
     account TEXT NOT NULL,
     container TEXT NOT NULL,
     user_record_name TEXT NOT NULL,
@@ -305,11 +305,11 @@ CREATE TABLE sign_in_codes (
 CREATE INDEX sign_in_codes_by_expiry ON sign_in_codes (expires_at);
 
 -- What works once and was used, until its time is over.
-CREATE TABLE spent_passes (
+CREATE TABLE spent_page_tokens (
     hash BLOB PRIMARY KEY,
     expires_at INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX spent_passes_by_expiry ON spent_passes (expires_at);
+CREATE INDEX spent_page_tokens_by_expiry ON spent_page_tokens (expires_at);
 
 -- ---------------------------------------------------------------------------------------------------------------
 -- Letters
@@ -326,7 +326,7 @@ CREATE TABLE letters (
     -- What the text tells beside; '' for nothing.
     detail TEXT NOT NULL,
     -- Where the reader goes on: a page of the server's own, since nobody is led elsewhere. NULL for the account page.
-    place TEXT,
+    return_path TEXT,
     -- In which they read, as a file of texts is named; '' for English.
     language TEXT NOT NULL,
     tries INTEGER NOT NULL,
@@ -346,7 +346,7 @@ CREATE TABLE letter_links (
     folded TEXT NOT NULL,
     address TEXT NOT NULL,
     -- As of letters.
-    place TEXT,
+    return_path TEXT,
     expires_at INTEGER NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX letter_links_by_expiry ON letter_links (expires_at);

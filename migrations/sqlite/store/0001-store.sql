@@ -256,7 +256,7 @@ INSERT INTO record_types (id, name) VALUES (2, 'cloudkit.share');
 -- Indexes
 
 -- One index over a field of a record type. Kinds: 1 values as compared and sorted, 2 text without
--- regard to case, 3 words, 4 places. It holds the records up to `filled_through`, or all when it is
+-- regard to case, 3 words, 4 locations. It holds the records up to `filled_through`, or all when it is
 -- whole: later ones come by the filling, in the order of record ids. One that is leaving is emptied
 -- from there downwards. Numbers are never used again.
 CREATE TABLE indexes (
@@ -310,34 +310,34 @@ CREATE VIRTUAL TABLE index_words USING fts5 (
 -- How many records have each term; holds nothing itself.
 CREATE VIRTUAL TABLE index_terms USING fts5vocab ('index_words', 'row');
 
--- Of kind 4. Ids as above; zone and index are dimensions, so that a search meets only its own places. An
+-- Of kind 4. Ids as above; zone and index are dimensions, so that a search meets only its own locations. An
 -- entry reaches from its zone's number to the next: boxes without width would all have the volume 0, by
 -- which the tree could not tell near from far.
-CREATE VIRTUAL TABLE index_places USING rtree (
+CREATE VIRTUAL TABLE index_locations USING rtree (
     id, south, north, west, east, zone_from, zone_through, index_from, index_through,
     +zone, +latitude, +longitude
 );
 
 -- What a write leaves of indexes for later: entries of records that have many. Queued work of kind 9 writes them in
 -- steps, and what needs them waits.
--- One row for a record in an index. What the index has of the record are the entries of a former body, from
--- `former_from` up to `former_through` (-1 for all), or else the first `come` entries of the present one. Its former
+-- One row for a record in an index. What the index has of the record are the entries of a previous body, from
+-- `previous_from` up to `previous_through` (-1 for all), or else the first `come` entries of the present one. Its previous
 -- entries go first, and then its own come.
 CREATE TABLE late_entries (
     zone INTEGER NOT NULL,
     field INTEGER NOT NULL,
     record INTEGER NOT NULL,
     -- In `late_bodies`; null for none.
-    former INTEGER,
-    former_from INTEGER NOT NULL DEFAULT 0,
-    former_through INTEGER NOT NULL DEFAULT -1,
+    previous INTEGER,
+    previous_from INTEGER NOT NULL DEFAULT 0,
+    previous_through INTEGER NOT NULL DEFAULT -1,
     come INTEGER NOT NULL DEFAULT 0,
     -- Whether queries wait for it: not for what is left of a record that is gone.
     is_awaited INTEGER NOT NULL,
     PRIMARY KEY (zone, field, record)
 ) WITHOUT ROWID;
 CREATE INDEX awaited_entries ON late_entries (zone, field) WHERE is_awaited;
-CREATE INDEX late_entries_by_former ON late_entries (former) WHERE former IS NOT NULL;
+CREATE INDEX late_entries_by_previous ON late_entries (previous) WHERE previous IS NOT NULL;
 
 -- Bodies of which indexes still have entries.
 CREATE TABLE late_bodies (
@@ -415,10 +415,10 @@ CREATE INDEX access_requests_by_share ON access_requests (share);
 CREATE INDEX access_requests_by_user ON access_requests (user_record_name, made_at);
 CREATE INDEX access_requests_counted ON access_requests (made_at) WHERE state = 0;
 
--- A stay of a record in a share: from `entered`, to `left` once it has gone. Clustered as a
+-- The membership of a record in a share: from `entered`, to `left` once it has gone. Clustered as a
 -- participant's feed reads it: by the position of the last change that they are to see. Those of an
 -- ended share stay as they were when it ended.
-CREATE TABLE stays (
+CREATE TABLE memberships (
     share INTEGER NOT NULL,
     position INTEGER NOT NULL,
     record INTEGER NOT NULL,
@@ -431,15 +431,15 @@ CREATE TABLE stays (
     left_at INTEGER,
     PRIMARY KEY (share, position)
 ) WITHOUT ROWID;
-CREATE INDEX stays_left ON stays (left_at) WHERE left_at IS NOT NULL;
+CREATE INDEX memberships_left ON memberships (left_at) WHERE left_at IS NOT NULL;
 
--- Which share covers a record now, and where its stay lies. Rows of ended shares mean nothing.
-CREATE TABLE covered (
+-- Which share covers a record now, and where that membership lies. Rows of ended shares mean nothing.
+CREATE TABLE current_memberships (
     record INTEGER PRIMARY KEY,
     share INTEGER NOT NULL,
     position INTEGER NOT NULL
 );
-CREATE INDEX covered_by_share ON covered (share);
+CREATE INDEX current_memberships_by_share ON current_memberships (share);
 
 -- Which shares queued work of kind 1 concerns: a share is whole when it has none. `since` is the position at which
 -- its records were taken out of it or put into it.
@@ -485,7 +485,7 @@ CREATE TABLE views (
     shares_granted INTEGER NOT NULL,
     -- The last change that concerns them; -1 keeps it out of the database feed.
     changed INTEGER NOT NULL,
-    -- Zone tokens below this position are too old: departures after it were collected.
+    -- Zone tokens below this position are too old: memberships that ended after it were collected.
     whole_after INTEGER NOT NULL,
     PRIMARY KEY (viewer, zone)
 ) WITHOUT ROWID;
@@ -543,15 +543,15 @@ CREATE TABLE followers (
 ) WITHOUT ROWID;
 
 -- Of which records a follower wants the version before a change.
-CREATE TABLE former_wanted (
+CREATE TABLE previous_version_needs (
     follower TEXT NOT NULL,
     -- 1 for all zones of an owner, 2 for one zone.
-    place INTEGER NOT NULL,
+    scope INTEGER NOT NULL,
     -- The owner or the zone.
     number INTEGER NOT NULL,
     -- 0 for all types.
     record_type INTEGER NOT NULL,
-    PRIMARY KEY (follower, place, number, record_type)
+    PRIMARY KEY (follower, scope, number, record_type)
 ) WITHOUT ROWID;
 
 -- The changes of the whole store in commit order; written only while somebody follows.
@@ -568,16 +568,16 @@ CREATE TABLE changes (
     -- Of 5: whose.
     person TEXT,
     -- The version before, where somebody wanted it.
-    former_position INTEGER,
-    former_type INTEGER,
-    former_flags INTEGER,
-    former_body BLOB,
+    previous_position INTEGER,
+    previous_type INTEGER,
+    previous_flags INTEGER,
+    previous_body BLOB,
     -- Who made the change, and by which device; NULL for the server itself, and for an unknown device.
     author TEXT,
     device TEXT
 );
-CREATE UNIQUE INDEX changes_by_former ON changes (former_position)
-    WHERE former_position IS NOT NULL;
+CREATE UNIQUE INDEX changes_by_previous ON changes (previous_position)
+    WHERE previous_position IS NOT NULL;
 
 -- What users wait to hear of. scope: 0 public, 1 private, 2 shared; kind: 1 query, 2 zone, 3 database;
 -- fires_on: 1 create + 2 update + 4 delete. record_type and zone are empty where it is not limited to one.

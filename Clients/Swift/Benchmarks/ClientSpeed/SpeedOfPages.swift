@@ -15,7 +15,7 @@ struct SpeedOfPages {
         let page: Data
 
         func answer(
-            to request: URLRequest, _ patience: Patience
+            to request: URLRequest, _ timeLimits: TimeLimits
         ) async throws -> (Data, HTTPURLResponse) {
             guard let url = request.url,
                 let response = HTTPURLResponse(
@@ -25,17 +25,17 @@ struct SpeedOfPages {
         }
 
         func answer(
-            to request: URLRequest, sending file: URL, _ patience: Patience
-        ) async throws -> (Data, HTTPURLResponse) { try await answer(to: request, patience) }
+            to request: URLRequest, sending file: URL, _ timeLimits: TimeLimits
+        ) async throws -> (Data, HTTPURLResponse) { try await answer(to: request, timeLimits) }
 
         func file(
-            at address: URL, _ patience: Patience
+            at address: URL, _ timeLimits: TimeLimits
         ) async throws -> (URL, HTTPURLResponse) {
             throw CocoaError(.fileNoSuchFile)
         }
 
         func stream(
-            _ request: URLRequest, _ patience: Patience
+            _ request: URLRequest, _ timeLimits: TimeLimits
         ) async throws -> (StreamedBody, HTTPURLResponse) {
             throw CocoaError(.fileNoSuchFile)
         }

@@ -15,7 +15,7 @@ struct MemoryChange {
     var recordName: String?
     var recordType: String?
     /// The record before.
-    var former: MemoryDatabase.Stored?
+    var previous: MemoryDatabase.Stored?
     /// The record now; nil for one that was deleted.
     var now: MemoryDatabase.Stored?
 
@@ -23,7 +23,7 @@ struct MemoryChange {
     var word: String? {
         guard recordName != nil else { return nil }
         if now == nil { return "delete" }
-        return former == nil ? "create" : "update"
+        return previous == nil ? "create" : "update"
     }
 
     private var reason: Int64 {
@@ -138,7 +138,7 @@ struct MemoryChange {
 
     /// A value that may be shown: nothing encrypted, no bytes, files and lists.
     private func value(of key: String) -> JSONView? {
-        guard let bytes = (now ?? former)?.fields[key], let field = try? JSONTape(bytes).root,
+        guard let bytes = (now ?? previous)?.fields[key], let field = try? JSONTape(bytes).root,
             field["isEncrypted"]?.bool != true, let value = field["value"], !value.isArray
         else { return nil }
         let type = field["type"]?.string ?? ""

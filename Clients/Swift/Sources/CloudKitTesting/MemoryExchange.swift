@@ -16,7 +16,7 @@ struct MemoryExchange: HTTPExchange {
     private var device: String { folder.lastPathComponent }
 
     func answer(
-        to request: URLRequest, _ patience: Patience
+        to request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
         // As over a network, the caller has to wait.
         await Task.yield()
@@ -38,7 +38,7 @@ struct MemoryExchange: HTTPExchange {
     }
 
     func answer(
-        to request: URLRequest, sending file: URL, _ patience: Patience
+        to request: URLRequest, sending file: URL, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         let data = try Data(contentsOf: file)
@@ -58,7 +58,7 @@ struct MemoryExchange: HTTPExchange {
     }
 
     func file(
-        at address: URL, _ patience: Patience
+        at address: URL, _ timeLimits: TimeLimits
     ) async throws -> (URL, HTTPURLResponse) {
         let data = state.with { $0.files[address.lastPathComponent] }
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -68,7 +68,7 @@ struct MemoryExchange: HTTPExchange {
     }
 
     func stream(
-        _ request: URLRequest, _ patience: Patience
+        _ request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (StreamedBody, HTTPURLResponse) {
         await Task.yield()
         guard let url = request.url else { throw URLError(.badURL) }

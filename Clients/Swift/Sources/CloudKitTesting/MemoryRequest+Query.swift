@@ -3,7 +3,7 @@ import Foundation
 
 // Queries: every record of the type is looked at.
 extension MemoryRequest {
-    private typealias Found = (zone: String, name: String, stored: MemoryDatabase.Stored)
+    private typealias Match = (zone: String, name: String, stored: MemoryDatabase.Stored)
 
     func query() throws -> [UInt8] {
         let type = body["query"]?["recordType"]?.string ?? ""
@@ -11,7 +11,7 @@ extension MemoryRequest {
         let zones =
             body["zoneWide"]?.bool == true
             ? database.zones : [Self.zoneName(body): try zone(Self.zoneName(body))]
-        var found: [Found] = []
+        var found: [Match] = []
         for (zone, records) in zones {
             for (name, stored) in records.records where !stored.isDeleted && stored.type == type {
                 if try filters.allSatisfy({ try Self.matches(stored, name, $0) }) {
@@ -69,7 +69,7 @@ extension MemoryRequest {
         return holds
     }
 
-    private static func sort(_ found: inout [Found], _ sort: JSONView) {
+    private static func sort(_ found: inout [Match], _ sort: JSONView) {
         let key = sort["fieldName"]?.string ?? ""
         let isAscending = sort["ascending"]?.bool ?? true
         let values = found.map { ($0, value($0.stored, $0.name, key)) }

@@ -99,24 +99,24 @@ extension MemoryRequest {
         _ kind: String, _ record: JSONView, _ name: String, _ zone: inout MemoryDatabase.Zone,
         _ zoneName: String
     ) throws -> [UInt8] {
-        let former = zone.records[name].flatMap { $0.isDeleted ? nil : $0 }
+        let previous = zone.records[name].flatMap { $0.isDeleted ? nil : $0 }
         if kind == "forceDelete" || kind == "delete" {
-            if var former {
-                let living = former
-                former.isDeleted = true
-                former.position = contents.nextPosition()
-                zone.records[name] = former
-                zone.position = former.position
-                note(name, from: living, to: nil, in: zoneName, at: former.position)
+            if var previous {
+                let living = previous
+                previous.isDeleted = true
+                previous.position = contents.nextPosition()
+                zone.records[name] = previous
+                zone.position = previous.position
+                note(name, from: living, to: nil, in: zoneName, at: previous.position)
             }
             return Self.object { $0.member("recordName", name) }
         }
-        try check(kind, record, former, name, zoneName)
+        try check(kind, record, previous, name, zoneName)
         let stamp = MemoryDatabase.Stamp(
             milliseconds: Int64(Date().timeIntervalSince1970 * 1000), person: "_\(person)",
             device: write.map { "\(device)/\($0)" } ?? device)
         var stored =
-            former
+            previous
             ?? MemoryDatabase.Stored(
                 type: record["recordType"]?.string ?? "", fields: [:], position: 0,
                 created: stamp, modified: stamp)
@@ -128,34 +128,35 @@ extension MemoryRequest {
         if let parent = record["parent"] { stored.parent = parent["recordName"]?.string }
         zone.records[name] = stored
         zone.position = stored.position
-        note(name, from: former, to: stored, in: zoneName, at: stored.position)
+        note(name, from: previous, to: stored, in: zoneName, at: stored.position)
         return Self.record(stored, named: name, in: zoneName)
     }
 
     /// Notes a change of a record, for subscriptions.
     private mutating func note(
-        _ name: String, from former: MemoryDatabase.Stored?, to now: MemoryDatabase.Stored?,
+        _ name: String, from previous: MemoryDatabase.Stored?, to now: MemoryDatabase.Stored?,
         in zone: String, at position: Int64
     ) {
         changes.append(
             MemoryChange(
                 scope: scope, person: person, device: device, position: position, zone: zone,
-                recordName: name, recordType: (now ?? former)?.type, former: former, now: now))
+                recordName: name, recordType: (now ?? previous)?.type, previous: previous, now: now)
+        )
     }
 
     private func check(
-        _ kind: String, _ record: JSONView, _ former: MemoryDatabase.Stored?, _ name: String,
+        _ kind: String, _ record: JSONView, _ previous: MemoryDatabase.Stored?, _ name: String,
         _ zoneName: String
     ) throws {
-        switch (kind, former) {
-        case ("create", let former?):
+        switch (kind, previous) {
+        case ("create", let previous?):
             throw MemoryFault(
                 code: "CONFLICT", reason: "record to insert already exists",
-                serverRecord: Self.record(former, named: name, in: zoneName))
-        case ("update", let former?) where record["recordChangeTag"]?.string != former.tag:
+                serverRecord: Self.record(previous, named: name, in: zoneName))
+        case ("update", let previous?) where record["recordChangeTag"]?.string != previous.tag:
             throw MemoryFault(
                 code: "CONFLICT", reason: "client oplock error updating record",
-                serverRecord: Self.record(former, named: name, in: zoneName))
+                serverRecord: Self.record(previous, named: name, in: zoneName))
         case ("update", nil): throw MemoryFault(code: "NOT_FOUND", reason: "Record not found")
         default: break
         }

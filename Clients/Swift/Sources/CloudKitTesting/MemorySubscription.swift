@@ -74,7 +74,7 @@ struct MemorySubscription {
                 recordType == change.recordType, firesOn.contains(word)
             else { return false }
             // An update fires when the former or the new version matches.
-            return try [change.now, change.former].compactMap { $0 }.contains { stored in
+            return try [change.now, change.previous].compactMap { $0 }.contains { stored in
                 try filters.allSatisfy {
                     try MemoryRequest.matches(stored, change.recordName ?? "", $0)
                 }

@@ -10,20 +10,20 @@ import Foundation
 package protocol HTTPExchange: Sendable {
     /// Sends a request whose body is in memory.
     func answer(
-        to request: URLRequest, _ patience: Patience
+        to request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse)
 
     /// Sends a file as a request's body, a piece at a time.
     func answer(
-        to request: URLRequest, sending file: URL, _ patience: Patience
+        to request: URLRequest, sending file: URL, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse)
 
     /// Fetches an answer's body into a file that the caller moves or removes.
-    func file(at address: URL, _ patience: Patience) async throws -> (URL, HTTPURLResponse)
+    func file(at address: URL, _ timeLimits: TimeLimits) async throws -> (URL, HTTPURLResponse)
 
     /// Sends a request whose answer is read as it comes, piece by piece.
     func stream(
-        _ request: URLRequest, _ patience: Patience
+        _ request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (StreamedBody, HTTPURLResponse)
 }
 
@@ -57,20 +57,20 @@ package struct NetworkExchange: HTTPExchange {
     }
 
     package func answer(
-        to request: URLRequest, _ patience: Patience
+        to request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
-        try await whole(session.dataTask(with: prepared(request, patience)), patience)
+        try await whole(session.dataTask(with: prepared(request, timeLimits)), timeLimits)
     }
 
     package func answer(
-        to request: URLRequest, sending file: URL, _ patience: Patience
+        to request: URLRequest, sending file: URL, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
         try await whole(
-            session.uploadTask(with: prepared(request, patience), fromFile: file), patience)
+            session.uploadTask(with: prepared(request, timeLimits), fromFile: file), timeLimits)
     }
 
     package func file(
-        at address: URL, _ patience: Patience
+        at address: URL, _ timeLimits: TimeLimits
     ) async throws -> (URL, HTTPURLResponse) {
         let place = FileManager.default.temporaryDirectory
             .appendingPathComponent("download-\(UUID().uuidString)")
@@ -78,8 +78,8 @@ package struct NetworkExchange: HTTPExchange {
         do {
             let file = try FileHandle(forWritingTo: place)
             defer { try? file.close() }
-            let task = session.dataTask(with: prepared(URLRequest(url: address), patience))
-            let (body, answer) = try await requests.begin(task, patience, into: file)
+            let task = session.dataTask(with: prepared(URLRequest(url: address), timeLimits))
+            let (body, answer) = try await requests.begin(task, timeLimits, into: file)
             for try await _ in body {}
             try Task.checkCancellation()
             return (place, answer)
@@ -90,26 +90,26 @@ package struct NetworkExchange: HTTPExchange {
     }
 
     package func stream(
-        _ request: URLRequest, _ patience: Patience
+        _ request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (StreamedBody, HTTPURLResponse) {
         try await requests.begin(
-            session.dataTask(with: prepared(request, patience)), patience)
+            session.dataTask(with: prepared(request, timeLimits)), timeLimits)
     }
 
     /// A request with the system's own limit, where it keeps one.
     ///
     /// It comes a little later than ours, which knows what has left, and in whole seconds: fractions are cut off on
     /// Linux.
-    private func prepared(_ request: URLRequest, _ patience: Patience) -> URLRequest {
+    private func prepared(_ request: URLRequest, _ timeLimits: TimeLimits) -> URLRequest {
         var request = request
-        request.timeoutInterval = patience.silenceSeconds.rounded(.up) + 1
+        request.timeoutInterval = timeLimits.silenceSeconds.rounded(.up) + 1
         return request
     }
 
     private func whole(
-        _ task: URLSessionTask, _ patience: Patience
+        _ task: URLSessionTask, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
-        let (body, answer) = try await requests.begin(task, patience)
+        let (body, answer) = try await requests.begin(task, timeLimits)
         var data = Data()
         for try await piece in body { data.append(piece) }
         // A stream ends without a word when its reader is cancelled.

@@ -64,7 +64,7 @@ extension ServiceConnection {
         let (body, answer): (StreamedBody, HTTPURLResponse)
         do {
             (body, answer) = try await exchange.stream(
-                request, Patience(silenceSeconds: Self.silenceSeconds))
+                request, TimeLimits(silenceSeconds: Self.silenceSeconds))
         } catch {
             throw TransportFailure(error, isWrite: false)
         }

@@ -12,14 +12,14 @@ extension ServiceConnection {
     /// - Returns: the answer, which describes the file.
     /// - Throws: `WireFault`, `TransportFailure`.
     public func upload(
-        _ file: URL, to address: URL, _ patience: Patience
+        _ file: URL, to address: URL, _ timeLimits: TimeLimits
     ) async throws -> JSONView {
         var request = URLRequest(url: address)
         request.httpMethod = "POST"
         request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
         let (data, answer): (Data, HTTPURLResponse)
         do {
-            (data, answer) = try await exchange.answer(to: request, sending: file, patience)
+            (data, answer) = try await exchange.answer(to: request, sending: file, timeLimits)
         } catch {
             // Sent again it is the same file: nothing is lost with the answer.
             throw TransportFailure(error, isWrite: false)
@@ -30,10 +30,10 @@ extension ServiceConnection {
     /// Fetches a file to the disk, a piece at a time, and moves it into its place.
     ///
     /// - Throws: `TransportFailure`, and what the file system reports.
-    public func download(_ address: URL, to place: URL, _ patience: Patience) async throws {
+    public func download(_ address: URL, to place: URL, _ timeLimits: TimeLimits) async throws {
         let (file, answer): (URL, HTTPURLResponse)
         do {
-            (file, answer) = try await exchange.file(at: address, patience)
+            (file, answer) = try await exchange.file(at: address, timeLimits)
         } catch {
             throw TransportFailure(error, isWrite: false)
         }

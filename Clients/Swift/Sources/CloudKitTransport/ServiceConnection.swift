@@ -51,10 +51,11 @@ public final class ServiceConnection: Sendable {
     /// - Returns: the answer's body.
     /// - Throws: `WireFault` when the whole request failed; `TransportFailure` when no answer came.
     public func call(
-        _ operation: String, _ body: [UInt8], _ patience: Patience = Patience(),
+        _ operation: String, _ body: [UInt8], _ timeLimits: TimeLimits = TimeLimits(),
         write: String? = nil
     ) async throws -> JSONView {
-        try await call(.init(operation: operation, body: body, write: write, patience: patience))
+        try await call(
+            .init(operation: operation, body: body, write: write, timeLimits: timeLimits))
     }
 
     /// One request, but for who sends it.
@@ -64,7 +65,7 @@ public final class ServiceConnection: Sendable {
         let operation: String
         let body: [UInt8]
         var write: String?
-        var patience = Patience()
+        var timeLimits = TimeLimits()
 
         /// Whether it may change something that is not the same when it is asked for twice.
         var isWrite: Bool { ["/modify", "/accept"].contains { operation.hasSuffix($0) } }
@@ -91,7 +92,7 @@ public final class ServiceConnection: Sendable {
         let request = try request(call, webToken: sent)
         let (data, answer): (Data, HTTPURLResponse)
         do {
-            (data, answer) = try await exchange.answer(to: request, call.patience)
+            (data, answer) = try await exchange.answer(to: request, call.timeLimits)
         } catch {
             throw TransportFailure(error, isWrite: call.isWrite)
         }

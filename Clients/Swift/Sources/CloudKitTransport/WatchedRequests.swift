@@ -23,7 +23,7 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
     init(_ clock: RequestClock) { self.clock = clock }
 
     private struct Running {
-        let patience: Patience
+        let timeLimits: TimeLimits
         let begun: Duration
         /// When something came or went last.
         var touched: Duration
@@ -38,8 +38,8 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
 
         /// How long it is still waited for, if nothing happens.
         func left(_ now: Duration) -> Duration {
-            let silence = .seconds(patience.silenceSeconds) - (now - touched)
-            guard let whole = patience.wholeSeconds else { return silence }
+            let silence = .seconds(timeLimits.silenceSeconds) - (now - touched)
+            guard let whole = timeLimits.wholeSeconds else { return silence }
             return min(silence, .seconds(whole) - (now - begun))
         }
     }
@@ -50,7 +50,7 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
     /// - Returns: the body, and the head as soon as it is there.
     /// - Throws: `BrokenRequest` when no head comes, `CancellationError`.
     func begin(
-        _ task: URLSessionTask, _ patience: Patience, into file: FileHandle? = nil
+        _ task: URLSessionTask, _ timeLimits: TimeLimits, into file: FileHandle? = nil
     ) async throws -> (StreamedBody, HTTPURLResponse) {
         try Task.checkCancellation()
         let (stream, continuation) = StreamedBody.makeStream()
@@ -59,7 +59,7 @@ final class WatchedRequests: NSObject, URLSessionDataDelegate, Sendable {
         let now = clock.now()
         running.withLock {
             $0[id] = Running(
-                patience: patience, begun: now, touched: now, body: continuation, file: file)
+                timeLimits: timeLimits, begun: now, touched: now, body: continuation, file: file)
         }
         let response = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { head in

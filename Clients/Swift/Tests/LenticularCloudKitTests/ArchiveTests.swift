@@ -111,9 +111,9 @@ final class ArchiveTests: XCTestCase {
         ] {
             XCTAssertEqual(ValueText.value(of: try ValueText.bytes(of: value), in: zone), value)
         }
-        let former = Array(#"{"value":1795362226123,"type":"TIMESTAMP"}"#.utf8)
+        let previous = Array(#"{"value":1795362226123,"type":"TIMESTAMP"}"#.utf8)
         XCTAssertEqual(
-            ValueText.value(of: former, in: zone),
+            ValueText.value(of: previous, in: zone),
             .timestamp(Date(timeIntervalSince1970: 1_795_362_226.123)))
     }
 

@@ -37,7 +37,7 @@ final class CannedExchange: HTTPExchange, @unchecked Sendable {
     }
 
     func answer(
-        to request: URLRequest, _ patience: Patience
+        to request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         let operation = url.pathComponents.suffix(2).joined(separator: "/")
@@ -51,19 +51,19 @@ final class CannedExchange: HTTPExchange, @unchecked Sendable {
     }
 
     func stream(
-        _ request: URLRequest, _ patience: Patience
+        _ request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (StreamedBody, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
     func answer(
-        to request: URLRequest, sending file: URL, _ patience: Patience
+        to request: URLRequest, sending file: URL, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
     func file(
-        at address: URL, _ patience: Patience
+        at address: URL, _ timeLimits: TimeLimits
     ) async throws -> (URL, HTTPURLResponse) {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data().write(to: file)

@@ -37,7 +37,7 @@ final class CourierExchange: HTTPExchange, @unchecked Sendable {
     var resumed: [String?] { lock.withLock { asked.map(\.last) } }
 
     func answer(
-        to request: URLRequest, _ patience: Patience
+        to request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         guard url.path.hasPrefix("/device/1/iCloud.test/development/tokens/create") else {
@@ -53,7 +53,7 @@ final class CourierExchange: HTTPExchange, @unchecked Sendable {
     }
 
     func stream(
-        _ request: URLRequest, _ patience: Patience
+        _ request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (StreamedBody, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         let next = lock.withLock { () -> Answer? in
@@ -96,13 +96,13 @@ final class CourierExchange: HTTPExchange, @unchecked Sendable {
     }
 
     func answer(
-        to request: URLRequest, sending file: URL, _ patience: Patience
+        to request: URLRequest, sending file: URL, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
     func file(
-        at address: URL, _ patience: Patience
+        at address: URL, _ timeLimits: TimeLimits
     ) async throws -> (URL, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }

@@ -178,7 +178,7 @@ final class NotificationTests: XCTestCase {
             let server = try StreamingServer()
             defer { server.stop() }
             let (body, answer) = try await NetworkExchange.standard.stream(
-                URLRequest(url: server.url), Patience(silenceSeconds: 20))
+                URLRequest(url: server.url), TimeLimits(silenceSeconds: 20))
             XCTAssertEqual(answer.statusCode, 200)
             var pieces = body.makeAsyncIterator()
             for number in 0..<3 {

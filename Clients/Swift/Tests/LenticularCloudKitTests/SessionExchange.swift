@@ -52,7 +52,7 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
     func begin(_ token: String, of user: String) { lock.withLock { sessions[token] = user } }
 
     func answer(
-        to request: URLRequest, _ patience: Patience
+        to request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
         let token = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?
@@ -100,19 +100,19 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
     }
 
     func answer(
-        to request: URLRequest, sending file: URL, _ patience: Patience
+        to request: URLRequest, sending file: URL, _ timeLimits: TimeLimits
     ) async throws -> (Data, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
     func file(
-        at address: URL, _ patience: Patience
+        at address: URL, _ timeLimits: TimeLimits
     ) async throws -> (URL, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }
 
     func stream(
-        _ request: URLRequest, _ patience: Patience
+        _ request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (StreamedBody, HTTPURLResponse) {
         throw URLError(.unsupportedURL)
     }

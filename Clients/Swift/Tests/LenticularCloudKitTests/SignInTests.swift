@@ -183,14 +183,14 @@ final class SignInTests: XCTestCase {
         let service = CKServerAccess(
             url: URL(fileURLWithPath: "/"), credentials: .webAuthToken("first"))
         let store = try LocalStore(file: file)
-        KeptToken.resume(service, in: store).onTokenChange?("second")
-        let next = KeptToken.resume(service, in: try LocalStore(file: file))
+        RenewedToken.resume(service, in: store).onTokenChange?("second")
+        let next = RenewedToken.resume(service, in: try LocalStore(file: file))
         XCTAssertEqual(next.token, "second")
         next.onTokenChange?(nil)
-        XCTAssertEqual(KeptToken.resume(service, in: store).token, "first")
+        XCTAssertEqual(RenewedToken.resume(service, in: store).token, "first")
         var other = service
         other.credentials = .webAuthToken("of somebody else")
-        XCTAssertEqual(KeptToken.resume(other, in: store).token, "of somebody else")
+        XCTAssertEqual(RenewedToken.resume(other, in: store).token, "of somebody else")
     }
 
     func testDescriptionsAndErrorsHoldNoToken() async {

@@ -99,16 +99,16 @@ import XCTest
         func testAnAnswerThatComesSlowlyIsWaitedForUntilItFallsSilentOrTakesTooLongInAll()
             async throws
         {
-            for (patience, last) in [
-                (Patience(silenceSeconds: 10), Duration.seconds(10)),
-                (Patience(silenceSeconds: 10, wholeSeconds: 40), .seconds(7)),
+            for (timeLimits, last) in [
+                (TimeLimits(silenceSeconds: 10), Duration.seconds(10)),
+                (TimeLimits(silenceSeconds: 10, wholeSeconds: 40), .seconds(7)),
             ] {
                 let server = try SilentServer(
                     .all("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"))
                 defer { server.stop() }
                 let clock = StoppedClock()
                 let exchange = NetworkExchange(.ephemeral, clock: clock.requests)
-                let (body, _) = try await exchange.stream(URLRequest(url: server.url), patience)
+                let (body, _) = try await exchange.stream(URLRequest(url: server.url), timeLimits)
                 var pieces = body.makeAsyncIterator()
                 for _ in 0..<5 {
                     clock.advance(by: .seconds(7))

@@ -30,7 +30,7 @@ package struct AppLabel: Sendable, Equatable {
     }
 }
 
-extension Reception {
+extension AccountUseCases {
     /// How the app of a container is shown to people.
     package func label(of container: ContainerID) throws -> AppLabel {
         try catalog.container(container).map { AppLabel($0) } ?? AppLabel(name: container.name)

@@ -24,8 +24,8 @@ package struct Letters: Sendable {
         case invitation(secret: String)
         /// An account was asked for with an address that already has one.
         ///
-        /// - Parameter place: where they were going; nil for nowhere.
-        case accountExists(place: String?)
+        /// - Parameter returnPath: where they were going; nil for nowhere.
+        case accountExists(returnPath: String?)
         /// What to type where the letter was asked for.
         case code(String)
         /// A browser that was not known signed in.
@@ -59,17 +59,17 @@ package struct Letters: Sendable {
     /// - Parameters:
     ///   - account: whose code it is; nil for letters that find it out.
     ///   - origin: where on the network the request comes from; nil when that may be shared by everybody.
-    ///   - place: the page of the server to go on to by the letter's link; nil for the account page.
+    ///   - returnPath: the page of the server to go on to by the letter's link; nil for the account page.
     ///   - language: as a file of texts is named; empty for English.
     /// - Throws: what the catalog reports.
     package func ask(
         for purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
-        from origin: NetworkOrigin?, place: String? = nil, language: String = "",
+        from origin: NetworkOrigin?, returnPath: String? = nil, language: String = "",
         now: Milliseconds
     ) throws -> Outcome {
         let wait = limits.take(
             counted(purpose, address, account)
-                + (origin?.counted(settings.letterPatience, as: { .lettersFor($0) }) ?? []),
+                + (origin?.counted(settings.letterPolicy, as: { .lettersFor($0) }) ?? []),
             now: now)
         if let wait { return .wait(seconds: wait) }
         guard try hasRoom(for: purpose) else { return .wait(seconds: Self.fullSeconds) }
@@ -77,18 +77,18 @@ package struct Letters: Sendable {
             return .wait(seconds: wait)
         }
         try post(
-            purpose, to: address, of: account, place: place, language: language, now: now)
+            purpose, to: address, of: account, returnPath: returnPath, language: language, now: now)
         return .queued
     }
 
     /// What a letter counts towards, beside the network address that asked for it.
     private func counted(
         _ purpose: Letter.Purpose, _ address: Address, _ account: AccountID?
-    ) -> [(subject: GuessLimits.Subject, patience: GuessLimits.Patience)] {
+    ) -> [(subject: GuessLimits.Subject, policy: GuessLimits.Policy)] {
         let subjects: [GuessLimits.Subject] =
             [.lettersTo(address.folded, purpose)]
             + (account.map { [.lettersOf($0, purpose)] } ?? [])
-        return subjects.map { ($0, settings.letterPatience) }
+        return subjects.map { ($0, settings.letterPolicy) }
     }
 
     /// Whether the share of the queue that letters of one kind have is not full.
@@ -100,12 +100,12 @@ package struct Letters: Sendable {
     /// Queues a letter, however many wait.
     package func post(
         _ purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
-        detail: String = "", place: String? = nil, language: String = "", now: Milliseconds
+        detail: String = "", returnPath: String? = nil, language: String = "", now: Milliseconds
     ) throws {
         try catalog.add(
             Letter(
                 purpose: purpose, account: account, address: address, detail: detail,
-                place: place, language: language, madeAt: now), dueAt: now)
+                returnPath: returnPath, language: language, madeAt: now), dueAt: now)
     }
 
     /// Queues news of a browser that was not known.
@@ -126,10 +126,10 @@ package struct Letters: Sendable {
 
     /// Makes a link by which an account for an address is made, to be handed on by an operator.
     package func invitation(
-        to address: Address, place: String? = nil, now: Milliseconds
+        to address: Address, returnPath: String? = nil, now: Milliseconds
     ) throws -> String {
         try link(
-            .invitation, of: nil, to: address, place: place,
+            .invitation, of: nil, to: address, returnPath: returnPath,
             seconds: settings.invitationSeconds, now: now)
     }
 
@@ -143,12 +143,12 @@ package struct Letters: Sendable {
             guard let owner else { return nil }
             return .reset(
                 secret: try link(
-                    .reset, of: owner.id, to: letter.address, place: letter.place,
+                    .reset, of: owner.id, to: letter.address, returnPath: letter.returnPath,
                     seconds: settings.resetSeconds, now: now))
         case .invitation:
-            if owner != nil { return .accountExists(place: letter.place) }
+            if owner != nil { return .accountExists(returnPath: letter.returnPath) }
             return .invitation(
-                secret: try invitation(to: letter.address, place: letter.place, now: now))
+                secret: try invitation(to: letter.address, returnPath: letter.returnPath, now: now))
         case .address:
             guard let account = letter.account, try catalog.account(account) != nil else {
                 return nil
@@ -165,13 +165,14 @@ package struct Letters: Sendable {
 
     private func link(
         _ purpose: LetterLink.Purpose, of account: AccountID?, to address: Address,
-        place: String?, seconds: Int, now: Milliseconds
+        returnPath: String?, seconds: Int, now: Milliseconds
     ) throws -> String {
         let secret = Base64.encode(random.bytes(Self.secretBytes), .urlSafe)
         try catalog.add(
             LetterLink(
                 hash: SHA256.digest(Array(secret.utf8)), purpose: purpose, account: account,
-                address: address, place: place, expiresAt: now + Milliseconds(seconds) * 1_000),
+                address: address, returnPath: returnPath,
+                expiresAt: now + Milliseconds(seconds) * 1_000),
             now: now)
         return secret
     }

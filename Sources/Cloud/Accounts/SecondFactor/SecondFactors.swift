@@ -61,7 +61,7 @@ package struct SecondFactors: Sendable {
         try catalog.secondFactor(of: account)?.recovery.count
     }
 
-    /// Sets an account's second factor, in place of any former one.
+    /// Sets an account's second factor, in place of any previous one.
     ///
     /// - Parameter code: of the app that was given the secret.
     /// - Returns: the recovery codes, seen this once; nil for a code that is not the secret's.
@@ -95,8 +95,8 @@ package struct SecondFactors: Sendable {
         let device = devices.name(in: attempt.device, of: account)
         let subject = GuessLimits.Subject.factor(account.text, device: device)
         let client = device == nil ? attempt.client : attempt.client?.narrowest
-        let places = client?.counted(settings.clientPatience, as: { .client($0) }) ?? []
-        if let wait = limits.take([(subject, settings.accountPatience)] + places, now: now) {
+        let counts = client?.counted(settings.clientPolicy, as: { .client($0) }) ?? []
+        if let wait = limits.take([(subject, settings.accountPolicy)] + counts, now: now) {
             failed(
                 SignInFailure(
                     .code, of: account, from: attempt.client, isHeldBack: true, at: now))
@@ -108,7 +108,7 @@ package struct SecondFactors: Sendable {
             return .wrong
         }
         limits.forget(subject)
-        for place in places { limits.giveBack(place.subject) }
+        for count in counts { limits.giveBack(count.subject) }
         return .right(recoveryLeft: left)
     }
 

@@ -41,7 +41,7 @@ package final class GuessLimits: Sendable {
     }
 
     /// How long a caller waits after wrong guesses.
-    package struct Patience: Sendable {
+    package struct Policy: Sendable {
         /// So many guesses cost no waiting.
         package var free: Int
         /// The longest wait; each wrong guess doubles it, from a second.
@@ -63,14 +63,14 @@ package final class GuessLimits: Sendable {
         }
     }
 
-    private struct Place {
+    private struct Slot {
         var count: UInt32 = 0
         var lastAt: Milliseconds = 0
     }
 
-    private static let placesPerRow = 65_536
+    private static let slotsPerRow = 65_536
     private let key: HMACSHA256
-    private let rows = Mutex([Place](repeating: Place(), count: 2 * placesPerRow))
+    private let rows = Mutex([Slot](repeating: Slot(), count: 2 * slotsPerRow))
 
     package init(random: RandomSource = .system) { key = HMACSHA256(key: random.bytes(32)) }
 
@@ -80,23 +80,23 @@ package final class GuessLimits: Sendable {
     ///
     /// - Returns: the seconds to wait; nil when the guess may be made.
     package func take(
-        _ subjects: [(subject: Subject, patience: Patience)], now: Milliseconds
+        _ subjects: [(subject: Subject, policy: Policy)], now: Milliseconds
     ) -> Int? {
-        let counted = subjects.map { (places(of: $0.subject), $0.patience) }
+        let counted = subjects.map { (slots(of: $0.subject), $0.policy) }
         return rows.withLock { rows in
             var wait: Milliseconds = 0
-            for (places, patience) in counted {
-                let known = Self.count(places, rows, patience, now)
-                wait = max(wait, known.lastAt + patience.wait(after: known.count) - now)
+            for (slots, policy) in counted {
+                let known = Self.count(slots, rows, policy, now)
+                wait = max(wait, known.lastAt + policy.wait(after: known.count) - now)
             }
             guard wait <= 0 else { return Int((wait + 999) / 1_000) }
-            for (places, patience) in counted {
-                let known = Self.count(places, rows, patience, now)
-                for place in places {
+            for (slots, policy) in counted {
+                let known = Self.count(slots, rows, policy, now)
+                for slot in slots {
                     // Conservative: only the places that hold the smaller number grow.
-                    let own = Self.live(rows[place], patience, now)
-                    rows[place].count = max(own, UInt32(clamping: known.count + 1))
-                    rows[place].lastAt = now
+                    let own = Self.live(rows[slot], policy, now)
+                    rows[slot].count = max(own, UInt32(clamping: known.count + 1))
+                    rows[slot].lastAt = now
                 }
             }
             return nil
@@ -105,36 +105,36 @@ package final class GuessLimits: Sendable {
 
     /// Takes back a guess that was right.
     package func giveBack(_ subject: Subject) {
-        let places = places(of: subject)
+        let slots = slots(of: subject)
         rows.withLock { rows in
-            for place in places where rows[place].count > 0 { rows[place].count -= 1 }
+            for slot in slots where rows[slot].count > 0 { rows[slot].count -= 1 }
         }
     }
 
     /// Forgets what was counted for a subject once its owner has signed in.
     package func forget(_ subject: Subject) {
-        let places = places(of: subject)
-        rows.withLock { rows in for place in places { rows[place] = Place() } }
+        let slots = slots(of: subject)
+        rows.withLock { rows in for slot in slots { rows[slot] = Slot() } }
     }
 
-    private func places(of subject: Subject) -> [Int] {
+    private func slots(of subject: Subject) -> [Int] {
         let code = key.code(for: Array(subject.text.utf8))
         func number(_ bytes: ArraySlice<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
         return [
-            number(code[0..<4]) % Self.placesPerRow,
-            Self.placesPerRow + number(code[4..<8]) % Self.placesPerRow,
+            number(code[0..<4]) % Self.slotsPerRow,
+            Self.slotsPerRow + number(code[4..<8]) % Self.slotsPerRow,
         ]
     }
 
-    private static func live(_ place: Place, _ patience: Patience, _ now: Milliseconds) -> UInt32 {
-        now - place.lastAt < Milliseconds(patience.forgetSeconds) * 1_000 ? place.count : 0
+    private static func live(_ slot: Slot, _ policy: Policy, _ now: Milliseconds) -> UInt32 {
+        now - slot.lastAt < Milliseconds(policy.forgetSeconds) * 1_000 ? slot.count : 0
     }
 
     /// What is known of a subject: the smaller count, with the time that goes with it.
     private static func count(
-        _ places: [Int], _ rows: [Place], _ patience: Patience, _ now: Milliseconds
+        _ slots: [Int], _ rows: [Slot], _ policy: Policy, _ now: Milliseconds
     ) -> (count: Int, lastAt: Milliseconds) {
-        let counts = places.map { (Int(live(rows[$0], patience, now)), rows[$0].lastAt) }
+        let counts = slots.map { (Int(live(rows[$0], policy, now)), rows[$0].lastAt) }
         return counts.min { $0.0 < $1.0 } ?? (0, 0)
     }
 }

@@ -139,11 +139,11 @@ package struct HandOver: Sendable {
             of: account, for: asker.apiToken.hash, at: asker.origin ?? "", now: now)
         let (container, environment) = (asker.apiToken.container, asker.apiToken.environment)
         let seconds = isKept ? settings.keptWebTokenSeconds : settings.webTokenSeconds
-        let place = SignInPlace(origin: way.origin ?? "", device: device)
+        let source = SignInSource(origin: way.origin ?? "", device: device)
         func token() throws -> String {
             try tokens.begin(
                 for: account, container: container, environment: environment, seconds: seconds,
-                at: place, now: now
+                at: source, now: now
             ).token
         }
         switch way {
@@ -160,7 +160,7 @@ package struct HandOver: Sendable {
                     hash: SHA256.digest(Array(code.utf8)), account: account, container: container,
                     environment: environment, seconds: seconds, challenge: challenge,
                     expiresAt: now + Milliseconds(settings.signInCodeSeconds) * 1_000,
-                    place: place), now: now)
+                    source: source), now: now)
             return .redirect(
                 CallbackAddress.adding(
                     [("code", code)] + (state.map { [("state", $0)] } ?? []), to: callback))
@@ -181,7 +181,7 @@ package struct HandOver: Sendable {
         else { return nil }
         return try tokens.begin(
             for: found.account, container: found.container, environment: found.environment,
-            seconds: found.seconds, at: found.place, now: now)
+            seconds: found.seconds, at: found.source, now: now)
     }
 }
 

@@ -20,12 +20,12 @@ package struct NetworkOrigin: Sendable, Equatable {
 
     /// What each block counts towards, and with which limits.
     func counted(
-        _ patience: GuessLimits.Patience, as subject: (String) -> GuessLimits.Subject
-    ) -> [(subject: GuessLimits.Subject, patience: GuessLimits.Patience)] {
-        var patience = patience
+        _ policy: GuessLimits.Policy, as subject: (String) -> GuessLimits.Subject
+    ) -> [(subject: GuessLimits.Subject, policy: GuessLimits.Policy)] {
+        var policy = policy
         return blocks.map { block in
-            defer { patience.free *= Self.growth }
-            return (subject(block), patience)
+            defer { policy.free *= Self.growth }
+            return (subject(block), policy)
         }
     }
 

@@ -8,7 +8,7 @@ package struct Passkeys: Sendable {
     /// The question to an authenticator, which the page sends back with the answer.
     package struct Question: Sendable {
         /// For the page's form.
-        package let pass: String
+        package let pageToken: String
         /// In base64url.
         package let challenge: String
     }
@@ -43,7 +43,7 @@ package struct Passkeys: Sendable {
     package static let countMax = 32
 
     private let catalog: any CatalogStorage
-    private let passes: Passes
+    private let pageTokens: PageTokens
     private let relyingParty: String
     private let origin: String
     private let random: RandomSource
@@ -52,11 +52,11 @@ package struct Passkeys: Sendable {
     ///   - relyingParty: the host's name that passkeys are bound to.
     ///   - origin: of the server's pages.
     package init(
-        catalog: any CatalogStorage, passes: Passes, relyingParty: String, origin: String,
+        catalog: any CatalogStorage, pageTokens: PageTokens, relyingParty: String, origin: String,
         random: RandomSource
     ) {
         self.catalog = catalog
-        self.passes = passes
+        self.pageTokens = pageTokens
         self.relyingParty = relyingParty
         self.origin = origin
         self.random = random
@@ -75,7 +75,7 @@ package struct Passkeys: Sendable {
     ) -> Question {
         let challenge = random.bytes(PasskeyCeremony.challengeBytes)
         return Question(
-            pass: passes.make(
+            pageToken: pageTokens.make(
                 .passkey, [Hexadecimal.encode(challenge), account?.text ?? ""],
                 browser: browser, seconds: Self.seconds, now: now),
             challenge: Base64.encode(challenge, .urlSafe))
@@ -87,10 +87,11 @@ package struct Passkeys: Sendable {
     ///   are too many passkeys.
     /// - Throws: `passkeyTaken`, `accountUnknown`.
     package func register(
-        _ answer: Answer, to pass: String?, name: String, of account: AccountID,
+        _ answer: Answer, to pageToken: String?, name: String, of account: AccountID,
         browser: String, now: Milliseconds
     ) throws -> Bool {
-        guard let pass, let ceremony = ceremony(pass, for: account, browser: browser, now: now),
+        guard let pageToken,
+            let ceremony = ceremony(pageToken, for: account, browser: browser, now: now),
             let clientData = Base64.decode(answer.clientData, .urlSafe),
             let data = Base64.decode(answer.data, .urlSafe)
         else { return false }
@@ -101,7 +102,7 @@ package struct Passkeys: Sendable {
             return false
         }
         guard try catalog.passkeys(of: account).count < Self.countMax,
-            try passes.spend(pass, seconds: Self.seconds, now: now)
+            try pageTokens.spend(pageToken, seconds: Self.seconds, now: now)
         else { return false }
         try catalog.add(
             StoredPasskey(
@@ -116,9 +117,10 @@ package struct Passkeys: Sendable {
     ///
     /// - Throws: what the catalog reports.
     package func signIn(
-        _ answer: Answer, to pass: String?, browser: String, now: Milliseconds
+        _ answer: Answer, to pageToken: String?, browser: String, now: Milliseconds
     ) throws -> SignedIn? {
-        guard let pass, let ceremony = ceremony(pass, for: nil, browser: browser, now: now),
+        guard let pageToken,
+            let ceremony = ceremony(pageToken, for: nil, browser: browser, now: now),
             let id = Base64.decode(answer.id, .urlSafe),
             let clientData = Base64.decode(answer.clientData, .urlSafe),
             let data = Base64.decode(answer.data, .urlSafe),
@@ -134,7 +136,7 @@ package struct Passkeys: Sendable {
         } catch {
             return nil
         }
-        guard try passes.spend(pass, seconds: Self.seconds, now: now),
+        guard try pageTokens.spend(pageToken, seconds: Self.seconds, now: now),
             try catalog.use(
                 passkey: id, from: kept.signCount, to: use.signCount, now: now),
             let account = try catalog.account(kept.account)
@@ -143,9 +145,10 @@ package struct Passkeys: Sendable {
     }
 
     private func ceremony(
-        _ pass: String, for account: AccountID?, browser: String, now: Milliseconds
+        _ pageToken: String, for account: AccountID?, browser: String, now: Milliseconds
     ) -> PasskeyCeremony? {
-        guard let kept = passes.open(pass, .passkey, browser: browser, now: now), kept.count == 2,
+        guard let kept = pageTokens.open(pageToken, .passkey, browser: browser, now: now),
+            kept.count == 2,
             kept[1] == account?.text ?? "", let challenge = Hexadecimal.decode(kept[0])
         else { return nil }
         return PasskeyCeremony(

@@ -69,8 +69,8 @@ package struct PasswordSignIn: Sendable {
             ?? .address(address.folded)
         // Strangers in the same wide block do not lock out a person with a known browser.
         let client = device == nil ? attempt.client : attempt.client?.narrowest
-        let places = client?.counted(settings.clientPatience, as: { .client($0) }) ?? []
-        let wait = limits.take([(subject, settings.accountPatience)] + places, now: now)
+        let counts = client?.counted(settings.clientPolicy, as: { .client($0) }) ?? []
+        let wait = limits.take([(subject, settings.accountPolicy)] + counts, now: now)
         if let wait {
             failed(
                 SignInFailure(
@@ -89,7 +89,7 @@ package struct PasswordSignIn: Sendable {
             return .wrong
         }
         limits.forget(subject)
-        for place in places { limits.giveBack(place.subject) }
+        for count in counts { limits.giveBack(count.subject) }
         if compared.isOutdated { try renew(attempt.password, of: account) }
         return .signedIn(account, isNewDevice: device == nil)
     }

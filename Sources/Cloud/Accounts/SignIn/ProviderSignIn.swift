@@ -13,7 +13,7 @@ package final class ProviderSignIn: Sendable {
         /// The provider's sign-in page.
         package let address: String
         /// For the browser's cookie: without it nothing that comes back counts.
-        package let pass: String
+        package let pageToken: String
     }
 
     /// What came of it.
@@ -44,19 +44,19 @@ package final class ProviderSignIn: Sendable {
 
     private let catalog: any CatalogStorage
     private let secrets: SealedSecrets
-    private let passes: Passes
+    private let pageTokens: PageTokens
     private let fetch: any ProviderFetch
     private let redirectURL: String
     private let random: RandomSource
     private let known = Mutex<[String: Known]>([:])
 
     package init(
-        catalog: any CatalogStorage, secrets: SealedSecrets, passes: Passes,
+        catalog: any CatalogStorage, secrets: SealedSecrets, pageTokens: PageTokens,
         fetch: any ProviderFetch, redirectURL: String, random: RandomSource
     ) {
         self.catalog = catalog
         self.secrets = secrets
-        self.passes = passes
+        self.pageTokens = pageTokens
         self.fetch = fetch
         self.redirectURL = redirectURL
         self.random = random
@@ -75,33 +75,35 @@ package final class ProviderSignIn: Sendable {
         let record = try self.record(named: name)
         let provider = try document(of: record.issuer, seconds: now / 1_000)
         let signIn = OpenIDSignIn(random: random)
-        let pass = passes.make(
+        let pageToken = pageTokens.make(
             .provider,
             [
                 record.issuer, signIn.state, signIn.nonce, signIn.verifier, target,
                 isKept ? "kept" : "", account?.text ?? "",
             ], browser: browser, seconds: Self.awaySeconds, now: now)
         return Begun(
-            address: signIn.authorizationURL(at: provider, for: client(of: record)), pass: pass)
+            address: signIn.authorizationURL(at: provider, for: client(of: record)),
+            pageToken: pageToken)
     }
 
     /// The person who came back.
     ///
     /// - Parameters:
-    ///   - pass: what the browser kept.
+    ///   - pageToken: what the browser kept.
     ///   - query: what the provider sent along, as it came.
     /// - Throws: `ProviderFailure`; what the catalog reports.
     package func finish(
-        pass: String?, query: [UInt8], browser: String, now: Milliseconds
+        pageToken: String?, query: [UInt8], browser: String, now: Milliseconds
     ) throws -> Outcome {
-        guard let pass,
-            let kept = passes.open(pass, .provider, browser: browser, now: now), kept.count == 7,
+        guard let pageToken,
+            let kept = pageTokens.open(pageToken, .provider, browser: browser, now: now),
+            kept.count == 7,
             let fields = ProviderFields(query)
         else { throw ProviderFailure.notBegun }
         let signIn = OpenIDSignIn(state: kept[1], nonce: kept[2], verifier: kept[3])
         guard let callback = signIn.callback(fields) else { throw ProviderFailure.notBegun }
         guard case .code(let code) = callback else { throw ProviderFailure.refused }
-        guard try passes.spend(pass, seconds: Self.awaySeconds, now: now) else {
+        guard try pageTokens.spend(pageToken, seconds: Self.awaySeconds, now: now) else {
             throw ProviderFailure.notBegun
         }
         let providers = try catalog.identityProviders()

@@ -30,16 +30,16 @@ extension WebTokens {
         let emails = Dictionary(
             uniqueKeysWithValues: try catalog.accounts().map { ($0.id, $0.email ?? "") })
         var sessions: [Session] = []
-        var places: [[UInt8]: Int] = [:]
+        var indices: [[UInt8]: Int] = [:]
         for token in try catalog.webTokens(in: container, environment)
         where token.expiresAt > now && (user == nil || user == token.account) {
-            if let place = places[token.session] {
-                sessions[place].expiresAt = max(sessions[place].expiresAt, token.expiresAt)
-                sessions[place].usedAt = [sessions[place].usedAt, token.usedAt].compactMap { $0 }
+            if let index = indices[token.session] {
+                sessions[index].expiresAt = max(sessions[index].expiresAt, token.expiresAt)
+                sessions[index].usedAt = [sessions[index].usedAt, token.usedAt].compactMap { $0 }
                     .max()
                 continue
             }
-            places[token.session] = sessions.count
+            indices[token.session] = sessions.count
             sessions.append(
                 Session(
                     tokenID: Hexadecimal.encode(token.session), account: token.account,

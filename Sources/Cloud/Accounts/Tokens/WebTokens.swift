@@ -59,13 +59,13 @@ package struct WebTokens: Sendable {
     /// - Throws: `containerUnknown`, `accountUnknown`.
     func begin(
         for account: AccountID, container: ContainerID, environment: Environment, seconds: Int,
-        at place: SignInPlace = .unknown, now: Milliseconds
+        at source: SignInSource = .unknown, now: Milliseconds
     ) throws -> Created {
         try make(Hexadecimal.encode(random.bytes(WebTokens.tokenBytes)), replacing: nil) { hash in
             WebTokenRecord(
                 hash: hash, session: random.bytes(WebTokens.sessionBytes), account: account,
                 container: container, environment: environment, madeAt: now,
-                expiresAt: now + Milliseconds(seconds) * 1_000, place: place)
+                expiresAt: now + Milliseconds(seconds) * 1_000, source: source)
         }
     }
 
@@ -111,7 +111,7 @@ package struct WebTokens: Sendable {
                 hash: hash, session: record.session, account: record.account,
                 container: record.container, environment: record.environment, madeAt: now,
                 expiresAt: now + record.expiresAt - record.madeAt, begunAt: record.begunAt,
-                place: record.place)
+                source: record.source)
         }.token
     }
 

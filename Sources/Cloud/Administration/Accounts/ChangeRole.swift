@@ -20,31 +20,31 @@ package struct ChangeRole: AdministrativeAction {
     private let email: String
     private let role: String
     private let isGiven: Bool
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
 
     /// - Parameter isGiven: false to take the role away.
     package init(
-        _ role: String, isGiven: Bool, to email: String, in place: NamedEnvironment
+        _ role: String, isGiven: Bool, to email: String, in target: NamedEnvironment
     ) {
         self.role = role
         self.isGiven = isGiven
         self.email = email
-        self.place = place
+        self.target = target
     }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data, email: email, item: role)
+        try ActionSubject(target, in: data, email: email, item: role)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
-        let store = try place.store(in: data)
+        let store = try target.store(in: data)
         let account = try data.users.find(email: email)
-        let user = try data.users.recordName(of: account, in: place.found(in: data).container)
+        let user = try data.users.recordName(of: account, in: target.found(in: data).container)
         do {
             let hasChanged = try AssignRole(role, isGiven: isGiven, to: user).run(in: store)
             return Outcome(account: account, user: user, hasChanged: hasChanged)
         } catch let refusal as AssignRole.Refusal {
-            throw RoleRefusal(refusal, of: role, place.environment)
+            throw RoleRefusal(refusal, of: role, target.environment)
         }
     }
 }

@@ -56,13 +56,13 @@ package struct PersonalExport {
         try archive.append(try accountJSON())
         try archive.end()
         var report = ExportPerson.Report()
-        for place in try data.environments() {
-            guard let name = try name(in: place.container) else { continue }
+        for target in try data.environments() {
+            guard let name = try name(in: target.container) else { continue }
             report += try ExportPerson(
-                name, from: data.store(of: place.container, in: place.environment),
-                assets: data.depot(of: place).storage, while: goesOn
+                name, from: data.store(of: target.container, in: target.environment),
+                assets: data.assetStore(of: target).storage, while: goesOn
             ).run(
-                to: archive, below: "\(place.container.name)/\(place.environment.rawValue)/")
+                to: archive, below: "\(target.container.name)/\(target.environment.rawValue)/")
         }
         try archive.finish()
         return report
@@ -71,12 +71,12 @@ package struct PersonalExport {
     /// The name by which a container knows the account; nil where it never came.
     private func name(in container: ContainerID) throws -> UserRecordName? {
         let name = try data.users.derivedName(of: account, in: container)
-        return try data.reception.catalog.account(named: name, in: container) == account.id
+        return try data.accountUseCases.catalog.account(named: name, in: container) == account.id
             ? name : nil
     }
 
     private func accountJSON() throws -> [UInt8] {
-        let (catalog, now) = (data.reception.catalog, data.clock.now())
+        let (catalog, now) = (data.accountUseCases.catalog, data.clock.now())
         var writer = JSONWriter(reserving: 1_024)
         writer.raw("{\"accountID\":")
         writer.string(account.id.text)
@@ -102,7 +102,7 @@ package struct PersonalExport {
             writer.raw(held.verifiedAt == nil ? "false}" : "true}")
         }
         writer.raw("],\"browsers\":[")
-        let sessions = try data.reception.sessions.list(account.id, now: now)
+        let sessions = try data.accountUseCases.sessions.list(account.id, now: now)
         for (index, session) in sessions.enumerated() {
             if index > 0 { writer.raw(",") }
             writer.raw("{\"device\":")
@@ -121,14 +121,16 @@ package struct PersonalExport {
 
     /// The apps that act for the person, without brackets around them.
     private func appendApps(to writer: inout JSONWriter) throws {
-        for (index, token) in try data.reception.catalog.webTokens(of: account.id).enumerated() {
+        for (index, token) in try data.accountUseCases.catalog.webTokens(of: account.id)
+            .enumerated()
+        {
             if index > 0 { writer.raw(",") }
             writer.raw("{\"container\":")
             writer.string(token.container.name)
             writer.raw(",\"environment\":")
             writer.string(token.environment.rawValue)
             for (key, value) in [
-                (",\"origin\":", token.place.origin), (",\"device\":", token.place.device),
+                (",\"origin\":", token.source.origin), (",\"device\":", token.source.device),
             ] as [(StaticString, String)] where !value.isEmpty {
                 writer.raw(key)
                 writer.string(value)

@@ -46,10 +46,10 @@ package struct AddIdentityProvider: AdministrativeAction {
         let key = team.flatMap { team in
             keyName.map { IdentityProviderRecord.SigningKey(team: team, name: $0) }
         }
-        let added = try data.reception.identityProviders.add(
+        let added = try data.accountUseCases.identityProviders.add(
             name: provider, issuer: issuer, client: client, secret: secret, signingKey: key,
             trustsEmail: trustsEmail, usesFormPost: usesFormPost, now: data.clock.now())
-        return Outcome(name: added.name, redirectURL: data.reception.providerRedirectURL)
+        return Outcome(name: added.name, redirectURL: data.accountUseCases.providerRedirectURL)
     }
 }
 
@@ -64,7 +64,7 @@ package struct ListIdentityProviders: AdministrativeAction {
     package func run(
         in data: any ServerData, by actor: Operator
     ) throws -> [IdentityProviderRecord] {
-        try data.reception.identityProviders.list()
+        try data.accountUseCases.identityProviders.list()
     }
 }
 
@@ -83,6 +83,6 @@ package struct RemoveIdentityProvider: AdministrativeAction {
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws {
-        try data.reception.identityProviders.remove(name: provider)
+        try data.accountUseCases.identityProviders.remove(name: provider)
     }
 }

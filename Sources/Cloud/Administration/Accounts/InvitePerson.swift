@@ -26,17 +26,17 @@ package struct InvitePerson: AdministrativeAction {
         guard address.kind == .email || AddressFormat.isInternational(address) else {
             throw AccountsRefusal.phoneNotInternational
         }
-        let (reception, now) = (data.reception, data.clock.now())
-        guard reception.signUp != .off else { throw SignUpIsOff() }
-        guard try reception.catalog.account(verified: address) == nil else {
+        let (accountUseCases, now) = (data.accountUseCases, data.clock.now())
+        guard accountUseCases.signUp != .off else { throw SignUpIsOff() }
+        guard try accountUseCases.catalog.account(verified: address) == nil else {
             throw CatalogRefusal.addressTaken
         }
-        guard !reception.reaches(address.kind) else {
-            try reception.letters.post(.invitation, to: address, now: now)
+        guard !accountUseCases.reaches(address.kind) else {
+            try accountUseCases.letters.post(.invitation, to: address, now: now)
             return .sent(address)
         }
-        let secret = try reception.letters.invitation(to: address, now: now)
-        return .link("\(reception.publicBaseURL)/sign-in/welcome/\(secret)", for: address)
+        let secret = try accountUseCases.letters.invitation(to: address, now: now)
+        return .link("\(accountUseCases.publicBaseURL)/sign-in/welcome/\(secret)", for: address)
     }
 }
 

@@ -28,7 +28,7 @@ package struct ShowSecondFactor: AdministrativeAction {
         let account = try data.users.find(email: email)
         return SecondFactorState(
             account: account,
-            recoveryLeft: try data.reception.secondFactors.recoveryLeft(of: account.id))
+            recoveryLeft: try data.accountUseCases.secondFactors.recoveryLeft(of: account.id))
     }
 }
 
@@ -49,7 +49,7 @@ package struct RemoveSecondFactor: AdministrativeAction {
 
     package func run(in data: any ServerData, by actor: Operator) throws -> SecondFactorState {
         let account = try data.users.find(email: email)
-        try data.reception.secondFactors.remove(of: account.id)
+        try data.accountUseCases.secondFactors.remove(of: account.id)
         return SecondFactorState(account: account, recoveryLeft: nil)
     }
 }

@@ -36,7 +36,7 @@ package struct UnfinishedDeletions {
     package func removeRecords() throws -> ErasePerson.Report {
         var report = ErasePerson.Report()
         for deletion in try data.users.unfinishedDeletions() {
-            for place in try places(of: deletion) { report += try remove(deletion, place) }
+            for target in try targets(of: deletion) { report += try remove(deletion, target) }
         }
         return report
     }
@@ -51,8 +51,8 @@ package struct UnfinishedDeletions {
         var touched: Set<ContainerEnvironment> = []
         let missing = try data.missingEnvironments()
         for deletion in try data.users.unfinishedDeletions() {
-            let places = try places(of: deletion)
-            for place in places { outcome.report += try remove(deletion, place) }
+            let targets = try targets(of: deletion)
+            for target in targets { outcome.report += try remove(deletion, target) }
             let gone = missing.filter { $0.container == deletion.container }
             outcome.left += gone.map {
                 "\($0.container.name) \($0.environment.rawValue) is missing: it is done once it is back"
@@ -60,16 +60,16 @@ package struct UnfinishedDeletions {
             // Else it is done again, and nothing is overwritten twice.
             guard gone.isEmpty else { continue }
             done.append(deletion)
-            touched.formUnion(places)
+            touched.formUnion(targets)
         }
-        for place in touched { try data.overwriteDeleted(in: place, while: goesOn) }
+        for target in touched { try data.overwriteDeleted(in: target, while: goesOn) }
         for deletion in done { try data.users.finish(deletion) }
         try data.overwriteDeletedInCatalog(while: goesOn)
         if outcome.left.isEmpty { outcome.goneAt = data.clock.now() }
         return outcome
     }
 
-    private func places(of deletion: AccountDeletion) throws -> [ContainerEnvironment] {
+    private func targets(of deletion: AccountDeletion) throws -> [ContainerEnvironment] {
         let missing = Set(try data.missingEnvironments())
         return try data.environments().filter {
             $0.container == deletion.container && !missing.contains($0)
@@ -77,12 +77,12 @@ package struct UnfinishedDeletions {
     }
 
     private func remove(
-        _ deletion: AccountDeletion, _ place: ContainerEnvironment
+        _ deletion: AccountDeletion, _ target: ContainerEnvironment
     ) throws -> ErasePerson.Report {
         try ErasePerson(
             deletion.userRecordName, publicRecords: deletion.publicRecords,
-            in: data.store(of: place.container, in: place.environment),
-            depot: data.depot(of: place), while: goesOn
+            in: data.store(of: target.container, in: target.environment),
+            assetStore: data.assetStore(of: target), while: goesOn
         ).run()
     }
 }

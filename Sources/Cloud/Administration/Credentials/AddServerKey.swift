@@ -8,7 +8,7 @@ import Storage
 package struct AddServerKey: AdministrativeAction {
     package var name: String { "server-key add" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let publicKeyPEM: String
     private let keyName: String?
     private let scope: ServerKeyRecord.Scope
@@ -17,23 +17,23 @@ package struct AddServerKey: AdministrativeAction {
     ///   - publicKeyPEM: SubjectPublicKeyInfo on prime256v1.
     ///   - name: what people know it by; nil for none.
     package init(
-        in place: NamedEnvironment, publicKeyPEM: String, name: String? = nil,
+        in target: NamedEnvironment, publicKeyPEM: String, name: String? = nil,
         scope: ServerKeyRecord.Scope = .public
     ) {
-        self.place = place
+        self.target = target
         self.publicKeyPEM = publicKeyPEM
         keyName = name
         self.scope = scope
     }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data, item: keyName)
+        try ActionSubject(target, in: data, item: keyName)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> ServerKeyRecord {
-        let place = try place.found(in: data)
+        let target = try target.found(in: data)
         return try data.serverKeys.add(
-            container: place.container, environment: place.environment,
+            container: target.container, environment: target.environment,
             publicKeyPEM: publicKeyPEM, name: keyName, scope: scope, now: data.clock.now())
     }
 }

@@ -8,7 +8,7 @@ import Storage
 package struct CreateAPIToken: AdministrativeAction {
     package var name: String { "api-token create" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let tokenName: String?
     private let origins: [String]
     private let callback: String?
@@ -18,23 +18,23 @@ package struct CreateAPIToken: AdministrativeAction {
     ///   - origins: the pages that may use it; empty for any.
     ///   - callback: `post-message` or a URL; nil for none.
     package init(
-        in place: NamedEnvironment, name: String? = nil, origins: [String] = [],
+        in target: NamedEnvironment, name: String? = nil, origins: [String] = [],
         callback: String? = nil
     ) {
-        self.place = place
+        self.target = target
         tokenName = name
         self.origins = origins
         self.callback = callback
     }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data, item: tokenName)
+        try ActionSubject(target, in: data, item: tokenName)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> APITokens.Created {
-        let place = try place.found(in: data)
+        let target = try target.found(in: data)
         return try data.apiTokens.create(
-            container: place.container, environment: place.environment,
+            container: target.container, environment: target.environment,
             name: tokenName, origins: origins, callback: callback, now: data.clock.now())
     }
 }

@@ -7,7 +7,7 @@ import CloudModel
 package struct CreateWebToken: AdministrativeAction {
     package var name: String { "web-token create" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let email: String
     private let seconds: Int?
 
@@ -16,21 +16,21 @@ package struct CreateWebToken: AdministrativeAction {
     ///   - seconds: the life of it and of those that replace it; nil for that of a user who does not
     ///     stay signed in.
     package init(
-        in place: NamedEnvironment, email: String, seconds: Int? = nil
+        in target: NamedEnvironment, email: String, seconds: Int? = nil
     ) {
-        self.place = place
+        self.target = target
         self.email = email
         self.seconds = seconds
     }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data, email: email)
+        try ActionSubject(target, in: data, email: email)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> WebTokens.Created {
-        let place = try place.found(in: data)
+        let target = try target.found(in: data)
         return try data.webTokens.create(
-            container: place.container, environment: place.environment, email: email,
+            container: target.container, environment: target.environment, email: email,
             seconds: seconds, now: data.clock.now())
     }
 }

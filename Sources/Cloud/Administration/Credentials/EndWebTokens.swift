@@ -7,28 +7,28 @@ import CloudModel
 package struct EndWebTokens: AdministrativeAction {
     package var name: String { "web-token revoke" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let email: String
     private let tokenID: String?
 
     /// - Parameter tokenID: which of them, as `ListWebTokens` names it; nil for all.
     package init(
-        in place: NamedEnvironment, email: String, tokenID: String?
+        in target: NamedEnvironment, email: String, tokenID: String?
     ) {
-        self.place = place
+        self.target = target
         self.email = email
         self.tokenID = tokenID
     }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data, email: email, item: tokenID)
+        try ActionSubject(target, in: data, email: email, item: tokenID)
     }
 
     /// - Returns: those that were ended.
     package func run(in data: any ServerData, by actor: Operator) throws -> [WebTokens.Session] {
-        let place = try place.found(in: data)
+        let target = try target.found(in: data)
         return try data.webTokens.end(
-            tokenID: tokenID, container: place.container, environment: place.environment,
+            tokenID: tokenID, container: target.container, environment: target.environment,
             email: email, now: data.clock.now())
     }
 }

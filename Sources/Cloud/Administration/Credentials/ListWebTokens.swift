@@ -7,25 +7,25 @@ import CloudModel
 package struct ListWebTokens: AdministrativeAction {
     package var name: String { "web-token list" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let email: String?
 
     /// - Parameter email: whose; nil for everybody's.
-    package init(in place: NamedEnvironment, email: String? = nil) {
-        self.place = place
+    package init(in target: NamedEnvironment, email: String? = nil) {
+        self.target = target
         self.email = email
     }
 
     package var changes: Bool { false }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data, email: email)
+        try ActionSubject(target, in: data, email: email)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> [WebTokens.Session] {
-        let place = try place.found(in: data)
+        let target = try target.found(in: data)
         return try data.webTokens.sessions(
-            container: place.container, environment: place.environment, email: email,
+            container: target.container, environment: target.environment, email: email,
             now: data.clock.now())
     }
 }

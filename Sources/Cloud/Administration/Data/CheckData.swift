@@ -28,10 +28,10 @@ package struct CheckData: AdministrativeAction {
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
         var removed = RemoveDamagedRecords.Report()
         if removesDamaged {
-            for place in try data.environments() {
-                let store = try data.store(of: place.container, in: place.environment)
+            for target in try data.environments() {
+                let store = try data.store(of: target.container, in: target.environment)
                 let report = try RemoveDamagedRecords(
-                    in: store, of: place.environment, limits: data.limits
+                    in: store, of: target.environment, limits: data.limits
                 ).run()
                 removed.removed += report.removed
                 removed.kept += report.kept

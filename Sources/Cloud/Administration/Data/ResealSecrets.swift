@@ -30,7 +30,7 @@ package struct ResealSecrets: AdministrativeAction {
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
         try data.requireKeysAsKept()
         var outcome = Outcome()
-        let catalog = data.reception.catalog
+        let catalog = data.accountUseCases.catalog
         var changes: [SealedChange] = []
         func write() throws {
             // What changed meanwhile is sealed by the first key already.
@@ -39,25 +39,26 @@ package struct ResealSecrets: AdministrativeAction {
             outcome.current += changes.count - count
             changes = []
         }
-        for (place, sealed) in try catalog.sealedSecrets(ownNamed: PushKeys.ownKeyName) {
+        for (location, sealed) in try catalog.sealedSecrets(ownNamed: PushKeys.ownKeyName) {
             guard data.secrets.isStale(sealed) else {
                 outcome.current += 1
                 continue
             }
             // NB: what does not open is counted, and said.
-            guard let secret = try? data.secrets.open(sealed, for: Self.subject(of: place)) else {
+            guard let secret = try? data.secrets.open(sealed, for: Self.subject(of: location))
+            else {
                 outcome.unreadable += 1
                 continue
             }
             changes.append(
                 SealedChange(
-                    place: place, former: sealed,
-                    sealed: data.secrets.seal(secret, for: Self.subject(of: place))))
+                    location: location, previous: sealed,
+                    sealed: data.secrets.seal(secret, for: Self.subject(of: location))))
             if changes.count == Self.batchCount { try write() }
         }
         try write()
-        for place in try data.environments() {
-            let counted = try place.webhooks(in: data).reseal()
+        for location in try data.environments() {
+            let counted = try location.webhooks(in: data).reseal()
             outcome.resealed += counted.resealed
             outcome.current += counted.current
             outcome.unreadable += counted.unreadable
@@ -65,8 +66,8 @@ package struct ResealSecrets: AdministrativeAction {
         return outcome
     }
 
-    private static func subject(of place: SealedPlace) -> SecretSubject {
-        switch place {
+    private static func subject(of location: SealedSecretLocation) -> SecretSubject {
+        switch location {
         case .secondFactor(let account): SecondFactors.subject(account)
         case .identityProvider(let issuer): IdentityProviders.subject(issuer)
         case .pushKey(let container, let topic): PushKeys.subject(topic, of: container)

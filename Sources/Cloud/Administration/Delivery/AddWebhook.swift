@@ -17,23 +17,23 @@ package struct AddWebhook: AdministrativeAction {
 
     package var name: String { "webhook add" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let url: String
     private let webhook: String?
 
     /// - Parameter webhook: its name; nil to have one made up.
-    package init(_ url: String, to place: NamedEnvironment, as webhook: String?) {
-        self.place = place
+    package init(_ url: String, to target: NamedEnvironment, as webhook: String?) {
+        self.target = target
         self.url = url
         self.webhook = webhook
     }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data, item: webhook)
+        try ActionSubject(target, in: data, item: webhook)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
-        let made = try place.webhooks(in: data).add(url, name: webhook)
+        let made = try target.webhooks(in: data).add(url, name: webhook)
         return Outcome(
             name: made.name, signingKey: made.signingKey,
             obstacle: data.obstacle(to: url))

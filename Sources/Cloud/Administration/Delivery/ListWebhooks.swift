@@ -4,17 +4,17 @@ import Delivery
 package struct ListWebhooks: AdministrativeAction {
     package var name: String { "webhook list" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
 
-    package init(of place: NamedEnvironment) { self.place = place }
+    package init(of target: NamedEnvironment) { self.target = target }
 
     package var changes: Bool { false }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data)
+        try ActionSubject(target, in: data)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> [Webhooks.Entry] {
-        try place.webhooks(in: data).list()
+        try target.webhooks(in: data).list()
     }
 }

@@ -6,19 +6,19 @@ import Delivery
 package struct RemoveWebhook: AdministrativeAction {
     package var name: String { "webhook remove" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let webhook: String
 
-    package init(_ webhook: String, from place: NamedEnvironment) {
-        self.place = place
+    package init(_ webhook: String, from target: NamedEnvironment) {
+        self.target = target
         self.webhook = webhook
     }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data, item: webhook)
+        try ActionSubject(target, in: data, item: webhook)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws {
-        try place.webhooks(in: data).remove(webhook)
+        try target.webhooks(in: data).remove(webhook)
     }
 }

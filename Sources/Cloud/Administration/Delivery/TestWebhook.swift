@@ -6,19 +6,20 @@ import Delivery
 package struct TestWebhook: AdministrativeAction {
     package var name: String { "webhook test" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let webhook: String
 
-    package init(_ webhook: String, of place: NamedEnvironment) {
-        self.place = place
+    package init(_ webhook: String, of target: NamedEnvironment) {
+        self.target = target
         self.webhook = webhook
     }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data, item: webhook)
+        try ActionSubject(target, in: data, item: webhook)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> DeliveryOutcome {
-        try data.sendOnce(try place.webhooks(in: data).trial(of: webhook, now: data.clock.now()))
+        try data.sendOnce(
+            try target.webhooks(in: data).testNotice(of: webhook, now: data.clock.now()))
     }
 }

@@ -6,12 +6,12 @@ import CloudModel
 /// Refusals: `SchemaFileRefusal`; `AccountsRefusal.containerNameIllegal`,
 /// `CatalogRefusal.containerUnknown`.
 package struct CompareSchema: AdministrativeAction {
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let file: SchemaFile?
 
     /// - Parameter file: nil to compare production with development, whatever environment is named.
-    package init(of place: NamedEnvironment, with file: SchemaFile?) {
-        self.place = place
+    package init(of target: NamedEnvironment, with file: SchemaFile?) {
+        self.target = target
         self.file = file
     }
 
@@ -19,15 +19,15 @@ package struct CompareSchema: AdministrativeAction {
     package var changes: Bool { false }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data)
+        try ActionSubject(target, in: data)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> SchemaDifference {
         if let wanted = try file?.schema(data.limits) {
-            let schema = try place.store(in: data).schema
+            let schema = try target.store(in: data).schema
             return SchemaDifference(from: schema, to: wanted.settled(over: schema))
         }
-        return try difference(fromProductionOf: place.container, in: data)
+        return try difference(fromProductionOf: target.container, in: data)
     }
 
     private func difference(

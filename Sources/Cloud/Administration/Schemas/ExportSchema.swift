@@ -7,19 +7,19 @@ import CloudModel
 package struct ExportSchema: AdministrativeAction {
     package var name: String { "schema export" }
 
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
 
-    package init(of place: NamedEnvironment) {
-        self.place = place
+    package init(of target: NamedEnvironment) {
+        self.target = target
     }
 
     package var changes: Bool { false }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data)
+        try ActionSubject(target, in: data)
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> String {
-        SchemaLanguage.print(try place.store(in: data).schema)
+        SchemaLanguage.print(try target.store(in: data).schema)
     }
 }

@@ -5,12 +5,12 @@ import Storage
 ///
 /// Refusals: `AccountsRefusal.containerNameIllegal`, `CatalogRefusal.containerUnknown`.
 package struct ListSchemaChanges: AdministrativeAction {
-    private let place: NamedEnvironment
+    private let target: NamedEnvironment
     private let limit: Int
 
     /// - Parameter limit: how many changes.
-    package init(of place: NamedEnvironment, limit: Int) {
-        self.place = place
+    package init(of target: NamedEnvironment, limit: Int) {
+        self.target = target
         self.limit = limit
     }
 
@@ -18,12 +18,12 @@ package struct ListSchemaChanges: AdministrativeAction {
     package var changes: Bool { false }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
-        try ActionSubject(place, in: data)
+        try ActionSubject(target, in: data)
     }
 
     package func run(
         in data: any ServerData, by actor: Operator
     ) throws -> [StoredSchemaChange] {
-        try place.store(in: data).read { try $0.schemaHistory(limit: limit) }
+        try target.store(in: data).read { try $0.schemaHistory(limit: limit) }
     }
 }

@@ -28,7 +28,7 @@ package final class S3Bucket: Sendable {
     }
 
     /// Clock and randomness, handed in so that tests can set them.
-    package struct Surroundings: Sendable {
+    package struct Context: Sendable {
         package let clock: Clock
         package let random: RandomSource
         /// Waits for so long, between two attempts.
@@ -66,13 +66,13 @@ package final class S3Bucket: Sendable {
     package let options: Options
     private let signer: SignatureV4
     private let client: BlockingHTTPClient
-    private let surroundings: Surroundings
+    private let context: Context
     private let backoff: Backoff
 
     /// - Parameter trust: which certificates TLS accepts, for an endpoint with `https`.
     package init(
         _ options: Options, credentials: S3Credentials, trust: ServerTrust?,
-        surroundings: Surroundings
+        context: Context
     ) {
         self.options = options
         signer = SignatureV4(credentials, region: options.region)
@@ -80,12 +80,12 @@ package final class S3Bucket: Sendable {
             options.isPathStyle
             ? options.endpoint : options.endpoint.adding(label: options.bucket)
         client = BlockingHTTPClient(origin, trust: trust, options: options.client)
-        self.surroundings = surroundings
-        let random = surroundings.random
+        self.context = context
+        let random = context.random
         backoff = Backoff(first: 100, longest: 5_000) { random.number() }
     }
 
-    var now: Milliseconds { surroundings.clock.now() }
+    var now: Milliseconds { context.clock.now() }
 
     /// The address of an object that anybody may read for some time.
     func address(
@@ -186,5 +186,5 @@ package final class S3Bucket: Sendable {
     }
 
     /// Waits, longer after each attempt.
-    func pause(after attempt: Int) { surroundings.pause(backoff.milliseconds(after: attempt)) }
+    func pause(after attempt: Int) { context.pause(backoff.milliseconds(after: attempt)) }
 }

@@ -34,7 +34,7 @@ final class SumFiles: Sendable {
 
     /// A file's sums as they were written down; nil where there are none that can be read and hold.
     func recorded(_ digest: AssetDigest) throws(AssetFailure) -> PartSums? {
-        let descriptor = AssetFiles.open(place(of: digest), O_RDONLY)
+        let descriptor = AssetFiles.open(location(of: digest), O_RDONLY)
         // NB: whatever keeps them from being read, they can be made again.
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -95,7 +95,7 @@ final class SumFiles: Sendable {
             try AssetFiles.write(sums.encoded, to: descriptor)
             // Before its name: a name that is on the disk must not lead to bytes that are not.
             guard fsync(descriptor) == 0 else { throw AssetFiles.failure("fsync") }
-            guard rename(temporary, place(of: sums.digest)) == 0 else {
+            guard rename(temporary, location(of: sums.digest)) == 0 else {
                 throw AssetFiles.failure("rename")
             }
         } catch {
@@ -120,14 +120,14 @@ final class SumFiles: Sendable {
     /// Removes what is kept of a file that goes.
     func remove(_ digest: AssetDigest) throws(AssetFailure) {
         known.forget(digest)
-        try AssetFiles.remove(place(of: digest))
+        try AssetFiles.remove(location(of: digest))
     }
 
     private func folder(of digest: AssetDigest) -> String {
         "\(path)/\(Hexadecimal.encode(digest.bytes.prefix(1)))"
     }
 
-    private func place(of digest: AssetDigest) -> String {
+    private func location(of digest: AssetDigest) -> String {
         "\(folder(of: digest))/\(digest.hexadecimal)"
     }
 }

@@ -12,7 +12,7 @@ package struct AssetOrigin: Sendable, Hashable {
     }
 
     /// What the user must still see in a shared database.
-    package enum Place: Sendable, Hashable {
+    package enum SharedItem: Sendable, Hashable {
         case record(RecordNumber)
         case zone(ZoneName, owner: UserRecordName)
     }
@@ -23,16 +23,16 @@ package struct AssetOrigin: Sendable, Hashable {
     /// The user, also when a server key acted for them.
     package let user: UserRecordName?
     /// Nil outside of shared databases.
-    package let place: Place?
+    package let sharedItem: SharedItem?
 
-    package init(credential: Credential, user: UserRecordName?, place: Place? = nil) {
+    package init(credential: Credential, user: UserRecordName?, sharedItem: SharedItem? = nil) {
         self.credential = credential
         self.user = user
-        self.place = place
+        self.sharedItem = sharedItem
     }
 
-    func at(_ place: Place?) -> AssetOrigin {
-        AssetOrigin(credential: credential, user: user, place: place)
+    func at(_ sharedItem: SharedItem?) -> AssetOrigin {
+        AssetOrigin(credential: credential, user: user, sharedItem: sharedItem)
     }
 
     // MARK: - As it stands in an address, encrypted
@@ -48,7 +48,7 @@ package struct AssetOrigin: Sendable, Hashable {
             Self.append(mark, to: &bytes)
         }
         Self.append(Array((user?.text ?? "").utf8), to: &bytes)
-        switch place {
+        switch sharedItem {
         case nil: break
         case .record(let record):
             bytes[0] |= 2
@@ -76,18 +76,18 @@ package struct AssetOrigin: Sendable, Hashable {
             self.user = name
         }
         switch kinds & 6 {
-        case 0: place = nil
+        case 0: sharedItem = nil
         case 2:
             guard let text = Self.next(&rest),
                 let number = Int64(String(decoding: text, as: UTF8.self))
             else { return nil }
-            place = .record(RecordNumber(number))
+            sharedItem = .record(RecordNumber(number))
         default:
             guard let ownerText = Self.next(&rest), let nameText = Self.next(&rest),
                 let owner = UserRecordName(String(decoding: ownerText, as: UTF8.self)),
                 let name = ZoneName(String(decoding: nameText, as: UTF8.self))
             else { return nil }
-            place = .zone(name, owner: owner)
+            sharedItem = .zone(name, owner: owner)
         }
         guard rest.isEmpty else { return nil }
     }
@@ -110,15 +110,15 @@ extension AssetOrigin {
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER while nobody can tell; what the engine reports.
     package func isSeen(in snapshot: any StoreSnapshot, _ limits: ServiceLimits) throws -> Bool {
-        guard let place else { return true }
+        guard let sharedItem else { return true }
         guard let user else { return false }
         let zone: StoredZone?
         var record: RecordNumber?
-        switch place {
+        switch sharedItem {
         case .record(let number):
-            guard let place = try snapshot.place(of: number) else { return false }
+            guard let location = try snapshot.location(of: number) else { return false }
             record = number
-            zone = try snapshot.zone(place.zone)
+            zone = try snapshot.zone(location.zone)
         case .zone(let name, let owner):
             zone = try snapshot.zone(named: name, ofOwnerNamed: owner)
         }

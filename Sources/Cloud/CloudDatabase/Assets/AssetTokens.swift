@@ -119,7 +119,7 @@ package final class AssetTokens: Sendable {
     /// Encrypts an origin, so that an address names nobody; equal origins give equal texts.
     private func sealed(_ origin: AssetOrigin) -> [UInt8] {
         // Origins in shared databases differ by record: there are too many to keep.
-        let isKept = origin.place == nil
+        let isKept = origin.sharedItem == nil
         if isKept, let known = sealedOrigins.withLock({ $0[origin] }) { return known }
         let plain = origin.encoded
         let nonce = Array(originNonces.code(for: plain).prefix(AES256GCM.nonceBytes))
@@ -205,8 +205,8 @@ package struct AssetAccess: Sendable {
     }
 
     /// New links, whose lives begin with this request.
-    func links(at place: AssetOrigin.Place?) -> AssetLinks {
-        tokens.links(to: origin.at(place), now: now)
+    func links(at sharedItem: AssetOrigin.SharedItem?) -> AssetLinks {
+        tokens.links(to: origin.at(sharedItem), now: now)
     }
 }
 
@@ -222,11 +222,11 @@ extension Database {
     ///
     /// In a shared database, they end when the caller no longer sees anything of the zone.
     package func assetLinks(in zone: ZoneID) -> AssetLinks? {
-        assets?.links(at: sharedPlace(zone))
+        assets?.links(at: sharedItem(zone))
     }
 
     /// What the caller must still see when somebody uses an address of this zone.
-    func sharedPlace(_ zone: ZoneID) -> AssetOrigin.Place? {
+    func sharedItem(_ zone: ZoneID) -> AssetOrigin.SharedItem? {
         guard scope == .shared, let owner = zone.owner else { return nil }
         return .zone(zone.name, owner: owner)
     }

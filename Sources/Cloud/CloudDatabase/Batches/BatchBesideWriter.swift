@@ -113,7 +113,7 @@ struct BatchBesideWriter: Sendable {
     /// Checks what has changed in the meantime, so that the writer has little left to check.
     private func handIn(_ plan: CheckedPlan, attemptsLeft: Int) throws {
         let current = try storage.read(by: .anybody, until: work.stop) { snapshot in
-            try plan.brought(to: snapshot, batch.ground(snapshot))
+            try plan.brought(to: snapshot, batch.basis(snapshot))
         }
         guard let current else { return decide(attemptsLeft: attemptsLeft) }
         storage.write(load) { transaction in
@@ -134,11 +134,11 @@ struct BatchBesideWriter: Sendable {
 struct CheckedPlan: @unchecked Sendable {
     // Unchecked: it goes from a worker to the writer, and only one of them uses it at a time.
     let plan: BatchPlan
-    let check: GroundCheck
+    let check: DecisionCheck
 
     /// The same plan, checked on a later snapshot; nil when it no longer holds.
-    func brought(to snapshot: any StoreSnapshot, _ ground: DecisionGround) throws -> CheckedPlan? {
-        guard case .stands = try check.finding(on: ground) else { return nil }
+    func brought(to snapshot: any StoreSnapshot, _ basis: DecisionBasis) throws -> CheckedPlan? {
+        guard case .stands = try check.finding(on: basis) else { return nil }
         return CheckedPlan(plan: plan, check: try check.going(on: snapshot))
     }
 }

@@ -13,7 +13,7 @@ final class BatchContext {
     let access: ZoneAccess?
     let operations: [DecodedOperation]
     let isAtomic: Bool
-    private(set) var ground: DecisionGround
+    private(set) var basis: DecisionBasis
     /// The stored schema.
     let schema: Schema
     /// What the schema's grants allow the caller.
@@ -24,12 +24,12 @@ final class BatchContext {
     private(set) var unseen: Set<RecordKey> = []
     /// For records of operations: why nobody can tell whether a participant sees them.
     private var faultsOfSight: [RecordKey: Fault] = [:]
-    private(set) var formers: [RecordKey: CurrentRecord] = [:]
+    private(set) var previousRecords: [RecordKey: CurrentRecord] = [:]
     private var time: DecisionTime?
     private var stepsLeft: Int
     private var sourcesLeft: Int
     private var bodyBytesRead = 0
-    private var keptRecords: [RecordKey: RecordBody.Kept] = [:]
+    private var previousBodies: [RecordKey: RecordBody.Previous] = [:]
     private var parents: [RecordNumber: RecordName?] = [:]
     private var creators: [RecordKey: String?] = [:]
     /// The rights of users, as far as they were asked for.
@@ -45,7 +45,7 @@ final class BatchContext {
 
     init(
         _ operations: [DecodedOperation], in zone: StoredZone, owner: UserRecordName,
-        access: ZoneAccess?, of database: Database, isAtomic: Bool, on ground: DecisionGround
+        access: ZoneAccess?, of database: Database, isAtomic: Bool, on basis: DecisionBasis
     ) throws {
         self.operations = operations
         self.zone = zone
@@ -53,10 +53,10 @@ final class BatchContext {
         self.access = access
         self.database = database
         self.isAtomic = isAtomic
-        self.ground = ground
-        self.time = ground.time
-        self.schema = ground.schema
-        self.rights = try RecordAccess(database, ground.stored)
+        self.basis = basis
+        self.time = basis.time
+        self.schema = basis.schema
+        self.rights = try RecordAccess(database, basis.stored)
         self.stepsLeft = database.limits.decisionStepsMax
         self.sourcesLeft = database.limits.sourcesReadMax
         self.actsOnOthers = operations.contains(where: Self.mayActOnOthers)
@@ -66,7 +66,7 @@ final class BatchContext {
 
     var limits: ServiceLimits { database.limits }
 
-    var stored: any StoreSnapshot { ground.stored }
+    var stored: any StoreSnapshot { basis.stored }
 
     /// How many bytes the owner's records may take; 0 for any number.
     var quotaBytes: Int64 {
@@ -74,8 +74,8 @@ final class BatchContext {
     }
 
     /// Goes on in the writing transaction, in which nothing has changed that was read before.
-    func goOn(on ground: DecisionGround) {
-        self.ground = ground
+    func goOn(on basis: DecisionBasis) {
+        self.basis = basis
         time = nil
     }
 
@@ -138,7 +138,7 @@ final class BatchContext {
 
     /// Reads at once what is stored under the names of all operations, and under those that they refer to.
     private func readFormers() throws {
-        formers.reserveCapacity(operations.count)
+        previousRecords.reserveCapacity(operations.count)
         guard operations.count > 1 else { return }
         var keepsBody: [Bool] = []
         keepsBody.reserveCapacity(operations.count)
@@ -159,11 +159,12 @@ final class BatchContext {
             if wantsBody, bodyBytesRead + size > limits.batchBytesMax { isOverLimit = true }
             let readsBodies = mayReadBodies && !isOverLimit
             if wantsBody, readsBodies { bodyBytesRead += size }
-            formers[key(names[index])] = CurrentRecord(version, withBody: wantsBody && readsBodies)
+            previousRecords[key(names[index])] = CurrentRecord(
+                version, withBody: wantsBody && readsBodies)
             return true
         }
         for (index, name) in names.enumerated() where !isThere[index] {
-            formers[key(name)] = .missing
+            previousRecords[key(name)] = .missing
         }
         if isOverLimit { forgetBodies() }
     }
@@ -195,15 +196,15 @@ final class BatchContext {
 
     /// The order of operations says which of them are within the limit of bytes, not the order of storage.
     private func forgetBodies() {
-        for key in formers.keys { formers[key]?.body = nil }
+        for key in previousRecords.keys { previousRecords[key]?.body = nil }
         bodyBytesRead = 0
     }
 
     /// What is stored under a name before the batch.
     ///
     /// - Throws: `Fault` BAD_REQUEST when the bodies that the batch reads take too many bytes.
-    func former(_ key: RecordKey, withBody: Bool = false) throws -> CurrentRecord {
-        if let known = formers[key],
+    func previous(_ key: RecordKey, withBody: Bool = false) throws -> CurrentRecord {
+        if let known = previousRecords[key],
             !withBody || known.body != nil || !known.isAlive || known.isDamaged
         {
             return known
@@ -215,19 +216,19 @@ final class BatchContext {
                 "the stored records that the operations change take over "
                     + "\(limits.batchBytesMax) bytes together; send fewer at once")
         }
-        formers[key] = read
+        previousRecords[key] = read
         return read
     }
 
     /// What a save keeps of a living record.
     ///
     /// - Throws: `Fault` INTERNAL_ERROR for a record that is not what was written.
-    func kept(_ key: RecordKey) throws -> RecordBody.Kept {
-        if let known = keptRecords[key] { return known }
-        let former = try former(key, withBody: true)
-        guard !former.isDamaged else { throw Fault.recordUnreadable }
-        let read = RecordBody.Kept(try StoredBody(former.body ?? [], fields: former.fields))
-        keptRecords[key] = read
+    func previousBody(_ key: RecordKey) throws -> RecordBody.Previous {
+        if let known = previousBodies[key] { return known }
+        let previous = try previous(key, withBody: true)
+        guard !previous.isDamaged else { throw Fault.recordUnreadable }
+        let read = RecordBody.Previous(try StoredBody(previous.body ?? [], fields: previous.fields))
+        previousBodies[key] = read
         return read
     }
 
@@ -248,7 +249,9 @@ final class BatchContext {
     private var recordsGivenParents: Set<RecordNumber> {
         var found: Set<RecordNumber> = []
         for case .operation(let operation) in operations {
-            guard case .set = operation.parent, let head = formers[key(operation.name)]?.head else {
+            guard case .set = operation.parent,
+                let head = previousRecords[key(operation.name)]?.head
+            else {
                 continue
             }
             found.insert(head.record)
@@ -259,11 +262,11 @@ final class BatchContext {
     /// Who made a stored record; nil when nobody is named.
     func creator(of key: RecordKey) throws -> String? {
         if let known = creators[key] { return known }
-        let former = try former(key)
+        let previous = try previous(key)
         let read =
-            try former.isDamaged
+            try previous.isDamaged
             ? nil
-            : former.head.flatMap { head in
+            : previous.head.flatMap { head in
                 try stored.version(at: head.position, in: key.zone) {
                     try RecordBody.creator(of: $0)
                 } ?? nil
@@ -316,9 +319,9 @@ final class BatchContext {
         of target: RecordKey, kinds: ClosedRange<LinkKind>,
         _ visit: (RecordKey, LinkKind) throws -> Bool
     ) throws {
-        let place = SourceRun.Key(target: target, kinds: kinds)
-        var run = sourceRuns[place] ?? SourceRun()
-        defer { sourceRuns[place] = run }
+        let runKey = SourceRun.Key(target: target, kinds: kinds)
+        var run = sourceRuns[runKey] ?? SourceRun()
+        defer { sourceRuns[runKey] = run }
         var next = 0
         while true {
             while next < run.sources.count {
@@ -328,7 +331,7 @@ final class BatchContext {
                 next += 1
             }
             let known = run.sources.count
-            guard try run.grow(place, stored, upTo: sourcesLeft) else { return }
+            guard try run.grow(runKey, stored, upTo: sourcesLeft) else { return }
             sourcesLeft -= run.sources.count - known
             guard sourcesLeft >= 0 else { throw tooManySources }
         }
@@ -367,7 +370,7 @@ final class BatchContext {
     ///
     /// The batch treats them as if they did not exist, also in the faults that it reports.
     private func overlookUnseen() throws {
-        try access?.prepare(formers.values.compactMap { $0.head?.record })
+        try access?.prepare(previousRecords.values.compactMap { $0.head?.record })
         for case .operation(let operation) in operations {
             try checkTime()
             let key = key(operation.name)
@@ -375,7 +378,7 @@ final class BatchContext {
                 if operation.kind == .create || operation.kind.deletes {
                     try RightRule(self).check(toMakeOrDelete: operation)
                 }
-                guard try ParticipantRule(self).isOutOfSight(former(key), operation) else {
+                guard try ParticipantRule(self).isOutOfSight(previous(key), operation) else {
                     continue
                 }
                 unseen.insert(key)
@@ -383,7 +386,7 @@ final class BatchContext {
                 faultsOfSight[key] = fault
             }
         }
-        for key in unseen { formers[key] = .missing }
+        for key in unseen { previousRecords[key] = .missing }
     }
 
     /// - Throws: `Fault` when nobody can tell whether the caller sees the operation's record.

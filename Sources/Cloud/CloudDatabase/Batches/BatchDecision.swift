@@ -125,7 +125,7 @@ struct BatchDecision {
             case .references:
                 found[index] =
                     try ReferenceCheck(context, view).fault(of: step, operation)
-                    ?? ParticipantRule(context).faultOfPlace(of: step, operation, view)
+                    ?? ParticipantRule(context).faultOfLocation(of: step, operation, view)
             case .trees:
                 found[index] = try MoveCheck(context, view, taken).fault(of: step, operation)
             case .deciding: break
@@ -239,8 +239,8 @@ private struct StaleOperations {
 
     mutating func add(_ indices: [Int]) {
         for index in indices where isIn.insert(index).inserted {
-            let place = ordered.firstIndex { $0 < index } ?? ordered.count
-            ordered.insert(index, at: place)
+            let offset = ordered.firstIndex { $0 < index } ?? ordered.count
+            ordered.insert(index, at: offset)
         }
     }
 }
@@ -257,7 +257,7 @@ private struct StepAllowance {
         cascadedMax = context.limits.cascadeRecordsMax
         let quota = context.quotaBytes
         guard quota > 0 else { return }
-        bytes = quota - (try context.ground.usedBytes(of: context.owner, context.zone.owner))
+        bytes = quota - (try context.basis.usedBytes(of: context.owner, context.zone.owner))
     }
 
     /// Whether there is enough for the whole demand, in whatever order the operations take it.

@@ -91,16 +91,16 @@ final class BatchState {
 
     /// Replaces a step by another, and finds out who must look again.
     func replace(_ index: Int, by step: PlannedStep, _ grown: GrownType?) {
-        let former = steps[index]
+        let previous = steps[index]
         steps[index] = step
         staleChecks.insert(Reader(index: index, stage: .references))
         staleChecks.insert(Reader(index: index, stage: .trees))
-        if former.isFault != step.isFault, let operation = context.operation(index) {
+        if previous.isFault != step.isFault, let operation = context.operation(index) {
             touch(.record(context.key(operation.name)), index)
         }
         replaceType(index, by: grown)
         guard context.actsOnOthers else { return }
-        visitEffects(of: former, index) { key, _ in
+        visitEffects(of: previous, index) { key, _ in
             records[key]?.remove(index)
             touch(.record(key), index)
         }
@@ -108,7 +108,7 @@ final class BatchState {
             records[key, default: RecordTimeline()].put(record, index)
             touch(.record(key), index)
         }
-        let before = former.links
+        let before = previous.links
         for link in before { touch(.sources(link.targetKey), index) }
         for link in before { sources[link.targetKey]?.removeAll { $0.index == index } }
         insert(step.links, index)
@@ -151,10 +151,10 @@ final class BatchState {
     }
 
     private func replaceType(_ index: Int, by grown: GrownType?) {
-        let former = types.entry(index)
+        let previous = types.entry(index)
         types.put(grown, index)
-        guard former?.name != grown?.name || former?.type != grown?.type else { return }
-        for name in Set([former?.name, grown?.name].compactMap(\.self)) {
+        guard previous?.name != grown?.name || previous?.type != grown?.type else { return }
+        for name in Set([previous?.name, grown?.name].compactMap(\.self)) {
             touch(.type(name), index, through: types.next(name, after: index))
             if context.schema.types[name] == nil { touch(.typeCount, index) }
         }

@@ -43,7 +43,7 @@ struct CurrentRecord {
         isDamaged = version.isDamaged
         guard withBody, !isDamaged else { return }
         body = [UInt8](version.body)
-        fields = version.places?.fields
+        fields = version.ranges?.fields
     }
 
     /// The value for a name under which nothing is stored.
@@ -51,22 +51,22 @@ struct CurrentRecord {
 
     /// What the record is once it has been deleted at a position.
     static func deleted(_ record: RecordNumber, at position: Position) -> CurrentRecord {
-        var former = CurrentRecord()
-        former.head = StoredHead(record: record, position: position)
-        former.flags = .tombstone
-        return former
+        var previous = CurrentRecord()
+        previous.head = StoredHead(record: record, position: position)
+        previous.flags = .tombstone
+        return previous
     }
 
     /// What the record is once it has been saved.
     static func saved(
         _ head: StoredHead, bodyBytes: Int, type: Int64, flags: VersionFlags
     ) -> CurrentRecord {
-        var former = CurrentRecord()
-        former.head = head
-        former.bodyBytes = bodyBytes
-        former.type = type
-        former.flags = flags
-        return former
+        var previous = CurrentRecord()
+        previous.head = head
+        previous.bodyBytes = bodyBytes
+        previous.type = type
+        previous.flags = flags
+        return previous
     }
 
     private init() {}

@@ -21,12 +21,12 @@ package struct ChangeFollower: Sendable {
         /// At the store's last change.
         case new
         /// At the position that it noted last.
-        case former
+        case previous
         /// At the store's last change, though it followed before: the store let it go, and it missed changes.
         case anew
     }
 
-    /// Begins to follow, or goes on; asks for the former versions of these records and no others.
+    /// Begins to follow, or goes on; asks for the previous versions of these records and no others.
     ///
     /// Blocks.
     ///
@@ -34,12 +34,12 @@ package struct ChangeFollower: Sendable {
     ///   whole store.
     /// - Throws: `StorageFailure`.
     @discardableResult
-    package func begin(wanting wanted: Set<FormerWanted> = []) throws -> Beginning {
+    package func begin(wanting wanted: Set<PreviousVersionNeed> = []) throws -> Beginning {
         let name = name
         return try storage.writeAndWait(caller: .background) { transaction in
             let beginning: Beginning
             do {
-                beginning = try transaction.position(of: name) == nil ? .new : .former
+                beginning = try transaction.position(of: name) == nil ? .new : .previous
             } catch is FollowerFellBehind {
                 try transaction.unfollow(name)
                 beginning = .anew
@@ -101,13 +101,13 @@ package struct ChangeFollower: Sendable {
     ///   - write: gets one piece; not called for a page without changes. May run more than once for a piece.
     /// - Returns: nil when there may be more; else a mark from before the look that found nothing.
     /// - Throws: what the closures throw, and `StorageFailure`; then nothing of the page is noted.
-    package func takePage<Found, Made: Sendable>(
-        reading read: (Page) throws -> Found,
-        preparing prepare: (Found) throws -> [Made],
+    package func takePage<Read, Made: Sendable>(
+        reading read: (Page) throws -> Read,
+        preparing prepare: (Read) throws -> [Made],
         writing write: @escaping @Sendable (Made, any StoreTransaction) throws -> Void
     ) throws -> CommitNotices.Mark? {
         let (name, mark) = (name, storage.notices.mark)
-        let taken = try storage.read { snapshot -> (last: Position, found: Found)? in
+        let taken = try storage.read { snapshot -> (last: Position, found: Read)? in
             guard let position = try snapshot.position(of: name) else { return nil }
             let page = Page(snapshot, after: position, limit: changesPerPage)
             let found = try read(page)

@@ -14,14 +14,14 @@ struct SharedStream {
             /// The record came, changed or left.
             case change
             /// The record was in the share when the viewer lost it.
-            case departure
+            case exit
         }
 
         let kind: Kind
-        let place: Position
-        let stay: StoredStay
-        /// Where the stay was read, perhaps with its version.
-        let run: StayRun
+        let feedPosition: Position
+        let membership: StoredMembership
+        /// Where the membership was read, perhaps with its version.
+        let run: MembershipRun
         let index: Int
         /// Whether the viewer has the share now.
         let isGranted: Bool
@@ -34,15 +34,15 @@ struct SharedStream {
     /// The position that the viewer has read the share's changes up to.
     private var seenThrough: Position
     private var chunk: Int
-    /// How far the stays that came with the share were shown; nil when none are to be shown.
+    /// How far the memberships that came with the share were shown; nil when none are to be shown.
     private var arrivesAfter: Position?
-    /// How far the stays that went with the share were shown.
+    /// How far the memberships that went with the share were shown.
     var departsAfter: Position = 0
 
-    private enum Phase { case arrivals, changes, departures, ended }
+    private enum Phase { case arrivals, changes, exits, ended }
     private var phase: Phase?
     private var after: Position = 0
-    private var run: StayRun?
+    private var run: MembershipRun?
     private var next = 0
     /// Where this stream's part of the run ends.
     private var end = 0
@@ -61,7 +61,7 @@ struct SharedStream {
         self.readsVersions = readsVersions
     }
 
-    /// Shows the stays that came with the share, beginning after the last one that was shown already.
+    /// Shows the memberships that came with the share, beginning after the last one that was shown already.
     mutating func showArrivals(after shown: Position) {
         // If the viewer has lost the share again, they are told only what is gone.
         if grant.revoked == nil { arrivesAfter = shown }
@@ -71,28 +71,28 @@ struct SharedStream {
     /// The place of the next row; nil after the last.
     ///
     /// Reads no more than it must.
-    mutating func nextPlace(_ snapshot: any StoreSnapshot) throws -> Position? {
+    mutating func nextFeedPosition(_ snapshot: any StoreSnapshot) throws -> Position? {
         while true {
             switch phase {
             case nil: begin()
             case .arrivals:
-                if let stay = try peek(snapshot), stay.position <= grant.granted {
+                if let membership = try peek(snapshot), membership.position <= grant.granted {
                     return grant.granted
                 }
                 // The rest of the run are changes: the viewer saw nothing of the share before it came.
                 phase = .changes
             case .changes:
-                if let stay = try peek(snapshot),
-                    grant.revoked.map({ stay.position < $0 }) ?? true
+                if let membership = try peek(snapshot),
+                    grant.revoked.map({ membership.position < $0 }) ?? true
                 {
-                    return stay.position
+                    return membership.position
                 }
                 if grant.revoked == nil {
                     phase = .ended
                 } else {
-                    begin(.departures, after: departsAfter)
+                    begin(.exits, after: departsAfter)
                 }
-            case .departures:
+            case .exits:
                 if try peek(snapshot) != nil { return grant.revoked }
                 phase = .ended
             case .ended: return nil
@@ -100,20 +100,21 @@ struct SharedStream {
         }
     }
 
-    /// The next row, which `nextPlace` has found.
+    /// The next row, which `nextFeedPosition` has found.
     ///
-    /// - Returns: nil when `nextPlace` has found none.
-    mutating func take(at place: Position) -> Row? {
+    /// - Returns: nil when `nextFeedPosition` has found none.
+    mutating func take(at feedPosition: Position) -> Row? {
         guard let run, next < end else { return nil }
         let kind: Row.Kind =
             switch phase {
             case .arrivals: .arrival
-            case .departures: .departure
+            case .exits: .exit
             default: .change
             }
         defer { next += 1 }
         return Row(
-            kind: kind, place: place, stay: run.stays[next], run: run, index: next,
+            kind: kind, feedPosition: feedPosition, membership: run.memberships[next], run: run,
+            index: next,
             isGranted: grant.revoked == nil, granted: grant.granted, seenThrough: seenThrough)
     }
 
@@ -132,18 +133,18 @@ struct SharedStream {
         (next, end) = (0, 0)
     }
 
-    private mutating func peek(_ snapshot: any StoreSnapshot) throws -> StoredStay? {
+    private mutating func peek(_ snapshot: any StoreSnapshot) throws -> StoredMembership? {
         while true {
             if let run {
-                if next < end { return run.stays[next] }
+                if next < end { return run.memberships[next] }
                 guard !run.isLast else { return nil }
-                if let last = run.stays.last { after = last.position }
+                if let last = run.memberships.last { after = last.position }
             }
-            let read = try snapshot.stays(
+            let read = try snapshot.memberships(
                 of: grant.share, in: grant.zone, after: after, limit: chunk,
                 withVersions: readsVersions)
             run = read
-            (next, end) = (0, read.stays.count)
+            (next, end) = (0, read.memberships.count)
             chunk = min(chunk * 4, Self.chunkMax)
         }
     }
@@ -153,7 +154,7 @@ struct SharedStream {
 struct StreamMerge {
     private var streams: [SharedStream]
     /// A heap of the streams that have rows left, by the place of their next row.
-    private var heap: [(place: Position, stream: Int)] = []
+    private var heap: [(feedPosition: Position, stream: Int)] = []
     private var isBegun = false
 
     init(_ streams: [SharedStream]) { self.streams = streams }
@@ -162,13 +163,15 @@ struct StreamMerge {
         if !isBegun {
             isBegun = true
             for index in streams.indices {
-                guard let place = try streams[index].nextPlace(snapshot) else { continue }
-                heap.append((place, index))
+                guard let feedPosition = try streams[index].nextFeedPosition(snapshot) else {
+                    continue
+                }
+                heap.append((feedPosition, index))
             }
-            heap.sort { $0.place < $1.place }
+            heap.sort { $0.feedPosition < $1.feedPosition }
         } else if let first = heap.first {
-            if let place = try streams[first.stream].nextPlace(snapshot) {
-                heap[0].place = place
+            if let feedPosition = try streams[first.stream].nextFeedPosition(snapshot) {
+                heap[0].feedPosition = feedPosition
             } else {
                 heap[0] = heap[heap.count - 1]
                 heap.removeLast()
@@ -176,7 +179,7 @@ struct StreamMerge {
             sink()
         }
         guard let first = heap.first else { return nil }
-        return streams[first.stream].take(at: first.place)
+        return streams[first.stream].take(at: first.feedPosition)
     }
 
     /// Moves the first entry to where it belongs.
@@ -185,7 +188,7 @@ struct StreamMerge {
         while true {
             var least = index
             for child in [2 * index + 1, 2 * index + 2]
-            where child < heap.count && heap[child].place < heap[least].place {
+            where child < heap.count && heap[child].feedPosition < heap[least].feedPosition {
                 least = child
             }
             guard least != index else { return }

@@ -6,7 +6,7 @@ import Storage
 ///
 /// Everything that concerns the viewer has a place in one order:
 ///
-/// - A record's stay is at the position of its last change.
+/// - A record's membership is at the position of its last change.
 /// - A share that the viewer accepted after the token is where they accepted it, with all that was in it.
 /// - A share that the viewer lost is where they lost it.
 ///
@@ -30,8 +30,8 @@ struct SharedTreesFeed {
         zoneJSON = ZoneJSON.identifier(access.zone.name, owner: owner)
     }
 
-    /// A stay names a version that is not there: the store is broken.
-    private struct BrokenStay: Error {
+    /// A membership names a version that is not there: the store is broken.
+    private struct BrokenMembership: Error {
         let position: Position
     }
 
@@ -39,7 +39,7 @@ struct SharedTreesFeed {
     func append(
         from start: SyncToken, to writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> ZoneChangesPage {
-        let begin = Place(start)
+        let begin = Cursor(start)
         var end = begin
         let more: Bool
         do {
@@ -62,31 +62,31 @@ struct SharedTreesFeed {
     }
 
     /// Where a reader is in the feed.
-    private struct Place {
+    private struct Cursor {
         var position: Position
         /// The reader has never seen records that were deleted up to here.
         var unseenThrough: Position = 0
-        /// The place that was shown only in part, and how far.
-        var inside: (place: Position, after: Position)?
+        /// The position in the feed whose records were shown only in part, and how far.
+        var inside: (feedPosition: Position, after: Position)?
 
         init(_ token: SyncToken) {
             position = token.position
             switch token.cursor {
             case .none, .reverse: break
             case .first(let through): unseenThrough = through
-            case .inside(let place, let after): inside = (place, after)
+            case .inside(let feedPosition, let after): inside = (feedPosition, after)
             }
         }
 
         /// Whether nothing was passed since another place.
-        func isAt(_ other: Place) -> Bool {
-            position == other.position && inside?.place == other.inside?.place
+        func isAt(_ other: Cursor) -> Bool {
+            position == other.position && inside?.feedPosition == other.inside?.feedPosition
                 && inside?.after == other.inside?.after
         }
 
         /// While more is coming: what left before a first fetch began may be noted only after the fetch ends.
         var cursor: SyncToken.Cursor {
-            if let inside { return .inside(place: inside.place, after: inside.after) }
+            if let inside { return .inside(feedPosition: inside.feedPosition, after: inside.after) }
             return unseenThrough > 0 ? .first(through: unseenThrough) : .none
         }
 
@@ -100,23 +100,23 @@ struct SharedTreesFeed {
         mutating func pass(_ row: SharedStream.Row) {
             switch row.kind {
             case .change:
-                position = row.place
+                position = row.feedPosition
                 inside = nil
-            case .arrival, .departure:
-                position = row.place - 1
-                inside = (row.place, row.stay.position)
+            case .arrival, .exit:
+                position = row.feedPosition - 1
+                inside = (row.feedPosition, row.membership.position)
             }
         }
     }
 
     /// - Returns: whether the page ended before the feed did.
     private func merge(
-        from start: Place, _ end: inout Place, _ writer: inout JSONWriter, _ page: inout FeedPage
+        from start: Cursor, _ end: inout Cursor, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
         // Mostly no share comes or goes, and all changes since the token fit the page. That is not so in the
         // middle of a first fetch, or of a share that comes.
         if start.position > 0, start.position >= start.unseenThrough, start.inside == nil,
-            let run = try snapshot.changedStays(
+            let run = try snapshot.changedMemberships(
                 of: access.viewer, in: access.zone.number, after: start.position,
                 limit: page.roomForRecords)
         {
@@ -139,7 +139,7 @@ struct SharedTreesFeed {
         return false
     }
 
-    private func streams(from start: Place, chunk: Int) throws -> [SharedStream] {
+    private func streams(from start: Cursor, chunk: Int) throws -> [SharedStream] {
         let seenThrough = max(start.position, start.unseenThrough)
         let changed = try snapshot.grants(
             of: access.viewer, in: access.zone.number, changedAfter: start.position)
@@ -150,7 +150,7 @@ struct SharedTreesFeed {
                 grant, seenThrough: start.position, chunk: changed.count == 1 ? chunk : 4,
                 readsVersions: changed.count == 1)
             if grant.granted > seenThrough {
-                if let inside = start.inside, inside.place == grant.granted {
+                if let inside = start.inside, inside.feedPosition == grant.granted {
                     stream.showArrivals(after: inside.after)
                 } else if grant.revoked != nil {
                     // The viewer has seen nothing of it, and never will.
@@ -159,32 +159,34 @@ struct SharedTreesFeed {
                     stream.showArrivals(after: 0)
                 }
             }
-            if let inside = start.inside, inside.place == grant.revoked {
+            if let inside = start.inside, inside.feedPosition == grant.revoked {
                 stream.departsAfter = inside.after
             }
             return stream
         }
     }
 
-    /// The stays of a run in the order of their places.
-    private func ordered(_ run: StayRun) -> [Int] {
-        let order = Array(run.stays.indices)
+    /// The memberships of a run in the order of their places.
+    private func ordered(_ run: MembershipRun) -> [Int] {
+        let order = Array(run.memberships.indices)
         let isOrdered = order.dropFirst().allSatisfy {
-            run.stays[$0 - 1].position < run.stays[$0].position
+            run.memberships[$0 - 1].position < run.memberships[$0].position
         }
         return isOrdered
-            ? order : order.sorted { run.stays[$0].position < run.stays[$1].position }
+            ? order : order.sorted { run.memberships[$0].position < run.memberships[$1].position }
     }
 
-    /// A stay that changed in a share that the viewer had before and still has.
+    /// A membership that changed in a share that the viewer had before and still has.
     private func change(
-        _ run: StayRun, _ index: Int, since start: Place
+        _ run: MembershipRun, _ index: Int, since start: Cursor
     ) throws -> SharedStream.Row {
-        let stay = run.stays[index]
+        let membership = run.memberships[index]
         // A record that is still there is shown in any case.
-        let granted = try stay.left == nil ? 0 : access.grant(of: stay.share)?.granted ?? 0
+        let granted =
+            try membership.left == nil ? 0 : access.grant(of: membership.share)?.granted ?? 0
         return SharedStream.Row(
-            kind: .change, place: stay.position, stay: stay, run: run, index: index,
+            kind: .change, feedPosition: membership.position, membership: membership, run: run,
+            index: index,
             isGranted: true, granted: granted, seenThrough: start.position)
     }
 
@@ -192,21 +194,23 @@ struct SharedTreesFeed {
     ///
     /// - Returns: false when the page must end before it.
     private func show(
-        _ row: SharedStream.Row, since start: Place, _ writer: inout JSONWriter,
+        _ row: SharedStream.Row, since start: Cursor, _ writer: inout JSONWriter,
         _ page: inout FeedPage
     ) throws -> Bool {
         switch row.kind {
-        case .arrival where row.stay.left == nil:
+        case .arrival where row.membership.left == nil:
             return try show(record: row, &writer, &page)
-        case .change where row.stay.left == nil && row.isGranted:
+        case .change where row.membership.left == nil && row.isGranted:
             return try show(record: row, &writer, &page)
         case .change:
-            guard let left = row.stay.left, left > start.unseenThrough else { break }
-            return try show(departure: row, &writer, &page)
-        case .departure:
+            guard let left = row.membership.left, left > start.unseenThrough else { break }
+            return try show(exit: row, &writer, &page)
+        case .exit:
             // A record that had left before they lost the share was a change of its own.
-            guard row.stay.left == nil || row.stay.position > row.place else { break }
-            return try show(departure: row, &writer, &page)
+            guard row.membership.left == nil || row.membership.position > row.feedPosition else {
+                break
+            }
+            return try show(exit: row, &writer, &page)
         case .arrival: break
         }
         page.pass()
@@ -219,20 +223,20 @@ struct SharedTreesFeed {
         // While queued work carries on a move, the notes may be outdated. The page waits before such a row.
         // Otherwise it would miss a record that comes back unmoved.
         guard
-            try access.isSettled || snapshot.isWhole(row.stay.share)
-                || access.share(over: row.stay.record) == row.stay.share
+            try access.isSettled || snapshot.isWhole(row.membership.share)
+                || access.share(over: row.membership.record) == row.membership.share
         else { return false }
-        guard page.wants(row.stay.type) else {
+        guard page.wants(row.membership.type) else {
             page.pass()
             return true
         }
         if let shown = try row.run.version(of: row.index, { try append($0, &writer, &page) }) {
             return shown
         }
-        let shown = try snapshot.version(at: row.stay.version, in: access.zone.number) {
+        let shown = try snapshot.version(at: row.membership.version, in: access.zone.number) {
             try append($0, &writer, &page)
         }
-        guard let shown else { throw BrokenStay(position: row.stay.position) }
+        guard let shown else { throw BrokenMembership(position: row.membership.position) }
         return shown
     }
 
@@ -246,19 +250,20 @@ struct SharedTreesFeed {
 
     /// Shows that a record is gone: the viewer could see it, and no longer can.
     private func show(
-        departure row: SharedStream.Row, _ writer: inout JSONWriter, _ page: inout FeedPage
+        exit row: SharedStream.Row, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
-        let stay = row.stay
+        let membership = row.membership
         // A record that left where it came in, or before, was never in the tree: its parent had left already.
-        guard stay.entered <= row.seenThrough,
-            stay.left.map({ $0 > max(row.granted, stay.entered) }) ?? true,
-            try !access.sees(stay.record), let place = try snapshot.place(of: stay.record)
+        guard membership.entered <= row.seenThrough,
+            membership.left.map({ $0 > max(row.granted, membership.entered) }) ?? true,
+            try !access.sees(membership.record),
+            let location = try snapshot.location(of: membership.record)
         else {
             page.pass()
             return true
         }
         let body = RecordBody.tombstone(
-            name: place.name, type: try types.name(of: stay.type), zone: zoneJSON)
+            name: location.name, type: try types.name(of: membership.type), zone: zoneJSON)
         guard page.hasRoom(bytes: body.count) else { return false }
         body.withUnsafeBytes { page.append(deletion: $0, to: &writer) }
         return true

@@ -19,8 +19,8 @@ struct SyncToken: Equatable {
         /// In the middle of one place just after the position; for example, a share that came with all its
         /// records.
         ///
-        /// Those with stays up to `after` were shown.
-        case inside(place: Position, after: Position)
+        /// Those with memberships up to `after` were shown.
+        case inside(feedPosition: Position, after: Position)
         /// Newest first: what lies between the position and `before` is still to be shown.
         ///
         /// The feed then goes on after `until`.
@@ -34,7 +34,7 @@ struct SyncToken: Equatable {
     /// The position from which a viewer has seen a zone of the shared database; 0 in other databases.
     var view: Position = 0
     /// Tells a zone from an earlier one of the same name.
-    var place: UInt64
+    var zoneHash: UInt64
     var position: Position
     var cursor: Cursor = .none
 
@@ -44,7 +44,7 @@ struct SyncToken: Equatable {
             switch cursor {
             case .none: 0
             case .first(let through): through
-            case .inside(let place, let after): max(place, after)
+            case .inside(let feedPosition, let after): max(feedPosition, after)
             // What lies before `before` was shown, but not `before` itself.
             case .reverse(let before, let until): max(before - 1, until)
             }
@@ -97,7 +97,7 @@ struct SyncTokens {
         var token = SyncToken(
             feed: feed, incarnation: identity.incarnation,
             zone: zone?.number ?? ZoneNumber(0), view: view?.since ?? 0,
-            place: Self.place(zone?.name),
+            zoneHash: Self.zoneHash(zone?.name),
             position: position, cursor: cursor)
         token.incarnation = identity.incarnation(reaching: token.reach)
         if let start, let sent = start.text, !sent.isEmpty, start.token == token { return sent }
@@ -113,14 +113,14 @@ struct SyncTokens {
         bytes.append(contentsOf: viewer)
         bytes.append(scope)
         Self.append(token.zone.value, to: &bytes)
-        Self.append(Int64(bitPattern: token.place), to: &bytes)
+        Self.append(Int64(bitPattern: token.zoneHash), to: &bytes)
         Self.append(token.position, to: &bytes)
         let (kind, first, second): (UInt8, Position, Position) =
             switch token.cursor {
             case .none: (0, 0, 0)
             case .first(let through): (1, through, 0)
             case .reverse(let before, let until): (2, before, until)
-            case .inside(let place, let after): (3, place, after)
+            case .inside(let feedPosition, let after): (3, feedPosition, after)
             }
         bytes.append(kind)
         Self.append(first, to: &bytes)
@@ -153,15 +153,16 @@ struct SyncTokens {
             case 1: .first(through: Self.number(bytes, at: 52))
             case 2:
                 .reverse(before: Self.number(bytes, at: 52), until: Self.number(bytes, at: 60))
-            case 3: .inside(place: Self.number(bytes, at: 52), after: Self.number(bytes, at: 60))
+            case 3:
+                .inside(feedPosition: Self.number(bytes, at: 52), after: Self.number(bytes, at: 60))
             default: .none
             }
         let token = SyncToken(
             feed: feed, incarnation: Self.number(bytes, at: 2),
             zone: ZoneNumber(Self.number(bytes, at: 27)), view: Self.number(bytes, at: 68),
-            place: UInt64(bitPattern: Self.number(bytes, at: 35)),
+            zoneHash: UInt64(bitPattern: Self.number(bytes, at: 35)),
             position: Self.number(bytes, at: 43), cursor: cursor)
-        guard token.place == Self.place(zone?.name) else { throw .unknownToken }
+        guard token.zoneHash == Self.zoneHash(zone?.name) else { throw .unknownToken }
         try checkIncarnation(token)
         guard token.zone == zone?.number ?? ZoneNumber(0) else {
             throw .changeTokenExpired("the zone was deleted and made anew; start without a token")
@@ -183,7 +184,7 @@ struct SyncTokens {
         }
     }
 
-    private static func place(_ name: ZoneName?) -> UInt64 {
+    private static func zoneHash(_ name: ZoneName?) -> UInt64 {
         guard let name else { return 0 }
         // FNV-1a: it only has to tell names apart within an authenticated token.
         return name.text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }

@@ -21,10 +21,10 @@ package enum ChangeWatch {
         }
     }
 
-    /// Begins to follow for a subscription, with the former versions that it needs.
+    /// Begins to follow for a subscription, with the previous versions that it needs.
     ///
     /// Whether a query fires may depend on how a record was before. And a version may be replaced before
-    /// anybody looks at it; then it is only there as the former version of the next change.
+    /// anybody looks at it; then it is only there as the previous version of the next change.
     static func begin(
         for subscription: Subscription, of owner: SubscriptionOwner,
         in transaction: any StoreTransaction
@@ -32,10 +32,11 @@ package enum ChangeWatch {
         _ = try transaction.follow(as: .notices)
         guard subscription.kind == .query, let type = subscription.recordType else { return }
         let name = owner.scope == .public ? UserRecordName.publicOwner : owner.user
-        let place = try transaction.owner(named: name) ?? transaction.makeOwner(name)
+        let watchedOwner = try transaction.owner(named: name) ?? transaction.makeOwner(name)
         // The number of a type that does not exist yet is not known.
         try transaction.wantAlso(
-            FormerWanted(.owner(place.number), type: transaction.schema.types[type]?.number),
+            PreviousVersionNeed(
+                .owner(watchedOwner.number), type: transaction.schema.types[type]?.number),
             for: .notices)
     }
 }

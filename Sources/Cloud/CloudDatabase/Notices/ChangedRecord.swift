@@ -10,7 +10,7 @@ final class ChangedRecord {
     let zone: StoredZone
     let zoneOwner: UserRecordName
     private var readVersion: StoredBody??
-    private var readFormer: StoredBody??
+    private var readPrevious: StoredBody??
 
     init?(
         _ change: FollowedChange, type: RecordTypeName, zone: StoredZone, owner: UserRecordName
@@ -47,16 +47,16 @@ final class ChangedRecord {
         return read
     }
 
-    private func former() throws -> StoredBody? {
-        if let readFormer { return readFormer }
-        let read = try change.former?.storedBody()
-        readFormer = .some(read)
+    private func previous() throws -> StoredBody? {
+        if let readPrevious { return readPrevious }
+        let read = try change.previous?.storedBody()
+        readPrevious = .some(read)
         return read
     }
 
     /// The record before and after the change, as far as there is one.
     func states() throws -> [StoredFields] {
-        try [version(), former()].compactMap { $0.map { StoredFields($0) } }
+        try [version(), previous()].compactMap { $0.map { StoredFields($0) } }
     }
 
     /// Who made the record; nil where that is not known.
@@ -64,6 +64,6 @@ final class ChangedRecord {
 
     /// The values that notices show: those of the new version, or of a deleted record's last version.
     func shown() throws -> NoticeFields {
-        NoticeFields(try change.kind == .saved ? version() : former())
+        NoticeFields(try change.kind == .saved ? version() : previous())
     }
 }

@@ -8,7 +8,7 @@ struct NoticeDraft: Sendable {
     let payload: NoticePayload
     /// The final payload, when it is the same for all destinations.
     let rendered: [UInt8]?
-    let ground: NoticeGround
+    let condition: NoticeCondition
     /// Notices of the same subscription and key say the same, so that the later one is enough.
     let mergeKey: [UInt8]?
     /// Who made the change; their device gets no notice.
@@ -29,7 +29,7 @@ struct NoticePage: Sendable {
     /// The bodies for webhooks.
     var bodies: [WebhookBody] = []
     /// Subscriptions that should fire once and have fired.
-    var spent: Set<SubscriptionPlace> = []
+    var spent: Set<SubscriptionKey> = []
     /// The revision of subscriptions and destinations when the page was read.
     var revision: Int64 = 0
     var webhooks: [StoredDestination] = []
@@ -59,7 +59,7 @@ struct NoticePage: Sendable {
 }
 
 /// Names a subscription in its store.
-struct SubscriptionPlace: Hashable, Sendable {
+struct SubscriptionKey: Hashable, Sendable {
     let owner: SubscriptionOwner
     let id: SubscriptionID
 }

@@ -80,7 +80,7 @@ struct NoticeHandover {
         struct Question: Hashable {
             let user: UserRecordName
             let scope: DatabaseScope
-            let ground: NoticeGround
+            let condition: NoticeCondition
         }
         var sessions: [[UInt8]?: Bool] = [:]
         func isAlive(_ destination: StoredDestination) throws -> Bool {
@@ -97,10 +97,10 @@ struct NoticeHandover {
             return try zip(page.drafts, areAwaited).map { draft, isAwaited in
                 guard isAwaited, try draft.destinations.allSatisfy(isAlive) else { return false }
                 let question = Question(
-                    user: draft.owner.user, scope: draft.owner.scope, ground: draft.ground)
+                    user: draft.owner.user, scope: draft.owner.scope, condition: draft.condition)
                 if let known = answers[question] { return known }
                 let found = try NoticeRights.allow(
-                    question.scope, question.ground, to: question.user, snapshot)
+                    question.scope, question.condition, to: question.user, snapshot)
                 answers[question] = found
                 return found
             }

@@ -6,15 +6,15 @@ import Storage
 ///
 /// Only one thread may use it at a time.
 final class NoticeMatching {
-    private let place: NoticePlace
+    private let source: NoticeSource
     private let limits: ServiceLimits
     private let index: WatchingIndex
     private var pageNumber: UInt64 = 0
 
     init(
-        at place: NoticePlace, limits: ServiceLimits, decode: @escaping WatchingIndex.Decode
+        at source: NoticeSource, limits: ServiceLimits, decode: @escaping WatchingIndex.Decode
     ) {
-        self.place = place
+        self.source = source
         self.limits = limits
         index = WatchingIndex(decode: decode)
     }
@@ -58,7 +58,7 @@ final class NoticeMatching {
         }
 
         private struct MergedKey: Hashable {
-            let place: SubscriptionPlace
+            let subscription: SubscriptionKey
             let zone: ZoneNumber
             let author: ChangeAuthor?
         }
@@ -83,7 +83,7 @@ final class NoticeMatching {
         private var index: WatchingIndex { matching.index }
 
         func take(_ change: FollowedChange) throws {
-            guard let (zone, owner) = try place(of: change.zone) else { return }
+            guard let (zone, owner) = try zoneAndOwner(of: change.zone) else { return }
             let type = change.type.flatMap { types[$0] }
             tellWebhooks(change, type, zone, owner)
             switch change.kind {
@@ -113,7 +113,7 @@ final class NoticeMatching {
             return made
         }
 
-        private func place(
+        private func zoneAndOwner(
             of number: ZoneNumber
         ) throws -> (zone: StoredZone, owner: UserRecordName)? {
             if let known = zones[number] { return known }
@@ -142,7 +142,7 @@ final class NoticeMatching {
             made.bodies.append(
                 WebhookBody(
                     change, word: word, type: type, zone: zone.name, owner: owner,
-                    identifier: identifier(of: change), in: matching.place))
+                    identifier: identifier(of: change), in: matching.source))
         }
 
         // MARK: - Queries
@@ -154,7 +154,7 @@ final class NoticeMatching {
                 else { continue }
                 try draft(
                     watched, record,
-                    NoticeGround(type: record.typeNumber, isOwn: isOwn))
+                    NoticeCondition(type: record.typeNumber, isOwn: isOwn))
             }
         }
 
@@ -180,7 +180,7 @@ final class NoticeMatching {
                     watched.subscription.recordType == record.type,
                     try fires(watched, for: record)
                 else { continue }
-                try draft(watched, record, NoticeGround())
+                try draft(watched, record, NoticeCondition())
             }
             try tellOwner(
                 of: record.zone, record.zoneOwner, record.change, type: record.type)
@@ -189,14 +189,14 @@ final class NoticeMatching {
         private func fires(_ watched: Watched, for record: ChangedRecord) throws -> Bool {
             guard watched.since < record.change.position,
                 watched.subscription.firesOn.contains(record.firing),
-                !made.spent.contains(watched.place)
+                !made.spent.contains(watched.key)
             else { return false }
             return try watched.finds(record, page: page, words, snapshot)
         }
 
         private func draft(
             _ watched: Watched, _ record: ChangedRecord,
-            _ ground: NoticeGround
+            _ condition: NoticeCondition
         ) throws {
             let subject = NoticePayload.Subject.query(
                 record: record.name, record.reason,
@@ -204,7 +204,7 @@ final class NoticeMatching {
             let collapse = watched.info.collapseID.map { Array("c\($0)".utf8) }
             try add(
                 watched, subject, (record.zone.name, record.zoneOwner), record.change,
-                ground, mergeKey: collapse)
+                condition, mergeKey: collapse)
         }
 
         // MARK: - Zones and databases
@@ -224,7 +224,7 @@ final class NoticeMatching {
                     case .database: !zone.name.isDefault
                     }
                 guard isConcerned else { continue }
-                try tell(watched, of: zone, owner, change, type, NoticeGround())
+                try tell(watched, of: zone, owner, change, type, NoticeCondition())
             }
         }
 
@@ -242,7 +242,7 @@ final class NoticeMatching {
                 for watched in all {
                     try tell(
                         watched, of: zone, owner, change, type,
-                        NoticeGround(zone: zone.number))
+                        NoticeCondition(zone: zone.number))
                 }
             }
         }
@@ -274,10 +274,10 @@ final class NoticeMatching {
                 // A record that has just left their trees is in their feed at the change's own position.
                 return try grants.contains { grant in
                     guard grant.revoked == nil else { return false }
-                    return try snapshot.stays(
+                    return try snapshot.memberships(
                         of: grant.share, in: zone.number, after: change.position - 1, limit: 1,
                         withVersions: false
-                    ).stays.first?.position == change.position
+                    ).memberships.first?.position == change.position
                 }
             }
         }
@@ -285,7 +285,7 @@ final class NoticeMatching {
         private func tell(
             _ watched: Watched, of zone: StoredZone, _ owner: UserRecordName,
             _ change: FollowedChange, _ type: RecordTypeName?,
-            _ ground: NoticeGround
+            _ condition: NoticeCondition
         ) throws {
             let subscription = watched.subscription
             guard watched.since < change.position,
@@ -293,11 +293,11 @@ final class NoticeMatching {
             else { return }
             // One notice is enough, however much has changed. But devices of other authors hear of each
             // other's changes.
-            let key = MergedKey(place: watched.place, zone: zone.number, author: change.author)
+            let key = MergedKey(subscription: watched.key, zone: zone.number, author: change.author)
             guard merged.insert(key).inserted else { return }
             try add(
                 watched, subscription.kind == .zone ? .zone : .database, (zone.name, owner), change,
-                ground, mergeKey: Array("z\(zone.number.value)".utf8))
+                condition, mergeKey: Array("z\(zone.number.value)".utf8))
         }
 
         // MARK: - What is told
@@ -305,23 +305,23 @@ final class NoticeMatching {
         private func add(
             _ watched: Watched, _ subject: NoticePayload.Subject,
             _ zone: (name: ZoneName, owner: UserRecordName), _ change: FollowedChange,
-            _ ground: NoticeGround, mergeKey: [UInt8]?
+            _ condition: NoticeCondition, mergeKey: [UInt8]?
         ) throws {
             let destinations = try index.destinations(of: watched.owner.user, snapshot)
             let told = destinations.filter { !NoticeDraft.isOrigin($0, of: change.author) }
             // A subscription has not fired when only the changing device itself would have heard.
             if !destinations.isEmpty, told.isEmpty { return }
-            if watched.subscription.firesOnce { made.spent.insert(watched.place) }
+            if watched.subscription.firesOnce { made.spent.insert(watched.key) }
             guard !told.isEmpty else { return }
             let payload = NoticePayload(
-                container: matching.place.container, identifier: identifier(of: change),
+                container: matching.source.container, identifier: identifier(of: change),
                 user: watched.owner.user, subscription: watched.subscription.id,
                 scope: watched.owner.scope, zone: zone, subject: subject, info: watched.info)
             made.drafts.append(
                 NoticeDraft(
                     owner: watched.owner, subscription: watched.subscription, payload: payload,
                     rendered: watched.info.countsBadge ? nil : payload.bytes(badge: nil),
-                    ground: ground, mergeKey: mergeKey.map { key(watched, $0) },
+                    condition: condition, mergeKey: mergeKey.map { key(watched, $0) },
                     author: change.author, destinations: told))
             made.noticeCount += told.count
         }
@@ -333,10 +333,10 @@ final class NoticeMatching {
 
         private func admitted(_ query: RecordQuery, _ owner: SubscriptionOwner) -> RecordQuery? {
             let database = Database(
-                scope: owner.scope, container: matching.place.container,
-                environment: matching.place.environment,
+                scope: owner.scope, container: matching.source.container,
+                environment: matching.source.environment,
                 caller: Caller(kind: .user, userRecordName: owner.user), limits: matching.limits,
-                storage: storage, identities: Nobody(), random: .system)
+                storage: storage, identities: NoIdentities(), random: .system)
             var filters = query
             filters.sorts = []
             do throws(Fault) {
@@ -351,6 +351,6 @@ final class NoticeMatching {
 }
 
 /// Stands in for the people where nobody asks for names.
-struct Nobody: Identities {
+struct NoIdentities: Identities {
     func person(named name: UserRecordName) throws -> Person? { nil }
 }

@@ -36,12 +36,12 @@ package final class NoticeRunner: StoreWorker {
     private nonisolated(unsafe) let matching: NoticeMatching
 
     /// - Parameter storage: must outlive the work, which `stop` ends.
-    package init(_ storage: any Store, at place: NoticePlace, _ options: Options) {
+    package init(_ storage: any Store, at source: NoticeSource, _ options: Options) {
         self.storage = storage
         notices = storage.notices
         self.options = options
         writing = NoticeWriting(waitingMax: options.limits.noticesWaitingMax)
-        matching = NoticeMatching(at: place, limits: options.limits, decode: options.decode)
+        matching = NoticeMatching(at: source, limits: options.limits, decode: options.decode)
         runner = Runner("store.notices.match", qos: .userInitiated, report: options.report)
         runner.use { [weak self] in try self?.look() ?? .never }
     }
@@ -64,9 +64,9 @@ package final class NoticeRunner: StoreWorker {
             guard let mark = try takePage(of: storage) else { continue }
             options.counts.note(lag: DispatchTime.now().uptimeNanoseconds &- start)
             let isFollowing = try storage.read { try $0.position(of: .notices) } != nil
-            let places: Set<StorePlace> =
+            let parts: Set<StorePart> =
                 isFollowing ? [.anything, .followers] : [.followers]
-            watch.begin(notices.watch(places, since: mark)) { [runner] in runner.wake() }
+            watch.begin(notices.watch(parts, since: mark)) { [runner] in runner.wake() }
             return .whenWoken
         }
         return .never

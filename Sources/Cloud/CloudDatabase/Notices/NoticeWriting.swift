@@ -30,7 +30,7 @@ struct NoticeWriting: Sendable {
                 let badge = try self.badge(for: destination, draft, &badges, transaction)
                 let notice = NewNotice(
                     destination: destination.number, identifier: draft.payload.identifier,
-                    scope: draft.owner.scope, ground: draft.ground, mergeKey: draft.mergeKey,
+                    scope: draft.owner.scope, condition: draft.condition, mergeKey: draft.mergeKey,
                     collapseID: draft.payload.info.collapseID,
                     payload: draft.rendered ?? draft.payload.bytes(badge: badge))
                 try put(notice, draft.payload, &merged, in: transaction)

@@ -20,7 +20,7 @@ final class Watched {
         self.query = query
     }
 
-    var place: SubscriptionPlace { SubscriptionPlace(owner: owner, id: subscription.id) }
+    var key: SubscriptionKey { SubscriptionKey(owner: owner, id: subscription.id) }
 
     /// Whether the query finds a record as it was before or after the change.
     func finds(
@@ -69,7 +69,7 @@ final class WatchingIndex {
     private var open: [PublicKey: [Watched]] = [:]
     private var required: [RecordTypeName: [String]] = [:]
     private var owned: [SubscriptionOwner: [Watched]] = [:]
-    private var places: [UserRecordName: [StoredDestination]] = [:]
+    private var destinations: [UserRecordName: [StoredDestination]] = [:]
     private var entryCount = 0
 
     init(decode: @escaping Decode) { self.decode = decode }
@@ -81,7 +81,7 @@ final class WatchingIndex {
         let now = (try snapshot.subscriptionRevision(), try snapshot.schema.version)
         guard now != state || entryCount > Self.entriesMax else { return }
         state = now
-        (open, required, owned, places) = ([:], [:], [:], [:])
+        (open, required, owned, destinations) = ([:], [:], [:], [:])
         entryCount = 0
     }
 
@@ -127,9 +127,9 @@ final class WatchingIndex {
     func destinations(
         of user: UserRecordName, _ snapshot: any StoreSnapshot
     ) throws -> [StoredDestination] {
-        if let known = places[user] { return known }
+        if let known = destinations[user] { return known }
         let read = try snapshot.destinations(of: user)
-        places[user] = read
+        destinations[user] = read
         entryCount += read.count + 1
         return read
     }

@@ -12,15 +12,15 @@ struct WebhookBody: Sendable {
     ///   - type: the record's; nil for a change of a zone.
     init(
         _ change: FollowedChange, word: StaticString, type: RecordTypeName?, zone: ZoneName,
-        owner: UserRecordName, identifier: String, in place: NoticePlace
+        owner: UserRecordName, identifier: String, in source: NoticeSource
     ) {
         self.identifier = identifier
         scope = owner == .publicOwner ? .public : .private
         var writer = JSONWriter(reserving: 320)
         writer.raw("{\"container\":")
-        writer.string(place.container?.name ?? "")
+        writer.string(source.container?.name ?? "")
         writer.raw(",\"environment\":")
-        writer.string(place.environment.rawValue)
+        writer.string(source.environment.rawValue)
         writer.raw(",\"database\":")
         writer.string(scope.rawValue)
         writer.raw(",\"zoneID\":")
@@ -44,7 +44,7 @@ struct WebhookBody: Sendable {
 }
 
 /// The container environment that notices are about.
-package struct NoticePlace: Sendable, Hashable {
+package struct NoticeSource: Sendable, Hashable {
     package let container: ContainerID?
     package let environment: Environment
 

@@ -42,7 +42,7 @@ package struct QueryCheck {
     }
 
     /// A field or system field as the schema has it.
-    private struct Found {
+    private struct QueryField {
         let subject: RecordQuery.Subject
         let type: FieldType
         let indexes: IndexOptions
@@ -75,21 +75,21 @@ package struct QueryCheck {
         return admitted
     }
 
-    private func isApplicable(_ comparator: RecordQuery.Comparator, to found: Found) -> Bool {
+    private func isApplicable(_ comparator: RecordQuery.Comparator, to found: QueryField) -> Bool {
         comparator.applies(to: found.type) || isText(comparator, found)
     }
 
     /// Whether record names are compared as text: unlike other references, they have an order.
-    private func isText(_ comparator: RecordQuery.Comparator, _ found: Found) -> Bool {
+    private func isText(_ comparator: RecordQuery.Comparator, _ found: QueryField) -> Bool {
         found.subject == .system(.recordID) && comparator.indexOption == .sortable
     }
 
-    private func find(_ subject: RecordQuery.Subject) throws(Fault) -> Found {
+    private func find(_ subject: RecordQuery.Subject) throws(Fault) -> QueryField {
         switch subject {
         case .system(let field): return find(field)
         case .field(let name):
             if let field = known.fields[name] {
-                return Found(subject: subject, type: field.type, indexes: field.indexes)
+                return QueryField(subject: subject, type: field.type, indexes: field.indexes)
             }
             guard let system = SystemField(spelling: name.text) else {
                 throw .badRequest("Unknown field '\(name.text)' in record type '\(type.text)'")
@@ -98,16 +98,16 @@ package struct QueryCheck {
         }
     }
 
-    private func find(_ field: SystemField) -> Found {
+    private func find(_ field: SystemField) -> QueryField {
         let indexes: IndexOptions =
             switch field {
             case .recordID, .createTime, .modTime: [.queryable, .sortable]
             case .createdBy, .modifiedBy, .etag, .parent, .share: known.systemFields[field] ?? []
             }
-        return Found(subject: .system(field), type: field.type, indexes: indexes)
+        return QueryField(subject: .system(field), type: field.type, indexes: indexes)
     }
 
-    private func require(_ option: IndexOptions, of found: Found) throws(Fault) {
+    private func require(_ option: IndexOptions, of found: QueryField) throws(Fault) {
         guard needsIndexes else { return }
         let name = found.subject.wireName
         // A schema may list the option although it has no use.
@@ -131,11 +131,11 @@ package struct QueryCheck {
 
     /// The commands that bring this database a schema.
     private var commands: String {
-        let place = database.container.map { " \($0.name)" } ?? ""
-        let imports = "import it with: lenticular schema import\(place) FILE"
+        let container = database.container.map { " \($0.name)" } ?? ""
+        let imports = "import it with: lenticular schema import\(container) FILE"
         return database.environment == .development
             ? "and \(imports)"
-            : "\(imports), and deploy it with: lenticular schema deploy\(place)"
+            : "\(imports), and deploy it with: lenticular schema deploy\(container)"
     }
 
     // MARK: - Sorts

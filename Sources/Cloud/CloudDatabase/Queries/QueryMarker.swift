@@ -117,7 +117,7 @@ struct QueryText {
         for sort in query.sorts {
             append(sort.subject.name)
             bytes.append(sort.ascending ? 1 : 0)
-            if let place = sort.relativeTo { append(.location(place)) }
+            if let location = sort.relativeTo { append(.location(location)) }
         }
     }
 
@@ -145,10 +145,10 @@ struct QueryText {
         case .user(let name):
             bytes.append(7)
             append(name)
-        case .location(let place):
+        case .location(let location):
             bytes.append(8)
-            append(place.latitude.bitPattern)
-            append(place.longitude.bitPattern)
+            append(location.latitude.bitPattern)
+            append(location.longitude.bitPattern)
         case .list(let members):
             bytes.append(9)
             append(members.count)

@@ -15,7 +15,7 @@ enum RecordBody {
     }
 
     /// What a save keeps of the version before it, as JSON text.
-    struct Kept {
+    struct Previous {
         let body: StoredBody
         /// The whole `created` object.
         let created: [UInt8]
@@ -26,7 +26,7 @@ enum RecordBody {
         /// Reads what a save needs of a stored body.
         init(_ body: StoredBody) {
             self.body = body
-            created = body.place(of: "created").map { [UInt8](body.text[$0]) } ?? []
+            created = body.range(of: "created").map { [UInt8](body.text[$0]) } ?? []
             type = body.member("recordType")?.string ?? ""
             parent = body.member("parent")?["recordName"]?.string.flatMap { RecordName($0) }
             sharing = Sharing(body)
@@ -74,7 +74,7 @@ enum RecordBody {
         ///
         /// - Parameters:
         ///   - fields: the members of `fields`, joined by commas.
-        ///   - created: the former version's `created` object; nil for a new record.
+        ///   - created: the previous version's `created` object; nil for a new record.
         func body(
             name: RecordName, type: RecordTypeName, fields: [UInt8], position: Position,
             created: [UInt8]?, parent: RecordName?, sharing: Sharing = Sharing()
@@ -173,7 +173,7 @@ enum RecordBody {
 
     /// The object of a version's fields; nil for a body without one.
     static func fields(of version: StoredVersion) throws -> JSONValue? {
-        guard let range = version.places?.fields else {
+        guard let range = version.ranges?.fields else {
             return try JSONDocument(copying: version.body).root["fields"]
         }
         return try JSONDocument(copying: UnsafeRawBufferPointer(rebasing: version.body[range])).root
@@ -193,7 +193,7 @@ enum RecordBody {
     /// Who made the record of a stored body; searches from the end, so that large fields cost nothing.
     static func creator(of body: UnsafeRawBufferPointer) throws -> String? {
         // What the server writes comes after the fields, and no member of `fields` begins like this.
-        guard let start = lastPlace(of: createdKey, in: body) else {
+        guard let start = lastOffset(of: createdKey, in: body) else {
             return try JSONDocument(copying: body).root["created"]?["userRecordName"]?.string
         }
         let created = body[(start + createdKey.count)...]
@@ -206,13 +206,13 @@ enum RecordBody {
 
     private static let createdKey = Array(",\"created\":{\"timestamp\":".utf8)
 
-    private static func lastPlace(of key: [UInt8], in body: UnsafeRawBufferPointer) -> Int? {
-        var place = body.count - key.count
-        while place >= 0 {
-            if body[place] == key[0], body[place..<(place + key.count)].elementsEqual(key) {
-                return place
+    private static func lastOffset(of key: [UInt8], in body: UnsafeRawBufferPointer) -> Int? {
+        var offset = body.count - key.count
+        while offset >= 0 {
+            if body[offset] == key[0], body[offset..<(offset + key.count)].elementsEqual(key) {
+                return offset
             }
-            place -= 1
+            offset -= 1
         }
         return nil
     }
@@ -220,8 +220,8 @@ enum RecordBody {
     /// Who saved the record of a stored body last.
     static func modifier(of body: UnsafeRawBufferPointer) throws -> String? {
         var walk = try JSONMemberWalk(body)
-        guard let place = try walk.value(of: "modified") else { return nil }
-        let modified = UnsafeRawBufferPointer(rebasing: body[place])
+        guard let range = try walk.value(of: "modified") else { return nil }
+        let modified = UnsafeRawBufferPointer(rebasing: body[range])
         return try JSONDocument(copying: modified).root["userRecordName"]?.string
     }
 

@@ -10,14 +10,14 @@ struct RecordRemoval {
     /// Deletes a living record, and queues the deletion of records that refer to it by DELETE_SELF
     /// (rulings.md 45).
     func remove(
-        _ key: RecordKey, _ former: CurrentRecord, _ head: StoredHead, from zone: StoredZone
+        _ key: RecordKey, _ previous: CurrentRecord, _ head: StoredHead, from zone: StoredZone
     ) throws {
         let position = try transaction.takePosition()
         let types = try transaction.schema.types
-        let type = types.first { $0.value.number == former.type }?.key.text ?? ""
+        let type = types.first { $0.value.number == previous.type }?.key.text ?? ""
         _ = try transaction.save(
             .tombstone(
-                of: former, head, name: key.name, in: zone, at: position,
+                of: previous, head, name: key.name, in: zone, at: position,
                 RecordBody.tombstone(
                     name: key.name, type: type,
                     zone: ZoneJSON.identifier(zone.name, owner: .publicOwner))))
@@ -34,15 +34,16 @@ struct RecordRemoval {
 extension NewVersion {
     /// What stays of a record: it links to nothing and holds no file.
     static func tombstone(
-        of former: CurrentRecord, _ head: StoredHead, name: RecordName, in zone: StoredZone,
+        of previous: CurrentRecord, _ head: StoredHead, name: RecordName, in zone: StoredZone,
         at position: Position, _ body: [UInt8]
     ) -> NewVersion {
         var version = NewVersion(
-            zone: zone, name: name, position: position, former: head,
-            formerBytes: former.bodyBytes, formerIsAlive: true, formerIsDamaged: former.isDamaged,
-            type: former.type, flags: .tombstone, body: body)
-        if former.flags.contains(.hasLinks) { version.links = [] }
-        if former.flags.contains(.hasAssets) { version.files = [] }
+            zone: zone, name: name, position: position, previous: head,
+            previousBytes: previous.bodyBytes, previousIsAlive: true,
+            previousIsDamaged: previous.isDamaged,
+            type: previous.type, flags: .tombstone, body: body)
+        if previous.flags.contains(.hasLinks) { version.links = [] }
+        if previous.flags.contains(.hasAssets) { version.files = [] }
         return version
     }
 }

@@ -40,16 +40,16 @@ package enum UserRecord {
         where try !exists(user, in: zone, transaction) {
             guard let name = RecordName(user.text) else { continue }
             let key = RecordKey(zone: zone.number, name: name)
-            let former = try CurrentRecord(key, withBody: false, in: transaction)
+            let previous = try CurrentRecord(key, withBody: false, in: transaction)
             let position = try transaction.takePosition()
             let stamp = RecordBody.Stamp(moment: transaction.now, user: user, device: "iCloud")
-            let place = ZoneJSON.identifier(zone.name, owner: database.ownerRecordName)
-            let body = RecordBody.Batch(stamp, zone: place).body(
+            let zoneJSON = ZoneJSON.identifier(zone.name, owner: database.ownerRecordName)
+            let body = RecordBody.Batch(stamp, zone: zoneJSON).body(
                 name: name, type: .users, fields: [], position: position, created: nil, parent: nil)
             _ = try transaction.save(
                 NewVersion(
-                    zone: zone, name: name, position: position, former: former.head,
-                    formerBytes: 0, formerIsAlive: false,
+                    zone: zone, name: name, position: position, previous: previous.head,
+                    previousBytes: 0, previousIsAlive: false,
                     type: try transaction.schema.types[.users]?.number ?? 0, flags: [],
                     body: body.bytes, fieldsEnd: body.fieldsEnd))
         }
@@ -64,14 +64,14 @@ package enum UserRecord {
             let zone = try transaction.zone(named: .defaultZone, ofOwnerNamed: .publicOwner)
         else { return }
         let key = RecordKey(zone: zone.number, name: name)
-        let former = try CurrentRecord(key, withBody: false, in: transaction)
-        guard former.isAlive, let head = former.head else { return }
+        let previous = try CurrentRecord(key, withBody: false, in: transaction)
+        guard previous.isAlive, let head = previous.head else { return }
         let position = try transaction.takePosition()
-        let place = ZoneJSON.identifier(zone.name, owner: .publicOwner)
+        let zoneJSON = ZoneJSON.identifier(zone.name, owner: .publicOwner)
         _ = try transaction.save(
             .tombstone(
-                of: former, head, name: name, in: zone, at: position,
-                RecordBody.tombstone(name: name, type: RecordTypeName.users.text, zone: place)))
+                of: previous, head, name: name, in: zone, at: position,
+                RecordBody.tombstone(name: name, type: RecordTypeName.users.text, zone: zoneJSON)))
     }
 
     /// A stored body with the field `roles` for an answer; unchanged for a user without roles.

@@ -38,7 +38,7 @@ extension Database {
                     guard all.count < items.count else { return completion(.success(all)) }
                     self.goOn(with: items, after: all, frees, body, completion)
                 case .failure(let error as StorageFailure) where !done.isEmpty:
-                    guard let fault = error.refusalOfRest else {
+                    guard let fault = error.refusalOfRemainder else {
                         return completion(.failure(error))
                     }
                     let left = items.count - done.count

@@ -16,7 +16,7 @@ package struct SchemaDifference: Sendable, Equatable {
         let types = old.types.merging(new.types) { first, _ in first }
         for (name, _) in SchemaLanguage.sorted(types, by: \.text) {
             switch (old.types[name], new.types[name]) {
-            case (let former?, let type?): append(name, from: former, to: type)
+            case (let previous?, let type?): append(name, from: previous, to: type)
             case (nil, let type?):
                 changes.append(.typeAdded(name))
                 append(name, from: Schema.RecordType(grants: [:]), to: type)
@@ -61,8 +61,8 @@ package struct SchemaDifference: Sendable, Equatable {
         }
         let roles = old.grants.merging(new.grants) { first, _ in first }
         for (role, _) in SchemaLanguage.grantsSorted(roles.mapValues { _ in .all }) {
-            let (former, granted) = (old.grants[role] ?? [], new.grants[role] ?? [])
-            let (lost, won) = (former.subtracting(granted), granted.subtracting(former))
+            let (previous, granted) = (old.grants[role] ?? [], new.grants[role] ?? [])
+            let (lost, won) = (previous.subtracting(granted), granted.subtracting(previous))
             if !lost.isEmpty { changes.append(.revoked(name, role, lost)) }
             if !won.isEmpty { changes.append(.granted(name, role, won)) }
         }

@@ -11,7 +11,7 @@ package enum SchemaLanguage {
     ) throws(SchemaSyntaxError) -> Schema {
         guard text.count <= bytesMax else {
             throw SchemaSyntaxError(
-                TextPlace(), expected: "at most \(bytesMax) bytes",
+                TextLocation(), expected: "at most \(bytesMax) bytes",
                 found: "\(text.count)")
         }
         return try SchemaParser.parse(text)

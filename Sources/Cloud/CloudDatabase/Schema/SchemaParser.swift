@@ -8,7 +8,7 @@ struct SchemaParser {
     private var token: Token
     private var schema = Schema()
     /// Roles that grants name; they are looked up once all roles are known.
-    private var rolesNamed: [(role: RoleName, place: TextPlace)] = []
+    private var rolesNamed: [(role: RoleName, location: TextLocation)] = []
 
     /// Reads a whole schema, and adds the types that every schema has if they are missing.
     static func parse(_ text: [UInt8]) throws(SchemaSyntaxError) -> Schema {
@@ -35,9 +35,10 @@ struct SchemaParser {
             }
             try take(";")
         }
-        for (role, place) in rolesNamed where !role.isBuiltIn && schema.roles[role] == nil {
+        for (role, location) in rolesNamed where !role.isBuiltIn && schema.roles[role] == nil {
             throw SchemaSyntaxError(
-                place, expected: "\"_world\", \"_icloud\", \"_creator\" or a role of CREATE ROLE",
+                location,
+                expected: "\"_world\", \"_icloud\", \"_creator\" or a role of CREATE ROLE",
                 found: "'\(role.text)'")
         }
     }
@@ -90,11 +91,11 @@ struct SchemaParser {
             guard systemFields.insert(system).inserted else {
                 throw unexpected("a field that this type does not have yet", named)
             }
-            let place = token
+            let location = token
             let field = try readField()
             guard field.type == system.declaredType, field.preferred == nil else {
                 throw unexpected(
-                    "\(SchemaLanguage.text(system.declaredType)), the type of \(name)", place)
+                    "\(SchemaLanguage.text(system.declaredType)), the type of \(name)", location)
             }
             if !field.indexes.isEmpty { type.systemFields[system] = field.indexes }
             return
@@ -107,10 +108,10 @@ struct SchemaParser {
         guard type.fields[field] == nil else {
             throw unexpected("a field that this type does not have yet", named)
         }
-        let place = token
+        let location = token
         let read = try readField()
         if let known = Schema.builtInTypes[typeName]?.fields[field]?.type, read.type != known {
-            throw unexpected("\(SchemaLanguage.text(known)), the type of \(name)", place)
+            throw unexpected("\(SchemaLanguage.text(known)), the type of \(name)", location)
         }
         type.fields[field] = read
     }
@@ -197,7 +198,7 @@ struct SchemaParser {
         guard let role = RoleName(try takeName("the name of a role")) else {
             throw unexpected("the name of a role", named)
         }
-        rolesNamed.append((role, named.place))
+        rolesNamed.append((role, named.location))
         type.grants[role, default: []].formUnion(granted)
     }
 
@@ -238,6 +239,6 @@ struct SchemaParser {
     }
 
     private func unexpected(_ expected: String, _ found: Token) -> SchemaSyntaxError {
-        SchemaSyntaxError(found.place, expected: expected, found: found.shown)
+        SchemaSyntaxError(found.location, expected: expected, found: found.shown)
     }
 }

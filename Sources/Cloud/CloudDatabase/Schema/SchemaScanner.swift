@@ -1,5 +1,5 @@
 /// A place in a text; lines and columns count from 1, columns in characters.
-struct TextPlace: Equatable {
+struct TextLocation: Equatable {
     var line = 1
     var column = 1
 }
@@ -22,7 +22,7 @@ struct SchemaScanner {
         let kind: Kind
         /// Without the quotes.
         let text: String
-        let place: TextPlace
+        let location: TextLocation
 
         /// As it is shown in an error.
         var shown: String {
@@ -48,20 +48,20 @@ struct SchemaScanner {
 
     private let text: [UInt8]
     private var index = 0
-    private var place = TextPlace()
+    private var location = TextLocation()
 
     init(_ text: [UInt8]) { self.text = text }
 
     /// The next token; after the last, always `end`.
     mutating func next() throws(SchemaSyntaxError) -> Token {
         try skipBlanks()
-        let start = place
-        guard let byte = current else { return Token(kind: .end, text: "", place: start) }
+        let start = location
+        guard let byte = current else { return Token(kind: .end, text: "", location: start) }
         switch byte {
         case UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: ","), UInt8(ascii: ";"),
             UInt8(ascii: "<"), UInt8(ascii: ">"):
             advance()
-            return Token(kind: .sign(byte), text: String(UnicodeScalar(byte)), place: start)
+            return Token(kind: .sign(byte), text: String(UnicodeScalar(byte)), location: start)
         case UInt8(ascii: "\""): return try quoted(from: start)
         default:
             let first = index
@@ -73,11 +73,11 @@ struct SchemaScanner {
             }
             return Token(
                 kind: .word, text: String(decoding: text[first..<index], as: UTF8.self),
-                place: start)
+                location: start)
         }
     }
 
-    private mutating func quoted(from start: TextPlace) throws(SchemaSyntaxError) -> Token {
+    private mutating func quoted(from start: TextLocation) throws(SchemaSyntaxError) -> Token {
         advance()
         let first = index
         while let byte = current, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\n") {
@@ -89,7 +89,7 @@ struct SchemaScanner {
         }
         let name = String(decoding: text[first..<index], as: UTF8.self)
         advance()
-        return Token(kind: .quoted, text: name, place: start)
+        return Token(kind: .quoted, text: name, location: start)
     }
 
     private mutating func skipBlanks() throws(SchemaSyntaxError) {
@@ -110,7 +110,7 @@ struct SchemaScanner {
     }
 
     private mutating func skipComment() throws(SchemaSyntaxError) {
-        let start = place
+        let start = location
         advance()
         advance()
         while let byte = current {
@@ -131,11 +131,11 @@ struct SchemaScanner {
         let byte = text[index]
         index += 1
         if byte == UInt8(ascii: "\n") {
-            place.line += 1
-            place.column = 1
+            location.line += 1
+            location.column = 1
         } else if current.map({ $0 & 0xc0 != 0x80 }) ?? true {
             // Only the first byte of a character counts as a column.
-            place.column += 1
+            location.column += 1
         }
     }
 
@@ -167,9 +167,9 @@ package struct SchemaSyntaxError: Error, Equatable, CustomStringConvertible {
     package let expected: String
     package let found: String
 
-    init(_ place: TextPlace, expected: String, found: String) {
-        line = place.line
-        column = place.column
+    init(_ location: TextLocation, expected: String, found: String) {
+        line = location.line
+        column = location.column
         self.expected = expected
         self.found = found
     }

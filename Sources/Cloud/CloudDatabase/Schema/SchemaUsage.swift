@@ -35,10 +35,10 @@ package struct SchemaUsage: Sendable, Equatable {
     ) throws {
         guard !parts.isEmpty else { return }
         let survey = Survey(parts, of: try storage.schema)
-        var place: SurveyPlace? = .start
+        var cursor: SurveyCursor? = .start
         var steps = 0
-        while let after = place {
-            place = try storage.read { try survey.step(after: after, $0) }
+        while let after = cursor {
+            cursor = try storage.read { try survey.step(after: after, $0) }
             steps += 1
             if steps % Self.stepsBetweenSigns == 0 { try goesOn() }
         }
@@ -77,17 +77,17 @@ private final class Survey {
     }
 
     func step(
-        after place: SurveyPlace, _ snapshot: any StoreSnapshot
-    ) throws -> SurveyPlace? {
+        after cursor: SurveyCursor, _ snapshot: any StoreSnapshot
+    ) throws -> SurveyCursor? {
         var bytesLeft = Self.stepBytesMax
         do {
-            return try snapshot.versions(after: place, limit: Self.stepRowsMax) { zone, version in
+            return try snapshot.versions(after: cursor, limit: Self.stepRowsMax) { zone, version in
                 try count(version, in: zone, snapshot, bytesLeft: &bytesLeft)
                 return bytesLeft > 0
             }
         } catch let damaged as DamagedVersion {
             if try isAlive(damaged.zone, snapshot) { usage.noteDamaged() }
-            return SurveyPlace(zone: damaged.zone, position: damaged.position)
+            return SurveyCursor(zone: damaged.zone, position: damaged.position)
         }
     }
 

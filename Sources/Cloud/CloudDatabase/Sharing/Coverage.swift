@@ -22,10 +22,10 @@ struct Coverage {
 
     /// What is known of records, and changes with what is written.
     private struct Known {
-        var covers: [RecordNumber: StoredCover?] = [:]
+        var memberships: [RecordNumber: CurrentMembership?] = [:]
         /// The standing share of which a record is the root or the share record.
         var shares: [RecordNumber: ShareNumber?] = [:]
-        var places: [RecordNumber: RecordPlace?] = [:]
+        var locations: [RecordNumber: RecordLocation?] = [:]
         var heads: [RecordName: RecordNumber?] = [:]
     }
 
@@ -57,9 +57,9 @@ struct Coverage {
         var above: [RecordNumber] = []
         for (name, head) in zip(names, try transaction.heads(of: names, in: zone)) {
             known.heads[name] = .some(head?.record)
-            if let head, known.covers[head.record] == nil { above.append(head.record) }
+            if let head, known.memberships[head.record] == nil { above.append(head.record) }
         }
-        try lookAtCovers(of: above)
+        try lookAtMemberships(of: above)
     }
 
     /// Forgets what was read for records that have had their turns.
@@ -70,7 +70,7 @@ struct Coverage {
 
     /// Reads at once what is asked of each record.
     private mutating func look(at records: [RecordNumber]) throws {
-        try lookAtCovers(of: records)
+        try lookAtMemberships(of: records)
         for (record, share) in zip(records, try transaction.shares(.roots(records))) {
             known.shares[record] = .some(share?.number)
         }
@@ -79,16 +79,16 @@ struct Coverage {
         }
     }
 
-    private mutating func lookAtCovers(of records: [RecordNumber]) throws {
+    private mutating func lookAtMemberships(of records: [RecordNumber]) throws {
         guard !records.isEmpty else { return }
-        for (record, cover) in zip(records, try transaction.covers(of: records)) {
-            known.covers[record] = .some(cover)
+        for (record, membership) in zip(records, try transaction.currentMemberships(of: records)) {
+            known.memberships[record] = .some(membership)
         }
     }
 
-    private func cover(of record: RecordNumber) throws -> StoredCover? {
-        if let known = known.covers[record] { return known }
-        return try transaction.cover(of: record)
+    private func currentMembership(of record: RecordNumber) throws -> CurrentMembership? {
+        if let known = known.memberships[record] { return known }
+        return try transaction.currentMembership(of: record)
     }
 
     /// The share of which a record is the root or the share record.
@@ -102,34 +102,38 @@ struct Coverage {
     mutating func saved(_ saved: Saved) throws {
         guard try keepsTrees() else { return }
         expected.remove(saved.record)
-        let former = try cover(of: saved.record)
+        let previous = try currentMembership(of: saved.record)
         let target = try target(of: saved.record, parent: saved.parent)
-        if let former, former.share == target {
-            try transaction.renew(saved.record, former, at: saved.position, type: saved.type)
-            note(StoredCover(share: former.share, position: saved.position), of: saved.record)
+        if let previous, previous.share == target {
+            try transaction.renew(saved.record, previous, at: saved.position, type: saved.type)
+            note(
+                CurrentMembership(share: previous.share, position: saved.position), of: saved.record
+            )
             return
         }
-        if let former {
+        if let previous {
             try leave(
-                saved.record, former, at: transaction.takePosition(), left: saved.position)
+                saved.record, previous, at: transaction.takePosition(), left: saved.position)
         }
         if let target {
             try enter(
-                StoredStay(
+                StoredMembership(
                     share: target, position: saved.position, record: saved.record,
                     version: saved.position, type: saved.type, entered: saved.position, left: nil))
         }
-        guard former != nil || target != nil else { return }
+        guard previous != nil || target != nil else { return }
         try spread(
             from: Moved(
-                record: saved.record, name: saved.name, from: former?.share, to: target,
+                record: saved.record, name: saved.name, from: previous?.share, to: target,
                 since: saved.position))
     }
 
     /// Updates the coverage after a deletion.
     mutating func deleted(_ record: RecordNumber, at position: Position) throws {
-        guard try keepsTrees(), let former = try transaction.cover(of: record) else { return }
-        try leave(record, former, at: position, left: position)
+        guard try keepsTrees(), let previous = try transaction.currentMembership(of: record) else {
+            return
+        }
+        try leave(record, previous, at: position, left: position)
     }
 
     /// Covers the records of a new share; leaves the rest of a large tree to queued work.
@@ -137,10 +141,11 @@ struct Coverage {
         hasTrees = nil
         guard let root = share.root else { return }
         for record in [root, share.record] { try take(record, into: share.number) }
-        guard let place = try transaction.place(of: root) else { return }
+        guard let location = try transaction.location(of: root) else { return }
         try spread(
             from: Moved(
-                record: root, name: place.name, from: nil, to: share.number, since: share.created))
+                record: root, name: location.name, from: nil, to: share.number, since: share.created
+            ))
     }
 
     /// Ends a share: in this transaction, its viewers lose what they saw of it.
@@ -151,35 +156,37 @@ struct Coverage {
 
     /// Moves one record into a share, out of whatever covers it.
     private mutating func take(_ record: RecordNumber, into share: ShareNumber) throws {
-        let former = try cover(of: record)
-        guard former?.share != share, let place = try transaction.place(of: record),
-            let type = try livingType(at: place)
+        let previous = try currentMembership(of: record)
+        guard previous?.share != share, let location = try transaction.location(of: record),
+            let type = try livingType(at: location)
         else { return }
         let position = try transaction.takePosition()
-        if let former { try leave(record, former, at: position, left: position) }
-        let entered = former == nil ? position : try transaction.takePosition()
+        if let previous { try leave(record, previous, at: position, left: position) }
+        let entered = previous == nil ? position : try transaction.takePosition()
         try enter(
-            StoredStay(
-                share: share, position: entered, record: record, version: place.position,
+            StoredMembership(
+                share: share, position: entered, record: record, version: location.position,
                 type: type, entered: entered, left: nil))
     }
 
-    private mutating func enter(_ stay: StoredStay) throws {
-        arrivals[stay.record] = stay.entered
-        try transaction.enter(stay)
-        note(StoredCover(share: stay.share, position: stay.position), of: stay.record)
+    private mutating func enter(_ membership: StoredMembership) throws {
+        arrivals[membership.record] = membership.entered
+        try transaction.enter(membership)
+        note(
+            CurrentMembership(share: membership.share, position: membership.position),
+            of: membership.record)
     }
 
-    /// Takes over what was written, where the cover has been read.
-    private mutating func note(_ cover: StoredCover?, of record: RecordNumber) {
-        if known.covers[record] != nil { known.covers[record] = .some(cover) }
+    /// Takes over what was written, where the membership has been read.
+    private mutating func note(_ membership: CurrentMembership?, of record: RecordNumber) {
+        if known.memberships[record] != nil { known.memberships[record] = .some(membership) }
     }
 
     /// Nobody has seen a record that came in by this same change, so it goes as if it had never come.
     private mutating func leave(
-        _ record: RecordNumber, _ former: StoredCover, at position: Position, left: Position
+        _ record: RecordNumber, _ previous: CurrentMembership, at position: Position, left: Position
     ) throws {
-        try transaction.leave(record, former, at: position, left: arrivals[record] ?? left)
+        try transaction.leave(record, previous, at: position, left: arrivals[record] ?? left)
         note(nil, of: record)
     }
 
@@ -199,7 +206,7 @@ struct Coverage {
             } else {
                 try transaction.head(of: parent, in: zone)?.record
             }
-        return try above.flatMap { try cover(of: $0)?.share }
+        return try above.flatMap { try currentMembership(of: $0)?.share }
     }
 
     // MARK: - What lies below
@@ -230,8 +237,8 @@ struct Coverage {
                     break
                 }
                 recordsLeft -= children.count
-                try look(at: children.filter { known.covers[$0] == nil })
-                try lookAtPlaces(of: children)
+                try look(at: children.filter { known.memberships[$0] == nil })
+                try lookAtLocations(of: children)
                 for child in children where !expected.contains(child) {
                     if let moved = try move(child, below: next) { waiting.append(moved) }
                 }
@@ -242,7 +249,7 @@ struct Coverage {
 
     private mutating func queue(_ moved: Moved) throws {
         try transaction.enqueue(.cover(moved.record, in: zone))
-        try transaction.markCoverWork(
+        try transaction.markCoverageWork(
             moved.record, in: zone, concerning: [moved.from, moved.to].compactMap { $0 },
             since: moved.since)
     }
@@ -251,45 +258,45 @@ struct Coverage {
     ///
     /// - Returns: nil when nothing has changed, neither for it nor for what is below.
     private mutating func move(_ child: RecordNumber, below parent: Moved) throws -> Moved? {
-        let former = try cover(of: child)
-        guard former?.share != parent.to, try share(of: child) == nil,
-            let place = try place(of: child), let type = try livingType(at: place)
+        let previous = try currentMembership(of: child)
+        guard previous?.share != parent.to, try share(of: child) == nil,
+            let location = try location(of: child), let type = try livingType(at: location)
         else { return nil }
         var since = parent.since
-        if let former {
+        if let previous {
             // If an earlier move took it out, and nobody has gained it since, it left at that move.
-            if former.share != parent.from {
+            if previous.share != parent.from {
                 since =
-                    try transaction.coverWorkSince(parent.record, concerning: former.share)
+                    try transaction.coverageWorkSince(parent.record, concerning: previous.share)
                     ?? since
             }
-            try leave(child, former, at: transaction.takePosition(), left: since)
+            try leave(child, previous, at: transaction.takePosition(), left: since)
         }
         if let share = parent.to {
             let position = try transaction.takePosition()
             try enter(
-                StoredStay(
-                    share: share, position: position, record: child, version: place.position,
+                StoredMembership(
+                    share: share, position: position, record: child, version: location.position,
                     type: type, entered: position, left: nil))
         }
         return Moved(
-            record: child, name: place.name, from: former?.share, to: parent.to, since: since)
+            record: child, name: location.name, from: previous?.share, to: parent.to, since: since)
     }
 
-    private mutating func lookAtPlaces(of records: [RecordNumber]) throws {
-        for (record, place) in zip(records, try transaction.places(of: records)) {
-            known.places[record] = .some(place)
+    private mutating func lookAtLocations(of records: [RecordNumber]) throws {
+        for (record, location) in zip(records, try transaction.locations(of: records)) {
+            known.locations[record] = .some(location)
         }
     }
 
-    private func place(of record: RecordNumber) throws -> RecordPlace? {
-        if let known = known.places[record] { return known }
-        return try transaction.place(of: record)
+    private func location(of record: RecordNumber) throws -> RecordLocation? {
+        if let known = known.locations[record] { return known }
+        return try transaction.location(of: record)
     }
 
     /// The type of a record; nil when it is deleted.
-    private func livingType(at place: RecordPlace) throws -> Int64? {
-        let found = try transaction.version(at: place.position, in: place.zone) { version in
+    private func livingType(at location: RecordLocation) throws -> Int64? {
+        let found = try transaction.version(at: location.position, in: location.zone) { version in
             version.flags.contains(.tombstone) ? nil : version.type
         }
         return found ?? nil
@@ -307,21 +314,22 @@ struct Coverage {
         _ transaction: any StoreTransaction
     ) throws -> WorkSteps.Outcome {
         guard try transaction.zone(zone)?.isDeleted == false,
-            let place = try transaction.place(of: record)
+            let location = try transaction.location(of: record)
         else { return WorkSteps.Outcome(records: 1, cursor: nil) }
         var coverage = Coverage(transaction, zone: zone, recordsMax: 0)
         let children = try transaction.children(
-            of: place.name, in: zone, after: cursor, limit: recordsMax)
+            of: location.name, in: zone, after: cursor, limit: recordsMax)
         try coverage.look(at: children)
-        try coverage.lookAtPlaces(of: children)
+        try coverage.lookAtLocations(of: children)
         let parent = Moved(
-            record: record, name: place.name, from: nil,
-            to: try transaction.cover(of: record)?.share, since: try transaction.takePosition())
+            record: record, name: location.name, from: nil,
+            to: try transaction.currentMembership(of: record)?.share,
+            since: try transaction.takePosition())
         for child in children {
             guard let moved = try coverage.move(child, below: parent),
-                let place = try coverage.place(of: child),
+                let location = try coverage.location(of: child),
                 try !transaction.children(
-                    of: place.name, in: zone, after: RecordNumber(0), limit: 1
+                    of: location.name, in: zone, after: RecordNumber(0), limit: 1
                 ).isEmpty
             else { continue }
             try coverage.queue(moved)

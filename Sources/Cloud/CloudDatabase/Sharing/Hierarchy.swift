@@ -22,7 +22,7 @@ struct Hierarchy {
     func shares(over records: [RecordNumber]) throws -> [RecordNumber: ShareNumber?] {
         var found: [RecordNumber: ShareNumber?] = [:]
         // Where the way up from a record has come to.
-        var climbing: [(record: RecordNumber, place: RecordNumber)] = []
+        var climbing: [(record: RecordNumber, ancestor: RecordNumber)] = []
         for (record, share) in zip(records, try snapshot.shares(.records(records))) {
             if let share {
                 found[record] = .some(share.number)
@@ -31,15 +31,15 @@ struct Hierarchy {
             }
         }
         for _ in 0..<depthMax where !climbing.isEmpty {
-            let places = Array(Set(climbing.map(\.place)))
+            let ancestors = Array(Set(climbing.map(\.ancestor)))
             var roots: [RecordNumber: ShareNumber] = [:]
-            for (place, share) in zip(places, try snapshot.shares(.roots(places))) {
-                roots[place] = share?.number
+            for (ancestor, share) in zip(ancestors, try snapshot.shares(.roots(ancestors))) {
+                roots[ancestor] = share?.number
             }
-            let above = try parents(of: places.filter { roots[$0] == nil })
-            climbing = climbing.compactMap { record, place in
-                if let parent = above[place] { return (record, parent) }
-                found[record] = .some(roots[place])
+            let above = try parents(of: ancestors.filter { roots[$0] == nil })
+            climbing = climbing.compactMap { record, ancestor in
+                if let parent = above[ancestor] { return (record, parent) }
+                found[record] = .some(roots[ancestor])
                 return nil
             }
         }

@@ -103,7 +103,7 @@ struct LinkedShare {
         guard let user = visitor.user, let joined = try joined(by: visitor, in: database) else {
             return
         }
-        guard let record = try transaction.place(of: share.record) else { throw Self.notFound }
+        guard let record = try transaction.location(of: share.record) else { throw Self.notFound }
         // The others see who has come, and the newcomer sees the share.
         _ = try RecordRewriter(transaction: transaction).rewrite(
             RecordKey(zone: record.zone, name: record.name), in: zone, zoneJSON)

@@ -195,9 +195,9 @@ struct ParticipantList: Equatable {
     }
 
     /// Whose access changes from another list to this one; leaves out the owner.
-    func accessChanges(from former: ParticipantList) -> [AccessChange] {
+    func accessChanges(from previous: ParticipantList) -> [AccessChange] {
         var changes: [AccessChange] = []
-        for participant in former.all where participant.role != .owner {
+        for participant in previous.all where participant.role != .owner {
             guard let viewer = participant.user else { continue }
             let after = self.participant(viewer)?.access ?? .none
             if after != participant.access {
@@ -206,7 +206,7 @@ struct ParticipantList: Equatable {
             }
         }
         for participant in all where participant.role != .owner && participant.access != .none {
-            guard let viewer = participant.user, former.participant(viewer) == nil else {
+            guard let viewer = participant.user, previous.participant(viewer) == nil else {
                 continue
             }
             changes.append(

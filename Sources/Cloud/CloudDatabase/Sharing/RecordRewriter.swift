@@ -18,30 +18,30 @@ struct RecordRewriter {
         _ key: RecordKey, in zone: StoredZone, _ zoneJSON: [UInt8],
         _ change: (inout RecordBody.Sharing) -> Void = { _ in }
     ) throws -> CurrentRecord? {
-        let former = try CurrentRecord(key, withBody: true, in: transaction)
-        guard let body = former.body, let head = former.head else { return nil }
-        var sharing = RecordBody.Sharing(try StoredBody(body, fields: former.fields))
+        let previous = try CurrentRecord(key, withBody: true, in: transaction)
+        guard let body = previous.body, let head = previous.head else { return nil }
+        var sharing = RecordBody.Sharing(try StoredBody(body, fields: previous.fields))
         change(&sharing)
-        var flags = former.flags.subtracting(.root)
+        var flags = previous.flags.subtracting(.root)
         if sharing.share != nil { flags.insert(.root) }
         let position = try transaction.takePosition()
         let rewritten = try RecordBody.rewritten(
             body, at: position, sharing: sharing, zone: zoneJSON)
         _ = try transaction.save(
             NewVersion(
-                zone: zone, name: key.name, position: position, former: head,
-                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
+                zone: zone, name: key.name, position: position, previous: head,
+                previousBytes: previous.bodyBytes, previousIsAlive: true, type: previous.type,
                 flags: flags, body: rewritten))
         var coverage = Coverage(transaction, zone: zone.number, recordsMax: 0)
         try coverage.saved(
             Coverage.Saved(
-                record: head.record, name: key.name, position: position, type: former.type,
+                record: head.record, name: key.name, position: position, type: previous.type,
                 parent: try transaction.parent(of: head.record)))
         if let shortGUID = sharing.shortGUID, sharing.share != nil {
             try ShareWriter(transaction: transaction).keep(shortGUID, of: head.record)
         }
         return .saved(
             StoredHead(record: head.record, position: position), bodyBytes: rewritten.count,
-            type: former.type, flags: flags)
+            type: previous.type, flags: flags)
     }
 }

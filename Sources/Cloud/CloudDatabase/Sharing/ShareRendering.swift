@@ -201,7 +201,7 @@ extension Database {
             // Links are made only for a record with assets.
             let links = flags.contains(.hasAssets) ? assetLinks(of: record) : nil
             return try rendering.append(
-                body, fields: version.places?.fields, flags: flags,
+                body, fields: version.ranges?.fields, flags: flags,
                 hidingParent: hidesParent(flags), assets: links, to: &writer)
         }
         let shown = try shown(record, flags, body, from: snapshot)

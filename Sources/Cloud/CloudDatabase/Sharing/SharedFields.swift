@@ -11,8 +11,8 @@ struct SharedFields {
 
     /// - Throws: what the snapshot reports.
     init(of share: StoredShare, _ snapshot: any StoreSnapshot) throws {
-        guard let place = try snapshot.place(of: share.record) else { return }
-        let found = try snapshot.version(at: place.position, in: place.zone) { version in
+        guard let location = try snapshot.location(of: share.record) else { return }
+        let found = try snapshot.version(at: location.position, in: location.zone) { version in
             let body = try version.storedBody()
             func text(_ name: String) -> String? { body.field(name)?["value"]?.string }
             return (

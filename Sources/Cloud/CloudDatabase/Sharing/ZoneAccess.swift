@@ -16,7 +16,7 @@ package final class ZoneAccess {
     private let hierarchy: Hierarchy
     private var grants: [ShareNumber: StoredGrant?] = [:]
     /// The shares that cover records, as far as `prepare` has read them.
-    private var covers: [RecordNumber: ShareNumber?] = [:]
+    private var sharesOfRecords: [RecordNumber: ShareNumber?] = [:]
     /// The shares in which records were found; nil until `beginNoting`.
     private var noted: [RecordNumber: ShareNumber?]?
 
@@ -59,13 +59,13 @@ package final class ZoneAccess {
     func prepare(_ records: [RecordNumber]) throws {
         guard wholeZone == nil, !records.isEmpty else { return }
         if isSettled {
-            for (record, cover) in zip(records, try snapshot.covers(of: records)) {
-                covers[record] = .some(cover?.share)
+            for (record, membership) in zip(records, try snapshot.currentMemberships(of: records)) {
+                sharesOfRecords[record] = .some(membership?.share)
             }
         } else {
-            try covers.merge(hierarchy.shares(over: records)) { $1 }
+            try sharesOfRecords.merge(hierarchy.shares(over: records)) { $1 }
         }
-        let shares = Set(covers.values.compactMap { $0 }).filter { grants[$0] == nil }
+        let shares = Set(sharesOfRecords.values.compactMap { $0 }).filter { grants[$0] == nil }
         let asked = shares.sorted { $0.value < $1.value }
         for (share, grant) in zip(asked, try snapshot.grants(of: asked, to: viewer)) {
             grants[share] = .some(grant)
@@ -86,10 +86,11 @@ package final class ZoneAccess {
     /// The share that a record is in, whether the viewer has that share or not.
     func share(over record: RecordNumber) throws -> ShareNumber? {
         let share =
-            if let known = covers[record] {
+            if let known = sharesOfRecords[record] {
                 known
             } else {
-                try isSettled ? snapshot.cover(of: record)?.share : hierarchy.share(over: record)
+                try isSettled
+                    ? snapshot.currentMembership(of: record)?.share : hierarchy.share(over: record)
             }
         noted?[record] = .some(share)
         return share

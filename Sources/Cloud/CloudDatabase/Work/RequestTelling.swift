@@ -15,7 +15,7 @@ enum RequestTelling {
     ) throws -> Milliseconds? {
         guard let share = try transaction.share(number), share.ended == nil,
             let zone = try transaction.zone(share.zone), !zone.isDeleted,
-            let place = try transaction.place(of: share.record),
+            let location = try transaction.location(of: share.record),
             let owner = try ParticipantList(transaction.participants(of: number)).owner?.user,
             try !AccessRequestList(transaction.accessRequests(of: number)).waiting.isEmpty
         else { return nil }
@@ -25,7 +25,7 @@ enum RequestTelling {
             return told + pauseMilliseconds
         }
         _ = try RecordRewriter(transaction: transaction).rewrite(
-            RecordKey(zone: place.zone, name: place.name), in: zone,
+            RecordKey(zone: location.zone, name: location.name), in: zone,
             ZoneJSON.identifier(zone.name, owner: owner))
         try transaction.noteRequestsTold(of: number)
         return nil

@@ -42,20 +42,21 @@ struct SourceDeletion {
     }
 
     private func delete(_ key: RecordKey) throws {
-        let former = try CurrentRecord(key, withBody: true, in: transaction)
-        guard let head = former.head, let body = former.body, head.position < deletedAt,
+        let previous = try CurrentRecord(key, withBody: true, in: transaction)
+        guard let head = previous.head, let body = previous.body, head.position < deletedAt,
             let zone = try transaction.zone(key.zone), !zone.isDeleted,
             try !isHeld(
-                key, former, creator: body.withUnsafeBytes { try RecordBody.creator(of: $0) })
+                key, previous, creator: body.withUnsafeBytes { try RecordBody.creator(of: $0) })
         else { return }
-        try RecordRemoval(transaction).remove(key, former, head, from: zone)
+        try RecordRemoval(transaction).remove(key, previous, head, from: zone)
     }
 
     /// Whether another record needs this one, and that record's creator may write this one.
     ///
     /// A request asks the same (`HoldRule`).
-    private func isHeld(_ key: RecordKey, _ former: CurrentRecord, creator: String?) throws -> Bool
-    {
+    private func isHeld(
+        _ key: RecordKey, _ previous: CurrentRecord, creator: String?
+    ) throws -> Bool {
         for kind in [LinkKind.validate, .parent] {
             let holders = try transaction.sources(
                 of: key.name, in: key.zone, kind: kind, after: RecordNumber(0),
@@ -69,7 +70,7 @@ struct SourceDeletion {
                     continue
                 }
                 let access = try RecordAccess(of: user, transaction)
-                if try access.allows(.write, ofType: former.type, creator: { creator }) {
+                if try access.allows(.write, ofType: previous.type, creator: { creator }) {
                     return true
                 }
             }

@@ -9,7 +9,7 @@ package struct FilterTest {
     private let isFolded: Bool
     /// The value, or the members of a list value.
     private let values: [IndexValue]
-    private let near: (centre: RecordQuery.Place, metres: Double)?
+    private let near: (centre: RecordQuery.Coordinate, metres: Double)?
     /// The words of a token search; nil for another comparator.
     private let words: Set<[UInt8]>?
     private let tokens: (String) throws -> [[UInt8]]
@@ -37,8 +37,8 @@ package struct FilterTest {
 
     package func holds(for record: StoredFields) throws -> Bool {
         if let near {
-            guard let place = record.place(in: name) else { return false }
-            return place.distance(to: near.centre) <= near.metres
+            guard let location = record.location(in: name) else { return false }
+            return location.distance(to: near.centre) <= near.metres
         }
         if let words { return try contains(words, record) }
         switch record.content(of: name, isFolded: isFolded) {
@@ -155,7 +155,7 @@ extension RecordQuery.Filter {
         case .int64(let number), .timestamp(let number): .integer(number)
         case .double(let number): IndexValue(number)
         case .user(let name): IndexValue(name)
-        case .location(let place): place.indexValue
+        case .location(let location): location.indexValue
         case .reference(let name, let other):
             if other == nil || other == zone {
                 IndexValue(name.text)

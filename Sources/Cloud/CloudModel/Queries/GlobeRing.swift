@@ -21,13 +21,13 @@ package struct GlobeRing: Sendable {
     /// - Parameters:
     ///   - inner: metres; nearer points lie outside.
     ///   - outer: metres; farther points lie outside.
-    package init(around place: RecordQuery.Place, from inner: Double, to outer: Double) {
-        longitude = place.longitude
-        sine = sin(place.latitude * Self.radians)
-        cosine = cos(place.latitude * Self.radians)
+    package init(around centre: RecordQuery.Coordinate, from inner: Double, to outer: Double) {
+        longitude = centre.longitude
+        sine = sin(centre.latitude * Self.radians)
+        cosine = cos(centre.latitude * Self.radians)
         let angles = (
-            inner: inner / RecordQuery.Place.earthRadius - Self.slack,
-            outer: outer / RecordQuery.Place.earthRadius + Self.slack
+            inner: inner / RecordQuery.Coordinate.earthRadius - Self.slack,
+            outer: outer / RecordQuery.Coordinate.earthRadius + Self.slack
         )
         // No rounding takes a cosine beyond 2.
         self.inner = angles.inner <= 0 ? 2 : cos(min(.pi, angles.inner))
@@ -47,7 +47,7 @@ package struct GlobeRing: Sendable {
     }
 
     /// Whether a rectangle may have places of the ring.
-    package func mayMeet(_ rectangle: RecordQuery.Place.Rectangle) -> Bool {
+    package func mayMeet(_ rectangle: RecordQuery.Coordinate.Rectangle) -> Bool {
         let (west, east) = (rectangle.west - longitude, rectangle.east - longitude)
         let sides = (
             abs(west.remainder(dividingBy: 360)), abs(east.remainder(dividingBy: 360))

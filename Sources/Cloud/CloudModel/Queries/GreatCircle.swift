@@ -4,12 +4,12 @@
     import Darwin
 #endif
 
-extension RecordQuery.Place {
+extension RecordQuery.Coordinate {
     /// The mean radius of the Earth, in metres (IUGG).
     package static let earthRadius = 6_371_008.8
 
     /// Metres to another place along the great circle, on a sphere of the mean radius.
-    package func distance(to other: RecordQuery.Place) -> Double {
+    package func distance(to other: RecordQuery.Coordinate) -> Double {
         let radians = Double.pi / 180
         let latitudes = (latitude * radians, other.latitude * radians)
         // The shorter way round, so that the two names of the date line are one place.
@@ -31,7 +31,7 @@ extension RecordQuery.Place {
     ///
     /// One as a rule; two where the circle crosses the date line, one over all longitudes where it
     /// holds a pole.
-    package func surroundings(metres: Double) -> [Rectangle] {
+    package func boundingBoxes(metres: Double) -> [Rectangle] {
         // A little more than the circle: a place too many is looked at, none is missed.
         let angle = max(0, metres) / Self.earthRadius * (1 + 1e-9) + 1e-9
         let degrees = angle * 180 / .pi

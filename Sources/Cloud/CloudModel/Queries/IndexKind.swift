@@ -7,7 +7,7 @@ package enum IndexKind: Int64, Sendable, CaseIterable {
     /// Words in text.
     case words = 3
     /// Places on the globe.
-    case places = 4
+    case locations = 4
 }
 
 /// One index over a field of a record type.

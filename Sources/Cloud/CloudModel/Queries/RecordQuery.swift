@@ -33,7 +33,7 @@ package struct RecordQuery: Sendable, Hashable {
     }
 
     /// A point on the globe, in degrees.
-    package struct Place: Sendable, Hashable {
+    package struct Coordinate: Sendable, Hashable {
         package let latitude: Double
         package let longitude: Double
 
@@ -55,7 +55,7 @@ package struct RecordQuery: Sendable, Hashable {
         case reference(RecordName, ZoneName?)
         /// A user, as `___createdBy` and `___modifiedBy` hold one.
         case user(String)
-        case location(Place)
+        case location(Coordinate)
         case list([Value])
     }
 
@@ -87,9 +87,9 @@ package struct RecordQuery: Sendable, Hashable {
         package var subject: Subject
         package var ascending: Bool
         /// Sorts a location field by its distance from here.
-        package var relativeTo: Place?
+        package var relativeTo: Coordinate?
 
-        package init(subject: Subject, ascending: Bool = true, relativeTo: Place? = nil) {
+        package init(subject: Subject, ascending: Bool = true, relativeTo: Coordinate? = nil) {
             self.subject = subject
             self.ascending = ascending
             self.relativeTo = relativeTo

@@ -39,9 +39,9 @@ package struct StoredFields: Sendable {
     }
 
     /// The place that a LOCATION field holds.
-    package func place(in name: String) -> RecordQuery.Place? {
+    package func location(in name: String) -> RecordQuery.Coordinate? {
         guard let (value, element) = tagged(name), element == .location else { return nil }
-        return Self.place(value)
+        return Self.location(value)
     }
 
     /// The texts of a STRING or STRING_LIST field; nil when there is none.
@@ -83,17 +83,17 @@ package struct StoredFields: Sendable {
         case .int64, .timestamp: value.int64.map { .integer($0) }
         case .double: value.double.map { IndexValue($0) }
         case .reference: reference(value)
-        case .location: Self.place(value).map(\.indexValue)
+        case .location: Self.location(value).map(\.indexValue)
         // Their base64, of which any bytes have one; it is never folded.
         case .bytes: value.withStringBytes { .text([UInt8]($0)) }
         case .asset, .unknown, .number: nil
         }
     }
 
-    private static func place(_ value: JSONValue) -> RecordQuery.Place? {
+    private static func location(_ value: JSONValue) -> RecordQuery.Coordinate? {
         guard let latitude = value["latitude"]?.double, let longitude = value["longitude"]?.double
         else { return nil }
-        return RecordQuery.Place(latitude: latitude, longitude: longitude)
+        return RecordQuery.Coordinate(latitude: latitude, longitude: longitude)
     }
 
     private func reference(_ value: JSONValue) -> IndexValue? {
@@ -131,7 +131,7 @@ extension IndexValue {
     }
 }
 
-extension RecordQuery.Place {
+extension RecordQuery.Coordinate {
     /// The place as equality compares it.
     package var indexValue: IndexValue {
         IndexValue("\(latitude == 0 ? 0 : latitude),\(longitude == 0 ? 0 : longitude)")

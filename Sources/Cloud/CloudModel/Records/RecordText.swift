@@ -70,10 +70,10 @@ package struct RecordText {
         walk.pass(type)
         walk.pass(Self.beforeFields)
         guard walk.isGood, let end = fieldsEnd ?? walk.last(Self.beforeTag),
-            (walk.place...text.count).contains(end)
+            (walk.cursor...text.count).contains(end)
         else { return nil }
-        fields = walk.place..<end
-        walk.place = end
+        fields = walk.cursor..<end
+        walk.cursor = end
         walk.pass(Self.beforeTag)
         walk.pass(tagOf: position)
         walk.pass(Self.beforeCreated)
@@ -88,9 +88,9 @@ package struct RecordText {
         } else {
             parent = nil
         }
-        guard walk.isGood, walk.place < text.count, text[text.count - 1] == Self.end
+        guard walk.isGood, walk.cursor < text.count, text[text.count - 1] == Self.end
         else { return nil }
-        rest = walk.place..<text.count - 1
+        rest = walk.cursor..<text.count - 1
     }
 
     /// The name in a deletion as the feeds show it.
@@ -107,25 +107,25 @@ package struct RecordText {
         walk.pass(beforeDeletedType)
         walk.pass(type)
         walk.pass(afterDeletedType)
-        return walk.isGood && walk.place == text.count ? name : nil
+        return walk.isGood && walk.cursor == text.count ? name : nil
     }
 }
 
 /// Goes along a text that must be what is expected.
 private struct TextWalk {
     private let text: UnsafeRawBufferPointer
-    var place = 0
+    var cursor = 0
     /// False once something else was met.
     private(set) var isGood = true
 
     init(_ text: UnsafeRawBufferPointer) { self.text = text }
 
-    private func holds(_ piece: UnsafeRawBufferPointer, at place: Int) -> Bool {
-        guard place >= 0, place + piece.count <= text.count else { return false }
+    private func holds(_ piece: UnsafeRawBufferPointer, at cursor: Int) -> Bool {
+        guard cursor >= 0, cursor + piece.count <= text.count else { return false }
         guard let start = text.baseAddress, let wanted = piece.baseAddress else {
             return piece.isEmpty
         }
-        return memcmp(start + place, wanted, piece.count) == 0
+        return memcmp(start + cursor, wanted, piece.count) == 0
     }
 
     mutating func pass(_ piece: StaticString) {
@@ -134,8 +134,8 @@ private struct TextWalk {
 
     mutating func passIfThere(_ piece: StaticString) -> Bool {
         piece.withUTF8Buffer {
-            let isThere = holds(UnsafeRawBufferPointer($0), at: place)
-            if isThere { place += $0.count }
+            let isThere = holds(UnsafeRawBufferPointer($0), at: cursor)
+            if isThere { cursor += $0.count }
             return isThere
         }
     }
@@ -147,30 +147,30 @@ private struct TextWalk {
     }
 
     private mutating func pass(_ piece: UnsafeRawBufferPointer) {
-        if holds(piece, at: place) { place += piece.count } else { isGood = false }
+        if holds(piece, at: cursor) { cursor += piece.count } else { isGood = false }
     }
 
     /// Passes the rest of a JSON string, up to its closing quote.
     mutating func passString() -> Range<Int> {
-        let start = place
+        let start = cursor
         while let next = firstOf(quote: UInt8(ascii: "\""), escape: UInt8(ascii: "\\")) {
-            place = next
-            if text[place] == UInt8(ascii: "\"") { return start..<place }
-            place += 2
+            cursor = next
+            if text[cursor] == UInt8(ascii: "\"") { return start..<cursor }
+            cursor += 2
         }
         isGood = false
-        place = start
+        cursor = start
         return start..<start
     }
 
     /// Where the next of two characters stands; nil for nowhere.
     private func firstOf(quote: UInt8, escape: UInt8) -> Int? {
-        guard let start = text.baseAddress, place < text.count else { return nil }
-        guard let found = memchr(start + place, Int32(quote), text.count - place) else {
+        guard let start = text.baseAddress, cursor < text.count else { return nil }
+        guard let found = memchr(start + cursor, Int32(quote), text.count - cursor) else {
             return nil
         }
         let end = UnsafeRawPointer(found) - start
-        guard let escaped = memchr(start + place, Int32(escape), end - place) else { return end }
+        guard let escaped = memchr(start + cursor, Int32(escape), end - cursor) else { return end }
         return UnsafeRawPointer(escaped) - start
     }
 
@@ -185,15 +185,15 @@ private struct TextWalk {
 
     /// Passes a number as the server writes moments: without a sign, zeros in front or an exponent.
     private mutating func passMoment() -> Milliseconds {
-        let start = place
+        let start = cursor
         var moment: Milliseconds = 0
-        while place < text.count, case let digit = text[place], (0x30...0x39).contains(digit),
+        while cursor < text.count, case let digit = text[cursor], (0x30...0x39).contains(digit),
             moment < RecordText.momentMax
         {
             moment = moment * 10 + Milliseconds(digit - 0x30)
-            place += 1
+            cursor += 1
         }
-        let isPlain = place - start == 1 || (place > start && text[start] != 0x30)
+        let isPlain = cursor - start == 1 || (cursor > start && text[start] != 0x30)
         if !isPlain || moment >= RecordText.momentMax { isGood = false }
         return moment
     }
@@ -207,7 +207,7 @@ private struct TextWalk {
             let bytes = UnsafeRawBufferPointer(piece)
             // Without a look at bounds: from a record's end to its fields lie some 300 bytes.
             var found = start + (text.count - bytes.count)
-            let from = start + place
+            let from = start + cursor
             while found >= from {
                 if found.load(as: UInt8.self) == first, holds(bytes, at: found - start) {
                     return found - start

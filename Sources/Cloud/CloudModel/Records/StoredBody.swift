@@ -61,7 +61,7 @@ package struct StoredBody: Sendable {
     }
 
     /// Where the value of a member beside the fields is.
-    package func place(of key: StaticString) -> Range<Int>? {
+    package func range(of key: StaticString) -> Range<Int>? {
         // NB: what is no JSON has no such member; `check` tells of it.
         try? text.withUnsafeBytes { bytes in
             var walk = try JSONMemberWalk(bytes, knowing: fields)
@@ -70,10 +70,10 @@ package struct StoredBody: Sendable {
     }
 
     /// A member beside the fields.
-    package func member(_ key: StaticString) -> JSONValue? { place(of: key).flatMap(value) }
+    package func member(_ key: StaticString) -> JSONValue? { range(of: key).flatMap(value) }
 
-    private func value(at place: Range<Int>) -> JSONValue? {
+    private func value(at range: Range<Int>) -> JSONValue? {
         // NB: as above.
-        try? JSONDocument(parsing: [UInt8](text[place])).root
+        try? JSONDocument(parsing: [UInt8](text[range])).root
     }
 }

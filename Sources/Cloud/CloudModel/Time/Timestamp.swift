@@ -27,11 +27,12 @@ package struct Timestamp: Sendable {
             var index = 0
             func put(_ value: Int64, _ width: Int, then mark: UInt8) {
                 var rest = value
-                var place = index + width
-                form.initializeElement(at: place, to: mark)
-                while place > index {
-                    place -= 1
-                    form.initializeElement(at: place, to: UInt8(truncatingIfNeeded: 48 + rest % 10))
+                var offset = index + width
+                form.initializeElement(at: offset, to: mark)
+                while offset > index {
+                    offset -= 1
+                    form.initializeElement(
+                        at: offset, to: UInt8(truncatingIfNeeded: 48 + rest % 10))
                     rest /= 10
                 }
                 index += width + 1

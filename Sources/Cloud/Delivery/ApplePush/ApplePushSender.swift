@@ -20,7 +20,7 @@ package final class ApplePushSender: NoticeSender {
     private let findKey: FindKey
     private let sendRequest: SendRequest
     private let tokens = ProviderTokens()
-    private let rest: ServiceRest
+    private let serviceBackoff: ServiceBackoff
 
     /// - Parameters:
     ///   - origins: where the two services answer.
@@ -32,7 +32,7 @@ package final class ApplePushSender: NoticeSender {
     ) {
         self.origins = origins
         self.findKey = findKey
-        rest = ServiceRest(backoff)
+        serviceBackoff = ServiceBackoff(backoff)
         sendRequest = send
     }
 
@@ -46,7 +46,7 @@ package final class ApplePushSender: NoticeSender {
             return then(.later(reason: "no push key of the app; `push key add` adds it"))
         }
         let seconds = notice.now / 1_000
-        if let left = rest.remaining(origin.text, seconds: seconds) {
+        if let left = serviceBackoff.remaining(origin.text, seconds: seconds) {
             return then(.later(reason: "the push service is left alone for a while", seconds: left))
         }
         let url = TargetURL(origin, "/3/device/\(address.token)")
@@ -108,14 +108,14 @@ extension ApplePushSender {
             // Our own queue is full: that says nothing about the service.
             return .later(reason: "\(ClientFailure.overloaded)", seconds: 1)
         case .failure(let failure):
-            rest.fail(origin.text, asked: nil, seconds: seconds)
+            serviceBackoff.fail(origin.text, asked: nil, seconds: seconds)
             return .later(reason: "\(failure)")
         }
         let said = Self.said(in: answer)
         let reason = "answered with \(answer.status)" + (said.map { " \($0)" } ?? "")
         switch (answer.status, said) {
         case (200, _):
-            rest.succeed(origin.text)
+            serviceBackoff.succeed(origin.text)
             return .delivered
         case (410, _), (400, "BadDeviceToken"), (400, "DeviceTokenNotForTopic"):
             return .gone(reason: reason)
@@ -129,7 +129,7 @@ extension ApplePushSender {
             // Of this device alone.
             return .later(reason: reason, seconds: answer.retryAfterSeconds)
         case (429, _), (500..., _):
-            rest.fail(origin.text, asked: answer.retryAfterSeconds, seconds: seconds)
+            serviceBackoff.fail(origin.text, asked: answer.retryAfterSeconds, seconds: seconds)
             return .later(reason: reason, seconds: answer.retryAfterSeconds)
         case (400..<500, _): return .refused(reason: reason)
         default: return .later(reason: reason, seconds: answer.retryAfterSeconds)

@@ -48,14 +48,14 @@ package final class PushKeys: Sendable {
     /// What opens it.
     package static let ownKeySubject = SecretSubject(purpose: "web push", owner: "")
 
-    private struct Kept {
+    private struct Cached {
         var version = -1
         var keys: [ContainerID: [ApplePushKey]] = [:]
     }
 
     private let catalog: any CatalogStorage
     private let secrets: SealedSecrets
-    private let kept = Mutex(Kept())
+    private let cached = Mutex(Cached())
 
     package init(catalog: any CatalogStorage, secrets: SealedSecrets) {
         self.catalog = catalog
@@ -100,7 +100,7 @@ package final class PushKeys: Sendable {
     /// be read.
     package func key(of container: ContainerID, topic: String?) -> ApplePushKey? {
         let version = catalog.version
-        let known = kept.withLock { $0.version == version ? $0.keys[container] : nil }
+        let known = cached.withLock { $0.version == version ? $0.keys[container] : nil }
         let keys: [ApplePushKey]
         if let known {
             keys = known
@@ -111,9 +111,9 @@ package final class PushKeys: Sendable {
                 // NB: the caller says that there is no key, and tries again later.
                 return nil
             }
-            kept.withLock { kept in
-                if kept.version != version { kept = Kept(version: version) }
-                kept.keys[container] = keys
+            cached.withLock { cached in
+                if cached.version != version { cached = Cached(version: version) }
+                cached.keys[container] = keys
             }
         }
         guard let topic else { return keys.count == 1 ? keys[0] : nil }

@@ -61,7 +61,7 @@ package final class OutboxRunner: StoreWorker {
 
     private weak let storage: (any Store)?
     private let notices: CommitNotices
-    private let place: (container: ContainerID, environment: Environment)
+    private let source: (container: ContainerID, environment: Environment)
     private let options: Options
     private let runner: Runner
     /// What wakes the runner, while it waits.
@@ -75,7 +75,7 @@ package final class OutboxRunner: StoreWorker {
     ) {
         self.storage = storage
         notices = storage.notices
-        place = (container, environment)
+        source = (container, environment)
         self.options = options
         runner = Runner("store.outbox", report: options.report)
         runner.use { [weak self] in try self?.look() ?? .never }
@@ -124,7 +124,7 @@ package final class OutboxRunner: StoreWorker {
         return .later(milliseconds: pause)
     }
 
-    private struct Found {
+    private struct Due {
         var ready: [(StoredDestination, StoredNotice)] = []
         var lost: [NoticeNumber] = []
         var ended: [DestinationNumber] = []
@@ -132,8 +132,8 @@ package final class OutboxRunner: StoreWorker {
         var next: Milliseconds?
     }
 
-    private func find(_ snapshot: any StoreSnapshot) throws -> Found {
-        var found = Found()
+    private func find(_ snapshot: any StoreSnapshot) throws -> Due {
+        var found = Due()
         let now = options.clock.now()
         let (underWay, count) = state.withLock { ($0.underWay, $0.underWayCount) }
         var room = options.atOnceMax - count
@@ -173,7 +173,7 @@ package final class OutboxRunner: StoreWorker {
             state.underWayCount += 1
         }
         let outgoing = OutgoingNotice(
-            container: place.container, environment: place.environment, destination: destination,
+            container: source.container, environment: source.environment, destination: destination,
             notice: notice, now: options.clock.now())
         let once = Atomic(false)
         sender.send(outgoing) { [weak self] outcome in

@@ -166,7 +166,7 @@ package struct Webhooks: Sendable {
     /// A notice to test a webhook with: it tells of no change and waits in no outbox.
     ///
     /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
-    package func trial(of name: String, now: Milliseconds) throws -> OutgoingNotice {
+    package func testNotice(of name: String, now: Milliseconds) throws -> OutgoingNotice {
         let destination = try storage.read { try Self.find(name, in: $0) }
         var writer = JSONWriter(reserving: 256)
         writer.raw("{\"container\":")

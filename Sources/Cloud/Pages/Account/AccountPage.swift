@@ -7,17 +7,17 @@ extension Pages {
     /// What came of a change, said beside the form that asked for it.
     struct AccountOutcome {
         /// The form that was sent.
-        enum Place: Equatable {
+        enum Form: Equatable {
             case findable, password
             /// Of a further address; nil for a text that is not an address.
             case address(Address?)
         }
 
         var status = 200
-        var said: (place: Place, saying: Saying)?
+        var said: (form: Form, saying: Saying)?
 
-        /// What is to be said at a place; nil for nothing.
-        func saying(at place: Place) -> Saying? { said?.place == place ? said?.saying : nil }
+        /// What is to be said at a form; nil for nothing.
+        func saying(at form: Form) -> Saying? { said?.form == form ? said?.saying : nil }
     }
 
     func account(_ visit: Visit) throws -> PageAnswer {
@@ -28,7 +28,8 @@ extension Pages {
         let outcome = try change(visit, signedIn)
         guard outcome.said == nil else {
             // Read anew, to show what has changed.
-            let current = try reception.catalog.account(signedIn.account.id) ?? signedIn.account
+            let current =
+                try accountUseCases.catalog.account(signedIn.account.id) ?? signedIn.account
             return try accountPage(
                 visit, BrowserSessions.SignedIn(account: current, session: signedIn.session),
                 outcome)
@@ -42,16 +43,16 @@ extension Pages {
         let (form, account) = (visit.request.form, signedIn.account.id)
         switch visit.action {
         case .endBrowser:
-            try reception.sessions.end(named: form["name"] ?? "", of: account)
+            try accountUseCases.sessions.end(named: form["name"] ?? "", of: account)
             return AccountOutcome()
         case .endApp:
             try endApp(form["name"] ?? "", of: account)
             return AccountOutcome()
         case .endAll:
-            try reception.sessions.endAll(of: account, except: signedIn.session)
+            try accountUseCases.sessions.endAll(of: account, except: signedIn.session)
             return AccountOutcome()
         case .beFindable:
-            try reception.catalog.setDiscoverable(form["findable"] != nil, of: account)
+            try accountUseCases.catalog.setDiscoverable(form["findable"] != nil, of: account)
             return AccountOutcome(said: (.findable, .note(.saved)))
         case .changePassword: return try changePassword(visit, signedIn)
         case .addAddress: return try addAddress(visit, signedIn)
@@ -61,15 +62,16 @@ extension Pages {
     }
 
     private func endApp(_ name: String, of account: AccountID) throws {
-        for token in try reception.catalog.webTokens(of: account) where token.sessionName == name {
-            try reception.catalog.deleteWebTokens(session: token.session)
+        for token in try accountUseCases.catalog.webTokens(of: account)
+        where token.sessionName == name {
+            try accountUseCases.catalog.deleteWebTokens(session: token.session)
         }
     }
 
     private func changePassword(
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> AccountOutcome {
-        let proof = try reception.signIn.run(
+        let proof = try accountUseCases.signIn.run(
             PasswordSignIn.Attempt(
                 address: signedIn.account.email ?? "", password: typed(visit, "present"),
                 client: visit.request.client, device: visit.request.cookies[.device]),
@@ -84,7 +86,7 @@ extension Pages {
         case .signedIn: break
         }
         do {
-            try reception.passwords.set(
+            try accountUseCases.passwords.set(
                 typed(visit, "password"), of: signedIn.account.id, except: signedIn.session.hash)
             return outcome(200, .note(.changed))
         } catch AccountsRefusal.passwordIllegal {
@@ -98,7 +100,7 @@ extension Pages {
         guard let address = reachable(visit.request.form.filled("address")) else {
             return AccountOutcome(status: 422, said: (.address(nil), .refusal(addressProblem)))
         }
-        let outcome = try reception.letters.ask(
+        let outcome = try accountUseCases.letters.ask(
             for: .address, to: address, of: signedIn.account.id,
             from: visit.request.client,
             language: Phrasebook.current.tag, now: visit.request.now)
@@ -116,7 +118,7 @@ extension Pages {
             return AccountOutcome(status: 422, said: (.address(nil), .refusal(addressProblem)))
         }
         do {
-            let outcome = try reception.letterAnswers.prove(
+            let outcome = try accountUseCases.letterAnswers.prove(
                 address, of: signedIn.account.id, code: visit.request.form["code"] ?? "",
                 now: visit.request.now)
             return outcome == .right

@@ -31,11 +31,13 @@ extension Pages {
         let held: [Markup] = account.addresses.filter { $0.verifiedAt != nil }.map {
             "<li>\($0.address.text)</li>"
         }
-        guard reception.hasLetters else { return "<h2>\(Phrase.addresses)</h2><ul>\(held)</ul>" }
+        guard accountUseCases.hasLetters else {
+            return "<h2>\(Phrase.addresses)</h2><ul>\(held)</ul>"
+        }
         let awaited = try awaited(visit, account)
         var (own, answer): (Saying?, (Address, Saying)?)
         var typed = ""
-        if case .address(let address)? = outcome.said?.place, let saying = outcome.said?.saying {
+        if case .address(let address)? = outcome.said?.form, let saying = outcome.said?.saying {
             if let address, awaited.contains(address) {
                 answer = (address, saying)
             } else {
@@ -61,7 +63,7 @@ extension Pages {
         _ visit: Visit, _ account: AccountID, _ outcome: AccountOutcome
     ) throws -> Markup {
         let isOn: Markup =
-            try reception.catalog.isDiscoverable(account) ? " checked" : Markup.nothing
+            try accountUseCases.catalog.isDiscoverable(account) ? " checked" : Markup.nothing
         return """
             <h2>\(Phrase.beingFound)</h2>
             \(Self.said(outcome.saying(at: .findable)))
@@ -76,7 +78,8 @@ extension Pages {
     private func browsersPart(
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> Markup {
-        let sessions = try reception.sessions.list(signedIn.account.id, now: visit.request.now)
+        let sessions = try accountUseCases.sessions.list(
+            signedIn.account.id, now: visit.request.now)
         let items: [Markup] = sessions.map { session in
             let device = session.device.isEmpty ? Phrase.unknownDevice.text : session.device
             let time = "\(Phrase.lastUsed.text) \(PageDate.moment(session.usedAt))"
@@ -101,17 +104,17 @@ extension Pages {
 
     private func appsPart(_ visit: Visit, _ account: AccountID) throws -> Markup {
         var newest: [String: WebTokenRecord] = [:]
-        for token in try reception.catalog.webTokens(of: account)
+        for token in try accountUseCases.catalog.webTokens(of: account)
         where token.expiresAt > visit.request.now { newest[token.sessionName] = token }
         let items = try newest.sorted { ($0.value.begunAt, $0.key) < ($1.value.begunAt, $1.key) }
             .map { name, token -> Markup in
-                let app = try reception.label(of: token.container)
+                let app = try accountUseCases.label(of: token.container)
                 let times = [
                     "\(Phrase.signedInOn.text) \(PageDate.moment(token.begunAt))",
                     "\(Phrase.lastUsed.text) \(PageDate.moment(token.usedAt ?? token.madeAt))",
                 ]
-                let place = [token.place.origin, token.place.device].filter { !$0.isEmpty }
-                let details = (place + times).joined(separator: ", ")
+                let source = [token.source.origin, token.source.device].filter { !$0.isEmpty }
+                let details = (source + times).joined(separator: ", ")
                 return """
                     <li>\(Self.named(app, token.environment))<p class="quiet">\(details)</p>\
                     \(visit.form("""

@@ -7,7 +7,7 @@ extension Pages {
     /// What the account page says of the data that is kept.
     func dataPart(_ visit: Visit) -> Markup {
         let export: Markup =
-            reception.export == nil
+            accountUseCases.export == nil
             ? .nothing : "<p><a href=\"/account/export\">\(Phrase.exportTitle)</a></p>"
         return """
             <h2>\(Phrase.yourData)</h2>
@@ -19,7 +19,7 @@ extension Pages {
     /// `/account/export`.
     func export(_ visit: Visit) throws -> PageAnswer {
         try signedIn(visit) { signedIn in
-            guard let export = reception.export else {
+            guard let export = accountUseCases.export else {
                 return PageAnswer(404, title: Phrase.notHere.text, .nothing)
             }
             guard visit.action == .export else {
@@ -31,7 +31,7 @@ extension Pages {
                     <p><a href="/account">\(Phrase.account)</a></p>
                     """)
             }
-            try reception.note("account exported", signedIn.account.id, visit.request.now)
+            try accountUseCases.note("account exported", signedIn.account.id, visit.request.now)
             guard let file = try export(signedIn.account) else {
                 var answer = PageAnswer(503, title: Phrase.busy.text, .nothing)
                 answer.headers.append(("Retry-After", "60"))
@@ -54,7 +54,7 @@ extension Pages {
     func deleteAccount(_ visit: Visit) throws -> PageAnswer {
         try signedIn(visit) { signedIn in
             let now = visit.request.now
-            let day = PageDate.text(reception.endings.due(now: now))
+            let day = PageDate.text(accountUseCases.endings.due(now: now))
             let fate = visit.request.form["public"].flatMap { PublicRecordsFate(rawValue: $0) }
             guard visit.action == .deleteAccount, let fate else {
                 return PageAnswer(
@@ -72,8 +72,8 @@ extension Pages {
                     """))
                     """)
             }
-            try reception.note("account deletion asked for", signedIn.account.id, now)
-            try reception.endings.ask(for: signedIn.account.id, publicRecords: fate, now: now)
+            try accountUseCases.note("account deletion asked for", signedIn.account.id, now)
+            try accountUseCases.endings.ask(for: signedIn.account.id, publicRecords: fate, now: now)
             var answer = PageAnswer(
                 title: Phrase.deleteAsked.text,
                 "<p role=\"status\">\(Phrase.deleteAskedHint.text(["day": day]))</p>")

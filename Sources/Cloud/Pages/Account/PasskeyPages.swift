@@ -8,15 +8,15 @@ extension Pages {
 
     /// A form that a script fills by asking an authenticator; hidden where no script runs.
     private func passkeyForm(
-        _ visit: Visit, _ question: Passkeys.Question, to place: String?, attributes: Markup,
+        _ visit: Visit, _ question: Passkeys.Question, to path: String?, attributes: Markup,
         _ content: Markup
     ) -> Markup {
         """
-        <form method="post" action="\(place ?? visit.request.target)" hidden \
-        data-challenge="\(question.challenge)" data-host="\(reception.host)" \
+        <form method="post" action="\(path ?? visit.request.target)" hidden \
+        data-challenge="\(question.challenge)" data-host="\(accountUseCases.host)" \
         data-problem="\(Phrase.passkeyFailed)"\(attributes)>
         <input type="hidden" name="guard" value="\(visit.formToken)">
-        <input type="hidden" name="pass" value="\(question.pass)">
+        <input type="hidden" name="pass" value="\(question.pageToken)">
         <input type="hidden" name="id"><input type="hidden" name="client-data">
         <input type="hidden" name="data"><input type="hidden" name="signature">
         <p class="problem" role="alert" hidden></p>
@@ -26,12 +26,12 @@ extension Pages {
     }
 
     /// By which somebody signs in without typing anything; nothing where passkeys do not work.
-    func passkeySignInForm(_ visit: Visit, to place: String?) -> Markup {
-        guard reception.passkeys.areOffered else { return .nothing }
-        let question = reception.passkeys.question(
+    func passkeySignInForm(_ visit: Visit, to path: String?) -> Markup {
+        guard accountUseCases.passkeys.areOffered else { return .nothing }
+        let question = accountUseCases.passkeys.question(
             for: nil, browser: visit.browser, now: visit.request.now)
         return passkeyForm(
-            visit, question, to: place, attributes: " data-passkey=\"use\"",
+            visit, question, to: path, attributes: " data-passkey=\"use\"",
             """
             <input type="hidden" name="step" value="passkey"><input type="hidden" name="keep">
             <button class="second">\(Phrase.passkeySignIn)</button>
@@ -41,11 +41,11 @@ extension Pages {
     /// Lets somebody in whose authenticator has answered.
     func attemptPasskey(_ visit: Visit) throws -> SignInOutcome {
         let form = visit.request.form
-        let signedIn = try reception.passkeys.signIn(
+        let signedIn = try accountUseCases.passkeys.signIn(
             Self.answer(in: form), to: form["pass"], browser: visit.browser,
             now: visit.request.now)
         guard let signedIn else {
-            reception.failed(
+            accountUseCases.failed(
                 SignInFailure(
                     .passkey, of: nil, from: visit.request.client, at: visit.request.now))
             return .asked(SignInAsking(status: 403, saying: .obstacle(.passkeyFailed)))
@@ -67,17 +67,17 @@ extension Pages {
             let (account, form, now) = (signedIn.account, visit.request.form, visit.request.now)
             switch visit.action {
             case .removePasskey:
-                let own = try reception.catalog.passkeys(of: account.id).map(\.id)
+                let own = try accountUseCases.catalog.passkeys(of: account.id).map(\.id)
                 guard let id = form["name"].flatMap({ Hexadecimal.decode($0) }),
                     own.contains(id), try mayRemovePasskey(of: account)
                 else { return try passkeyPage(visit, account, .obstacle(.passkeyLast)) }
-                try reception.note("passkey removed", account.id, now)
-                try reception.catalog.deletePasskey(id: id, of: account.id)
+                try accountUseCases.note("passkey removed", account.id, now)
+                try accountUseCases.catalog.deletePasskey(id: id, of: account.id)
                 return .redirect(to: "/account/passkeys")
             case .addPasskey:
-                try reception.note("passkey added", account.id, now)
+                try accountUseCases.note("passkey added", account.id, now)
                 do {
-                    let isAdded = try reception.passkeys.register(
+                    let isAdded = try accountUseCases.passkeys.register(
                         Self.answer(in: form), to: form["pass"], name: visit.request.device,
                         of: account.id, browser: visit.browser, now: now)
                     guard isAdded else {
@@ -95,14 +95,14 @@ extension Pages {
     /// Whether something else lets somebody in.
     private func mayRemovePasskey(of account: AccountRecord) throws -> Bool {
         if account.password != nil { return true }
-        if try reception.catalog.passkeys(of: account.id).count > 1 { return true }
-        return try !reception.catalog.identities(of: account.id).isEmpty
+        if try accountUseCases.catalog.passkeys(of: account.id).count > 1 { return true }
+        return try !accountUseCases.catalog.identities(of: account.id).isEmpty
     }
 
     private func passkeyPage(
         _ visit: Visit, _ account: AccountRecord, _ saying: Saying? = nil
     ) throws -> PageAnswer {
-        let kept = try reception.catalog.passkeys(of: account.id)
+        let kept = try accountUseCases.catalog.passkeys(of: account.id)
         let items: [Markup] = kept.map { passkey in
             let name = passkey.name.isEmpty ? Phrase.unknownDevice.text : passkey.name
             return """
@@ -114,7 +114,7 @@ extension Pages {
                 """
         }
         let list: Markup = items.isEmpty ? "<p>\(Phrase.passkeyNone)</p>" : "<ul>\(items)</ul>"
-        let question = reception.passkeys.question(
+        let question = accountUseCases.passkeys.question(
             for: account.id, browser: visit.browser, now: visit.request.now)
         let handle = Base64.encode(Array(account.id.text.utf8), .urlSafe)
         let known = kept.map { Base64.encode($0.id, .urlSafe) }.joined(separator: " ")

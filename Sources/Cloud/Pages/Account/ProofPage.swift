@@ -13,7 +13,7 @@ extension Pages {
         if page == .account { return self.address(address, keepingAddressOf: visit) }
         guard page.isShownByProof else {
             let path = String(visit.request.target.prefix { $0 != "?" })
-            return self.address(address, leadingTo: SharePlace(path), visit)
+            return self.address(address, leadingTo: ShareReturnPath(path), visit)
         }
         return "\(address)?to=\(page.rawValue.dropFirst(Self.root.count))"
     }
@@ -34,13 +34,13 @@ extension Pages {
             $0.isShownByProof && $0.rawValue == "\(Self.root)\(visit.request.query["to"] ?? "")"
         }
         let next =
-            page.map { "/\($0.rawValue)" } ?? place(visit)?.path
+            page.map { "/\($0.rawValue)" } ?? returnPath(visit)?.path
             ?? address("/account", keeping: keptAddress(visit), visit)
         guard visit.action == .prove else { return try proofForm(visit, signedIn, SignInAsking()) }
         if let refusal = try refusal(visit, signedIn) {
             return try proofForm(visit, signedIn, refusal)
         }
-        try reception.sessions.prove(signedIn.session, now: visit.request.now)
+        try accountUseCases.sessions.prove(signedIn.session, now: visit.request.now)
         return .redirect(to: next)
     }
 
@@ -49,10 +49,10 @@ extension Pages {
         _ visit: Visit, _ signedIn: BrowserSessions.SignedIn
     ) throws -> SignInAsking? {
         let (request, account) = (visit.request, signedIn.account)
-        let hasFactor = try reception.secondFactors.recoveryLeft(of: account.id) != nil
+        let hasFactor = try accountUseCases.secondFactors.recoveryLeft(of: account.id) != nil
         let wrong = SignInAsking(
             status: 403, saying: .refusal(hasFactor ? .proofWrong : .presentWrong))
-        let password = try reception.signIn.run(
+        let password = try accountUseCases.signIn.run(
             PasswordSignIn.Attempt(
                 address: account.email ?? "", password: typed(visit, "present"),
                 client: request.client, device: request.cookies[.device]), now: request.now)
@@ -63,7 +63,7 @@ extension Pages {
         case .signedIn: break
         }
         guard hasFactor else { return nil }
-        let code = try reception.secondFactors.check(
+        let code = try accountUseCases.secondFactors.check(
             SecondFactors.Attempt(
                 code: request.form["code"] ?? "", client: request.client,
                 device: request.cookies[.device]), of: account.id, now: request.now)
@@ -86,7 +86,7 @@ extension Pages {
                 \(visit.form(to: "/sign-in/out", "<button>\(Phrase.signOut)</button>"))
                 """)
         }
-        let hasFactor = try reception.secondFactors.recoveryLeft(of: account.id) != nil
+        let hasFactor = try accountUseCases.secondFactors.recoveryLeft(of: account.id) != nil
         var answer = PageAnswer(
             asking.status, title: Phrase.proveTitle.text, said: asking.saying?.text,
             """

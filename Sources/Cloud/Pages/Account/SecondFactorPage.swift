@@ -10,15 +10,15 @@ extension Pages {
 
     /// What the account page says about signing in.
     func securityPart(_ visit: Visit, _ account: AccountRecord) throws -> Markup {
-        let left = try reception.secondFactors.recoveryLeft(of: account.id)
+        let left = try accountUseCases.secondFactors.recoveryLeft(of: account.id)
         return """
             <h2>\(Phrase.security)</h2>
             <p>\(left.map { Texts.factorIsOn($0) } ?? Phrase.factorIsOff.text)</p>
             <p><a href="/account/second-factor">\
             \(left == nil ? Phrase.factorSetUp.text : Phrase.factorChange.text)</a></p>
-            \(reception.passkeys.areOffered
+            \(accountUseCases.passkeys.areOffered
                 ? "<p><a href=\"/account/passkeys\">\(Phrase.passkeysTitle)</a></p>" : .nothing)
-            \(try reception.catalog.identityProviders().isEmpty
+            \(try accountUseCases.catalog.identityProviders().isEmpty
                 ? .nothing
                 : "<p><a href=\"/account/identities\">\(Phrase.identitiesTitle)</a></p>")
             """
@@ -31,8 +31,8 @@ extension Pages {
             let now = visit.request.now
             switch visit.action {
             case .removeSecondFactor:
-                try reception.note("second factor removed", account.id, now)
-                try reception.secondFactors.remove(of: account.id)
+                try accountUseCases.note("second factor removed", account.id, now)
+                try accountUseCases.secondFactors.remove(of: account.id)
                 return .redirect(to: "/account")
             case .setSecondFactor: return try setSecondFactor(visit, account)
             default: return try secondFactorPage(visit, account)
@@ -43,7 +43,7 @@ extension Pages {
     private func secondFactorPage(
         _ visit: Visit, _ account: AccountRecord
     ) throws -> PageAnswer {
-        if let left = try reception.secondFactors.recoveryLeft(of: account.id) {
+        if let left = try accountUseCases.secondFactors.recoveryLeft(of: account.id) {
             return PageAnswer(
                 title: Phrase.factorTitle.text,
                 """
@@ -54,15 +54,15 @@ extension Pages {
                 <p><a href="/account">\(Phrase.account)</a></p>
                 """)
         }
-        let secret = reception.secondFactors.makeSecret()
-        let pass = reception.passes.make(
+        let secret = accountUseCases.secondFactors.makeSecret()
+        let pageToken = accountUseCases.pageTokens.make(
             .newSecondFactor, [account.id.text, Hexadecimal.encode(secret)],
             browser: visit.browser, seconds: Self.setupSeconds, now: visit.request.now)
-        return setupPage(visit, account, secret, pass)
+        return setupPage(visit, account, secret, pageToken)
     }
 
     private func setupPage(
-        _ visit: Visit, _ account: AccountRecord, _ secret: [UInt8], _ pass: String,
+        _ visit: Visit, _ account: AccountRecord, _ secret: [UInt8], _ pageToken: String,
         _ saying: Saying? = nil
     ) -> PageAnswer {
         let address = TimeCodes(secret: secret).address(
@@ -79,7 +79,7 @@ extension Pages {
             <p>\(Phrase.factorSecret) <code>\(Base32.encode(secret))</code></p>
             \(Self.said(saying))
             \(visit.form("""
-            <input type="hidden" name="pass" value="\(pass)">
+            <input type="hidden" name="pass" value="\(pageToken)">
             <label for="code">\(Phrase.factorFirstCode)</label>
             <input id="code" name="code" inputmode="numeric" autocomplete="one-time-code" \
             required maxlength="12"\(FieldState(saying).attributes())>
@@ -93,24 +93,25 @@ extension Pages {
         _ visit: Visit, _ account: AccountRecord
     ) throws -> PageAnswer {
         let request = visit.request
-        guard let pass = request.form["pass"],
-            let contents = reception.passes.open(
-                pass, .newSecondFactor, browser: visit.browser, now: request.now),
+        guard let pageToken = request.form["pass"],
+            let contents = accountUseCases.pageTokens.open(
+                pageToken, .newSecondFactor, browser: visit.browser, now: request.now),
             contents.count == 2, contents[0] == account.id.text,
             let secret = Hexadecimal.decode(contents[1]),
             // One that is on already is removed first, which needs a code of it.
-            try reception.secondFactors.recoveryLeft(of: account.id) == nil
+            try accountUseCases.secondFactors.recoveryLeft(of: account.id) == nil
         else { return .redirect(to: "/account/second-factor") }
         let step = TimeCodes(secret: secret).step(
             of: request.form["code"] ?? "", at: request.now, after: nil)
         guard step != nil,
-            try reception.passes.spend(pass, seconds: Self.setupSeconds, now: request.now)
+            try accountUseCases.pageTokens.spend(
+                pageToken, seconds: Self.setupSeconds, now: request.now)
         else {
-            return setupPage(visit, account, secret, pass, .refusal(.factorCodeWrong))
+            return setupPage(visit, account, secret, pageToken, .refusal(.factorCodeWrong))
         }
-        try reception.note("second factor added", account.id, request.now)
+        try accountUseCases.note("second factor added", account.id, request.now)
         guard
-            let codes = try reception.secondFactors.set(
+            let codes = try accountUseCases.secondFactors.set(
                 secret: secret, code: request.form["code"] ?? "", of: account.id, now: request.now)
         else { return .redirect(to: "/account/second-factor") }
         return recoveryPage(codes)

@@ -6,7 +6,7 @@ extension Pages {
     /// The field of somebody who signs in: by whichever address is theirs.
     func signInAddressField(_ value: String, _ state: FieldState) -> Markup {
         field(
-            nil, reception.letterKinds.union([.email]), autocomplete: "username", value,
+            nil, accountUseCases.letterKinds.union([.email]), autocomplete: "username", value,
             state.attributes())
     }
 
@@ -16,7 +16,7 @@ extension Pages {
     func addressField(
         _ label: Phrase? = nil, autocomplete: String, value: String = "", _ state: FieldState
     ) -> Markup {
-        let kinds = reception.letterKinds
+        let kinds = accountUseCases.letterKinds
         guard kinds.contains(.phone) else {
             return field(label, kinds, autocomplete: autocomplete, value, state.attributes())
         }
@@ -51,17 +51,20 @@ extension Pages {
     /// mean the same number.
     func reachable(_ text: String?) -> Address? {
         // NB: there is one way to be no address.
-        guard let address = try? AddressFormat.any(text ?? ""), reception.reaches(address.kind)
+        guard let address = try? AddressFormat.any(text ?? ""),
+            accountUseCases.reaches(address.kind)
         else { return nil }
         return address.kind == .email || AddressFormat.isInternational(address) ? address : nil
     }
 
     /// What a wrong password is answered with, whichever address was typed.
-    var wrongPassword: Phrase { reception.letterKinds.contains(.phone) ? .wrongOrPhone : .wrong }
+    var wrongPassword: Phrase {
+        accountUseCases.letterKinds.contains(.phone) ? .wrongOrPhone : .wrong
+    }
 
     /// Why what was typed is no address for letters.
     var addressProblem: String {
-        reception.reaches(.phone)
+        accountUseCases.reaches(.phone)
             ? Phrase.addressOrPhoneRefused.text : Phrase.addressRefused.text
     }
 
@@ -72,17 +75,17 @@ extension Pages {
 
     func address(_ path: String, keeping typed: String?, _ visit: Visit) -> String {
         guard let typed else { return path }
-        let pass = reception.passes.make(
+        let pageToken = accountUseCases.pageTokens.make(
             .address, [typed], browser: visit.browser, seconds: Self.keptSeconds,
             now: visit.request.now)
-        return "\(path)?address=\(pass)"
+        return "\(path)?address=\(pageToken)"
     }
 
     private static let keptSeconds = 900
 
     /// What somebody typed before; nil for nothing, and for what this browser was not given by us.
     func keptAddress(_ visit: Visit) -> String? {
-        reception.passes.open(
+        accountUseCases.pageTokens.open(
             visit.request.query["address"], .address, browser: visit.browser,
             now: visit.request.now)?.first
     }
@@ -91,7 +94,7 @@ extension Pages {
     /// from their mail.
     func awaited(_ visit: Visit, _ account: AccountRecord) throws -> [Address] {
         let held = Set(account.addresses.filter { $0.verifiedAt != nil }.map(\.address))
-        return try reception.catalog.awaitedAddresses(of: account.id, now: visit.request.now)
+        return try accountUseCases.catalog.awaitedAddresses(of: account.id, now: visit.request.now)
             .filter { !held.contains($0) }.suffix(Self.awaitedMax)
     }
 

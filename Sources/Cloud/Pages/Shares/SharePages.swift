@@ -58,7 +58,7 @@ extension Pages {
             """
             \(thing.map { Self.card($0) } ?? .nothing)
             <p>\(Phrase.signInToOpen)</p>
-            \(try signInForm(visit, asking, leadingTo: SharePlace(link: link)))
+            \(try signInForm(visit, asking, leadingTo: ShareReturnPath(link: link)))
             """, policy: PageAnswer.Policy(runsScript: runsScript(asking)),
             script: runsScript(asking) ? Self.passkeyScript : .nothing)
         answer.headers += asking.headers
@@ -95,7 +95,7 @@ extension Pages {
             let outcome = try proveAddress(visit, account)
             guard outcome.saying == nil else { return try page(visit, link, account, outcome) }
         case .switchAccount:
-            if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
+            if let signedIn = visit.signedIn { try accountUseCases.sessions.end(signedIn.session) }
             var answer = PageAnswer.redirect(to: "/share/\(link)")
             answer.headers.append(visit.request.cookies.setting(.session, to: "", seconds: 0))
             return answer
@@ -109,7 +109,7 @@ extension Pages {
         guard let address = reachable(visit.request.form.filled("address")) else {
             return Outcome(status: 422, saying: .refusal(addressProblem), isOfAddress: true)
         }
-        let outcome = try reception.letters.ask(
+        let outcome = try accountUseCases.letters.ask(
             for: .address, to: address, of: account.id,
             from: visit.request.client,
             language: Phrasebook.current.tag, now: visit.request.now)
@@ -131,7 +131,7 @@ extension Pages {
             Outcome(status: 422, saying: .refusal(phrase), isOfAddress: true, address: address)
         }
         do {
-            let outcome = try reception.letterAnswers.prove(
+            let outcome = try accountUseCases.letterAnswers.prove(
                 address, of: account.id, code: visit.request.form["code"] ?? "",
                 now: visit.request.now)
             return outcome == .right ? Outcome() : refused(.codeWrong)
@@ -184,7 +184,7 @@ extension Pages {
     private func elsewhere(
         _ visit: Visit, _ account: AccountRecord, _ outcome: Outcome
     ) throws -> Markup {
-        guard reception.hasLetters else {
+        guard accountUseCases.hasLetters else {
             return """
                 <h2>\(Phrase.otherAddress)</h2><p>\(Phrase.otherAddressByOperator)</p>
                 """
@@ -212,12 +212,12 @@ extension Pages {
 
     /// What the visitor may do now.
     private func next(_ visit: Visit, _ thing: SharedThing) -> Markup {
-        switch thing.standing {
+        switch thing.participation {
         case .invited, .open, .left:
             return visit.form(
                 """
                 <div class="row"><button name="do" value="join">\
-                \(thing.standing == .left ? Phrase.rejoin.text : Phrase.join.text)</button></div>
+                \(thing.participation == .left ? Phrase.rejoin.text : Phrase.join.text)</button></div>
                 """)
         case .owner, .joined:
             guard let destination = thing.destination else {
@@ -244,7 +244,9 @@ extension Pages {
 
     /// The link for others, as text and as a picture for their phones.
     private static func handOn(_ thing: SharedThing) -> Markup {
-        guard thing.standing == .owner || thing.standing == .joined else { return .nothing }
+        guard thing.participation == .owner || thing.participation == .joined else {
+            return .nothing
+        }
         let picture = QRCode(thing.link).map { Markup(made: $0.svg(label: Phrase.qrCode.text)) }
         return """
             <details><summary>\(Phrase.handOn)</summary>

@@ -5,7 +5,7 @@ import Storage
 /// What a page shows of the share that a link leads to.
 package struct SharedThing: Sendable, Equatable {
     /// How the visitor takes part in the share.
-    package enum Standing: Sendable, Equatable {
+    package enum Participation: Sendable, Equatable {
         case owner, joined, invited, left
         /// They may join, as everybody with the link may.
         case open
@@ -18,7 +18,7 @@ package struct SharedThing: Sendable, Equatable {
     package var thumbnail: [UInt8]?
     /// The owner's name; empty for an owner without one.
     package var owner: String
-    package var standing: Standing
+    package var participation: Participation
     package var mayWrite: Bool
     package var app: AppLabel
     /// The app's page, for people who have joined; nil where the app has none.
@@ -28,13 +28,14 @@ package struct SharedThing: Sendable, Equatable {
 
     package init(
         title: String? = nil, type: String? = nil, thumbnail: [UInt8]? = nil, owner: String,
-        standing: Standing, mayWrite: Bool, app: AppLabel, destination: String? = nil, link: String
+        participation: Participation, mayWrite: Bool, app: AppLabel, destination: String? = nil,
+        link: String
     ) {
         self.title = title
         self.type = type
         self.thumbnail = thumbnail
         self.owner = owner
-        self.standing = standing
+        self.participation = participation
         self.mayWrite = mayWrite
         self.app = app
         self.destination = destination

@@ -6,7 +6,7 @@ import Storage
 extension Pages {
     /// `/sign-in/forgotten`: answered alike for every address, after the same work.
     func forgotten(_ visit: Visit) throws -> PageAnswer {
-        guard reception.hasLetters else {
+        guard accountUseCases.hasLetters else {
             return PageAnswer(title: Phrase.resetPassword.text, "<p>\(Phrase.noLetters)</p>")
         }
         return try ask(
@@ -15,7 +15,7 @@ extension Pages {
 
     /// `/sign-in/new`: where everybody may create an account.
     func newAccount(_ visit: Visit) throws -> PageAnswer {
-        guard reception.signUp == .open, reception.hasLetters else {
+        guard accountUseCases.signUp == .open, accountUseCases.hasLetters else {
             return PageAnswer(404, title: Phrase.signUpClosed.text, .nothing)
         }
         return try ask(
@@ -42,9 +42,10 @@ extension Pages {
         guard let address = reachable(visit.request.form.filled("address")) else {
             return form(422, .refusal(addressProblem))
         }
-        let outcome = try reception.letters.ask(
+        let outcome = try accountUseCases.letters.ask(
             for: purpose, to: address, from: visit.request.client ?? "a proxy",
-            place: place(visit)?.path, language: Phrasebook.current.tag, now: visit.request.now)
+            returnPath: returnPath(visit)?.path, language: Phrasebook.current.tag,
+            now: visit.request.now)
         switch outcome {
         case .queued:
             let title = address.kind == .email ? Phrase.resetSent : .messageSent
@@ -59,14 +60,14 @@ extension Pages {
     /// `/sign-in/reset/{secret}`.
     func reset(_ visit: Visit, _ secret: String) throws -> PageAnswer {
         let now = visit.request.now
-        guard let link = try reception.letterAnswers.link(of: secret, .reset, now: now)
+        guard let link = try accountUseCases.letterAnswers.link(of: secret, .reset, now: now)
         else { return resetEnded }
         var saying: Saying?
         if visit.action == .resetPassword {
             do {
-                let account = try reception.letterAnswers.reset(
+                let account = try accountUseCases.letterAnswers.reset(
                     secret, password: typed(visit, "password"), now: now)
-                guard let account, let account = try reception.catalog.account(account) else {
+                guard let account, let account = try accountUseCases.catalog.account(account) else {
                     return resetEnded
                 }
                 return try answer(
@@ -91,13 +92,13 @@ extension Pages {
     func welcome(_ visit: Visit, _ secret: String) throws -> PageAnswer {
         let request = visit.request
         guard
-            let link = try reception.letterAnswers.link(
+            let link = try accountUseCases.letterAnswers.link(
                 of: secret, .invitation, now: request.now)
         else { return invitationEnded }
         var (name, password, address): (Saying?, Saying?, Saying?)
         if visit.action == .makeAccount {
             do {
-                let account = try reception.letterAnswers.signUp(
+                let account = try accountUseCases.letterAnswers.signUp(
                     secret, givenName: request.form.filled("given"),
                     familyName: request.form.filled("family"), password: typed(visit, "password"),
                     now: request.now)
@@ -136,7 +137,7 @@ extension Pages {
 
     /// Where a letter's link leads on to.
     private static func next(_ link: LetterLink) -> String {
-        SharePlace(link.place)?.path ?? "/account"
+        ShareReturnPath(link.returnPath)?.path ?? "/account"
     }
 
     /// What somebody typed as a password.
@@ -172,7 +173,7 @@ extension Pages {
 
     /// The same of a link to a new account.
     private var invitationEnded: PageAnswer {
-        let isOpen = reception.signUp == .open && reception.hasLetters
+        let isOpen = accountUseCases.signUp == .open && accountUseCases.hasLetters
         let way: Markup =
             isOpen
             ? "<p><a class=\"button\" href=\"/sign-in/new\">\(Phrase.newLink)</a></p>"

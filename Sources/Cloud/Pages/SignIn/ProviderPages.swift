@@ -54,7 +54,7 @@ extension Pages {
     }
 
     private func offeredProviders() throws -> [IdentityProviderRecord] {
-        reception.providerSignIn == nil ? [] : try reception.catalog.identityProviders()
+        accountUseCases.providerSignIn == nil ? [] : try accountUseCases.catalog.identityProviders()
     }
 
     /// `/sign-in/with`: sends the browser to a provider.
@@ -63,11 +63,11 @@ extension Pages {
     /// need permission for that server, by name, on every page that shows the form.
     func signInWith(_ visit: Visit) throws -> PageAnswer {
         let (request, form) = (visit.request, visit.request.form)
-        guard visit.action != nil, let providers = reception.providerSignIn else {
+        guard visit.action != nil, let providers = accountUseCases.providerSignIn else {
             return .redirect(to: "/sign-in")
         }
         let account = visit.action == .linkProvider ? visit.signedIn?.account.id : nil
-        if let wait = reception.awayWait(client: request.client, now: request.now) {
+        if let wait = accountUseCases.awayWait(client: request.client, now: request.now) {
             return providerProblem(429, Texts.wait(wait), retry: wait)
         }
         do {
@@ -82,7 +82,7 @@ extension Pages {
                 """, script: "<meta http-equiv=\"refresh\" content=\"0;url=\(begun.address)\">")
             answer.headers.append(
                 request.cookies.setting(
-                    .provider, to: begun.pass, seconds: ProviderSignIn.awaySeconds))
+                    .provider, to: begun.pageToken, seconds: ProviderSignIn.awaySeconds))
             return answer
         } catch let failure as ProviderFailure {
             return providerProblem(failure, request)
@@ -105,14 +105,16 @@ extension Pages {
     /// `GET /sign-in/back`: somebody comes back from a provider.
     func providerBack(_ visit: Visit) throws -> PageAnswer {
         let request = visit.request
-        guard let providers = reception.providerSignIn else { return .redirect(to: "/sign-in") }
+        guard let providers = accountUseCases.providerSignIn else {
+            return .redirect(to: "/sign-in")
+        }
         var answer: PageAnswer
         do {
             let query = request.target.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
             let outcome = try providers.finish(
-                pass: request.cookies[.provider], query: Array(query), browser: visit.browser,
+                pageToken: request.cookies[.provider], query: Array(query), browser: visit.browser,
                 now: request.now)
-            reception.cameBack(client: request.client)
+            accountUseCases.cameBack(client: request.client)
             answer =
                 outcome.linkedTo == nil
                 ? try comeIn(outcome, visit) : try link(outcome, visit)
@@ -141,18 +143,19 @@ extension Pages {
     private func account(
         behind outcome: ProviderSignIn.Outcome, _ visit: Visit
     ) throws -> AccountRecord? {
-        let catalog = reception.catalog
+        let catalog = accountUseCases.catalog
         if let known = try catalog.account(of: outcome.identity) {
             return try catalog.account(known)
         }
-        guard reception.signUp == .open else { return nil }
+        guard accountUseCases.signUp == .open else { return nil }
         let now = visit.request.now
         func made(_ address: Address?) throws -> AccountRecord {
             let addresses = address.map {
                 [AccountAddress(address: $0, isPrimary: true, verifiedAt: now)]
             }
             let account = AccountRecord(
-                id: AccountID(UniqueID.random(reception.random)), givenName: outcome.givenName,
+                id: AccountID(UniqueID.random(accountUseCases.random)),
+                givenName: outcome.givenName,
                 familyName: outcome.familyName, addresses: addresses ?? [], password: nil,
                 createdAt: now)
             try catalog.add(account, knownBy: outcome.identity)
@@ -175,8 +178,8 @@ extension Pages {
         }
         let now = visit.request.now
         do {
-            try reception.note("identity added", signedIn.account.id, now)
-            try reception.catalog.add(outcome.identity, of: signedIn.account.id, now: now)
+            try accountUseCases.note("identity added", signedIn.account.id, now)
+            try accountUseCases.catalog.add(outcome.identity, of: signedIn.account.id, now: now)
         } catch CatalogRefusal.identityTaken {
             return providerProblem(409, Phrase.identityTaken.text)
         }
@@ -235,21 +238,21 @@ extension Pages {
     func identities(_ visit: Visit) throws -> PageAnswer {
         try signedIn(visit) { signedIn in
             let (account, now) = (signedIn.account, visit.request.now)
-            let known = try reception.catalog.identities(of: account.id)
+            let known = try accountUseCases.catalog.identities(of: account.id)
             if visit.action == .unlinkProvider {
                 let issuer = visit.request.form["issuer"]
                 // The last way to sign in stays.
                 let hasOther =
                     try account.password != nil || known.count > 1
-                    || !reception.catalog.passkeys(of: account.id).isEmpty
+                    || !accountUseCases.catalog.passkeys(of: account.id).isEmpty
                 guard hasOther, let identity = known.first(where: { $0.issuer == issuer }) else {
                     return .redirect(to: "/account/identities")
                 }
-                try reception.note("identity removed", account.id, now)
-                try reception.catalog.delete(identity, of: account.id)
+                try accountUseCases.note("identity removed", account.id, now)
+                try accountUseCases.catalog.delete(identity, of: account.id)
                 return .redirect(to: "/account/identities")
             }
-            let providers = try reception.catalog.identityProviders()
+            let providers = try accountUseCases.catalog.identityProviders()
             let items: [Markup] = known.map { identity in
                 let name = providers.first { $0.issuer == identity.issuer }?.name ?? identity.issuer
                 return """

@@ -16,7 +16,7 @@ struct SignInAsking {
     /// What to say above the form.
     var saying: Saying?
     /// The sign-in that waits for a second factor; nil while address and password are asked for.
-    var pass: String?
+    var pageToken: String?
     var headers: [(name: String, value: String)] = []
 }
 
@@ -29,7 +29,7 @@ extension Pages {
         let request = visit.request
         if visit.action == .typeCode { return try attemptCode(visit) }
         if visit.action == .usePasskey { return try attemptPasskey(visit) }
-        let outcome = try reception.signIn.run(
+        let outcome = try accountUseCases.signIn.run(
             PasswordSignIn.Attempt(
                 address: request.form.filled("address") ?? "",
                 password: Array((request.form["password"] ?? "").utf8), client: request.client,
@@ -53,28 +53,28 @@ extension Pages {
     func admit(
         _ account: AccountRecord, _ visit: Visit, isKept: Bool
     ) throws -> SignInOutcome {
-        guard try reception.secondFactors.recoveryLeft(of: account.id) != nil else {
+        guard try accountUseCases.secondFactors.recoveryLeft(of: account.id) != nil else {
             return try welcomeIn(account, visit, isKept: isKept)
         }
-        let pass = reception.passes.make(
+        let pageToken = accountUseCases.pageTokens.make(
             .secondFactor,
             [account.id.text, account.password ?? "", isKept ? "kept" : ""],
             browser: visit.browser, seconds: Self.secondFactorSeconds, now: visit.request.now)
-        return .asked(SignInAsking(pass: pass))
+        return .asked(SignInAsking(pageToken: pageToken))
     }
 
     /// Compares the code of somebody whose first factor was right.
     private func attemptCode(_ visit: Visit) throws -> SignInOutcome {
         let request = visit.request
-        guard let pass = request.form["pass"],
-            let contents = reception.passes.open(
-                pass, .secondFactor, browser: visit.browser, now: request.now),
+        guard let pageToken = request.form["pass"],
+            let contents = accountUseCases.pageTokens.open(
+                pageToken, .secondFactor, browser: visit.browser, now: request.now),
             contents.count == 3,
-            let account = try reception.catalog.account(AccountID(contents[0])),
-            // A password that was set meanwhile ends what began with the former one.
+            let account = try accountUseCases.catalog.account(AccountID(contents[0])),
+            // A password that was set meanwhile ends what began with the previous one.
             account.password ?? "" == contents[1]
         else { return .asked(SignInAsking(status: 403, saying: .obstacle(.tookTooLong))) }
-        let outcome = try reception.secondFactors.check(
+        let outcome = try accountUseCases.secondFactors.check(
             SecondFactors.Attempt(
                 code: request.form["code"] ?? "", client: request.client,
                 device: request.cookies[.device]), of: account.id, now: request.now)
@@ -82,10 +82,10 @@ extension Pages {
         case .right: return try welcomeIn(account, visit, isKept: contents[2] == "kept")
         case .wrong:
             return .asked(
-                SignInAsking(status: 403, saying: .refusal(.factorCodeWrong), pass: pass))
+                SignInAsking(status: 403, saying: .refusal(.factorCodeWrong), pageToken: pageToken))
         case .wait(let seconds):
             var asking = SignInAsking.wait(seconds)
-            asking.pass = pass
+            asking.pageToken = pageToken
             return .asked(asking)
         }
     }
@@ -95,13 +95,13 @@ extension Pages {
         _ account: AccountRecord, _ visit: Visit, isKept: Bool
     ) throws -> SignInOutcome {
         let request = visit.request
-        _ = try reception.endings.takeBack(of: account.id, now: request.now) {
-            try reception.note("account deletion taken back", account.id, request.now)
+        _ = try accountUseCases.endings.takeBack(of: account.id, now: request.now) {
+            try accountUseCases.note("account deletion taken back", account.id, request.now)
         }
         let isNewDevice =
-            reception.devices.name(in: request.cookies[.device], of: account.id) == nil
-        if isNewDevice, let primary = account.primary, reception.reaches(primary.kind) {
-            try reception.letters.tell(
+            accountUseCases.devices.name(in: request.cookies[.device], of: account.id) == nil
+        if isNewDevice, let primary = account.primary, accountUseCases.reaches(primary.kind) {
+            try accountUseCases.letters.tell(
                 of: request.device, to: primary, of: account.id,
                 language: Phrasebook.current.tag, now: request.now)
         }
@@ -117,15 +117,15 @@ extension Pages {
         _ account: AccountID, _ visit: Visit, _ isNewDevice: Bool, isKept: Bool
     ) throws -> [(name: String, value: String)] {
         let request = visit.request
-        if let former = visit.signedIn { try reception.sessions.end(former.session) }
-        let made = try reception.sessions.begin(
+        if let previous = visit.signedIn { try accountUseCases.sessions.end(previous.session) }
+        let made = try accountUseCases.sessions.begin(
             for: account, device: request.device, isKept: isKept, now: request.now)
         var fields = [
             request.cookies.setting(
                 .session, to: made.cookie, seconds: isKept ? made.seconds : nil)
         ]
         if isNewDevice {
-            let device = reception.devices.cookie(for: account)
+            let device = accountUseCases.devices.cookie(for: account)
             fields.append(request.cookies.setting(.device, to: device, seconds: Self.deviceSeconds))
         }
         return fields
@@ -137,30 +137,30 @@ extension Pages {
     /// The form that asks for what is wanted, with what is to be said above it.
     ///
     /// - Parameters:
-    ///   - place: where the form is sent to; nil for where it is shown.
+    ///   - path: where the form is sent to; nil for where it is shown.
     ///   - further: what else may be done there.
     ///   - providersApart: whether providers are shown in a window of their own.
     ///   - share: where those go on who have a letter sent first; nil for the account page.
     func signInForm(
-        _ visit: Visit, _ asking: SignInAsking = SignInAsking(), to place: String? = nil,
+        _ visit: Visit, _ asking: SignInAsking = SignInAsking(), to path: String? = nil,
         further: Markup = .nothing, providersApart: Bool = false,
-        leadingTo share: SharePlace? = nil
+        leadingTo share: ShareReturnPath? = nil
     ) throws -> Markup {
-        if let pass = asking.pass {
-            return "\(codeForm(visit, pass, asking.saying, to: place))\(further)"
+        if let pageToken = asking.pageToken {
+            return "\(codeForm(visit, pageToken, asking.saying, to: path))\(further)"
         }
         let address = visit.request.form.filled("address") ?? ""
         let new = self.address("/sign-in/new", leadingTo: share, visit)
         let again: Markup =
-            reception.signUp == .open && reception.hasLetters
+            accountUseCases.signUp == .open && accountUseCases.hasLetters
             ? "<p><a href=\"\(new)\">\(Phrase.newHere)</a></p>" : .nothing
-        let target = place == "/sign-in" ? "/account" : visit.request.target
+        let target = path == "/sign-in" ? "/account" : visit.request.target
         let isRefused = asking.saying?.kind == .refusal
         // When the address is right, the password was mistyped, as a rule.
         let password: FieldState = isRefused ? .refused : .plain
         return """
             \(Self.said(asking.saying))
-            \(visit.form(to: place, """
+            \(visit.form(to: path, """
             <input type="hidden" name="step" value="sign-in">
             \(signInAddressField(address, isRefused ? .refusedToo : FieldState(asking.saying)))
             <label for="password">\(Phrase.password)</label>
@@ -171,7 +171,7 @@ extension Pages {
             <div class="row"><button>\(Phrase.signIn)</button>
             \(try providerButtons(target: target, isApart: providersApart))</div>
             """))
-            \(passkeySignInForm(visit, to: place))
+            \(passkeySignInForm(visit, to: path))
             \(try wentOn(to: target, isApart: providersApart))
             \(further)
             <p><a href="\(self.address("/sign-in/forgotten", leadingTo: share, visit))">\
@@ -182,18 +182,18 @@ extension Pages {
 
     /// Whether a page that asks for this offers passkeys, which need a script.
     func runsScript(_ asking: SignInAsking) -> Bool {
-        asking.pass == nil && reception.passkeys.areOffered
+        asking.pageToken == nil && accountUseCases.passkeys.areOffered
     }
 
     /// Asks for the second factor.
     private func codeForm(
-        _ visit: Visit, _ pass: String, _ saying: Saying?, to place: String?
+        _ visit: Visit, _ pageToken: String, _ saying: Saying?, to path: String?
     ) -> Markup {
         """
         \(Self.said(saying))
-        \(visit.form(to: place, """
+        \(visit.form(to: path, """
         <input type="hidden" name="step" value="code">
-        <input type="hidden" name="pass" value="\(pass)">
+        <input type="hidden" name="pass" value="\(pageToken)">
         \(Self.factorCodeField(FieldState(saying)))
         <div class="row"><button>\(Phrase.signIn)</button></div>
         """))
@@ -233,11 +233,11 @@ extension Pages {
             // The pages of apps and of shares take what is typed there themselves.
             let isTaken =
                 target.hasPrefix("/sign-in/") && target != "/sign-in/done"
-                || SharePlace(target) != nil
-            let place = isTaken ? target : "/sign-in"
+                || ShareReturnPath(target) != nil
+            let path = isTaken ? target : "/sign-in"
             var answer = PageAnswer(
                 asking.status, title: Phrase.signIn.text, said: asking.saying?.text,
-                try signInForm(visit, asking, to: place),
+                try signInForm(visit, asking, to: path),
                 policy: PageAnswer.Policy(runsScript: runsScript(asking)),
                 script: runsScript(asking) ? Self.passkeyScript : .nothing)
             answer.headers += asking.headers
@@ -248,7 +248,7 @@ extension Pages {
     /// `/sign-in/out`.
     func signOut(_ visit: Visit) throws -> PageAnswer {
         guard visit.action == .signOut else { return .redirect(to: "/account") }
-        if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
+        if let signedIn = visit.signedIn { try accountUseCases.sessions.end(signedIn.session) }
         var answer = PageAnswer.redirect(to: "/sign-in")
         answer.headers.append(visit.request.cookies.setting(.session, to: "", seconds: 0))
         return answer

@@ -30,7 +30,7 @@ extension Pages {
     /// `/sign-in/{ticket}`.
     func ticketSignIn(_ visit: Visit, _ ticket: String) throws -> PageAnswer {
         let request = visit.request
-        guard let asker = try reception.handOver.asker(ticket, now: request.now) else {
+        guard let asker = try accountUseCases.handOver.asker(ticket, now: request.now) else {
             return PageAnswer(
                 404, title: Phrase.ticketEnded.text, "<p>\(Phrase.ticketEndedHint)</p>")
         }
@@ -40,18 +40,18 @@ extension Pages {
             challengeMethod: request.query["code_challenge_method"])
         let way: HandOver.Way
         do throws(HandOver.WayRefusal) {
-            way = try reception.handOver.way(to: asker, wish)
+            way = try accountUseCases.handOver.way(to: asker, wish)
         } catch {
             return Self.refused(error)
         }
         let asking = Asking(
             visit: visit, asker: asker, way: way,
-            app: try reception.label(of: asker.apiToken.container))
+            app: try accountUseCases.label(of: asker.apiToken.container))
         switch visit.action {
         case .signIn, .typeCode, .usePasskey: return try signIn(asking)
         case .letAppIn: return try proceed(asking)
         case .switchAccount:
-            if let signedIn = visit.signedIn { try reception.sessions.end(signedIn.session) }
+            if let signedIn = visit.signedIn { try accountUseCases.sessions.end(signedIn.session) }
             var answer = PageAnswer.redirect(to: request.target)
             answer.headers.append(request.cookies.setting(.session, to: "", seconds: 0))
             return answer
@@ -85,7 +85,7 @@ extension Pages {
 
     private func show(_ asking: Asking) throws -> PageAnswer {
         guard let signedIn = asking.visit.signedIn else { return try form(asking) }
-        let hasConsent = try reception.handOver.hasConsent(
+        let hasConsent = try accountUseCases.handOver.hasConsent(
             of: signedIn.account.id, for: asking.asker)
         let app = asking.app.name
         let title = hasConsent ? Phrase.proceedTo : Phrase.consentTitle
@@ -132,7 +132,7 @@ extension Pages {
         case .signedIn(let account, let isKept, let cookies):
             // The next page asks people who have not agreed yet.
             var answer =
-                try reception.handOver.hasConsent(of: account.id, for: asking.asker)
+                try accountUseCases.handOver.hasConsent(of: account.id, for: asking.asker)
                 ? try finish(asking, account.id, isKept: isKept)
                 : PageAnswer.redirect(to: asking.visit.request.target)
             answer.headers += cookies
@@ -145,14 +145,14 @@ extension Pages {
             return .redirect(to: asking.visit.request.target)
         }
         let life = signedIn.session.expiresAt - signedIn.session.madeAt
-        let isKept = life > Milliseconds(reception.settings.sessionSeconds) * 1_000
+        let isKept = life > Milliseconds(accountUseCases.settings.sessionSeconds) * 1_000
         return try finish(asking, signedIn.account.id, isKept: isKept)
     }
 
     private func finish(
         _ asking: Asking, _ account: AccountID, isKept: Bool
     ) throws -> PageAnswer {
-        let parcel = try reception.handOver.finish(
+        let parcel = try accountUseCases.handOver.finish(
             for: account, asking.asker, asking.way, isKept: isKept,
             device: asking.visit.request.device, now: asking.visit.request.now)
         switch parcel {
@@ -207,7 +207,7 @@ extension Pages {
             let code = body["code"]?.string, let verifier = body["code_verifier"]?.string
         else { return Self.json(400, "expected an object with code and code_verifier", request) }
         guard
-            let made = try reception.handOver.trade(
+            let made = try accountUseCases.handOver.trade(
                 code: code, verifier: verifier, now: request.now)
         else { return Self.json(400, "the code is not good, or the verifier not its own", request) }
         var writer = JSONWriter(reserving: 360)

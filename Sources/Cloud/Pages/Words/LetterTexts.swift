@@ -40,9 +40,10 @@ package enum LetterTexts {
             return letter(
                 .letterInvitation, Phrase.letterInvitationText.text,
                 "\(base)/sign-in/welcome/\(secret)", unasked)
-        case .accountExists(let place):
+        case .accountExists(let returnPath):
             return letter(
-                .letterExists, Phrase.letterExistsText.text, base + self.place(place), unasked)
+                .letterExists, Phrase.letterExistsText.text, base + self.returnPath(returnPath),
+                unasked)
         case .code(let code):
             return letter(
                 .letterCode, Phrase.letterCodeText.text, spaced(code),
@@ -67,16 +68,19 @@ package enum LetterTexts {
                     .letterInvitation,
                     Phrase.messageInvitation.text(["link": "\(base)/sign-in/welcome/\(secret)"])
                 )
-            case .accountExists(let place):
-                (.letterExists, Phrase.messageExists.text(["link": base + self.place(place)]))
+            case .accountExists(let returnPath):
+                (
+                    .letterExists,
+                    Phrase.messageExists.text(["link": base + self.returnPath(returnPath)])
+                )
             case .code(let code): (.letterCode, Phrase.messageCode.text(["code": spaced(code)]))
             case .device(let device): (.letterDevice, news(of: device))
             }
         return LetterText(subject: subject.text, body: body)
     }
 
-    private static func place(_ place: String?) -> String {
-        SharePlace(place)?.path ?? "/sign-in"
+    private static func returnPath(_ returnPath: String?) -> String {
+        ShareReturnPath(returnPath)?.path ?? "/sign-in"
     }
 
     private static func spaced(_ code: String) -> String { "\(code.prefix(4)) \(code.suffix(4))" }

@@ -44,7 +44,7 @@ enum Texts {
     static func shares(_ thing: SharedThing) -> Markup {
         let owner: Markup = thing.owner.isEmpty ? "\(Phrase.somebody)" : strong(thing.owner)
         let phrase: Phrase =
-            switch (thing.standing, thing.mayWrite) {
+            switch (thing.participation, thing.mayWrite) {
             case (.owner, _): .shareOwn
             case (.joined, false): .shareJoinedRead
             case (.joined, true): .shareJoinedWrite

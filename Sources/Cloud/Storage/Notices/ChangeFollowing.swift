@@ -9,20 +9,20 @@ package struct FollowerName: Hashable, Sendable {
     package init(_ text: StaticString) { self.text = "\(text)" }
 }
 
-/// A group of records for which a follower wants the former version with each change.
-package struct FormerWanted: Hashable, Sendable {
-    package enum Place: Hashable, Sendable {
+/// A group of records for which a follower wants the previous version with each change.
+package struct PreviousVersionNeed: Hashable, Sendable {
+    package enum Scope: Hashable, Sendable {
         /// All zones of an owner, also those made later; the owner 0 stands for the public database.
         case owner(OwnerNumber)
         case zone(ZoneNumber)
     }
 
-    package let place: Place
+    package let scope: Scope
     /// The number of a record type in the store's schema; nil for all types.
     package let type: Int64?
 
-    package init(_ place: Place, type: Int64? = nil) {
-        self.place = place
+    package init(_ scope: Scope, type: Int64? = nil) {
+        self.scope = scope
         self.type = type
     }
 }
@@ -75,18 +75,18 @@ package struct FollowedChange {
     package let author: ChangeAuthor?
     /// The record as the change left it, or its tombstone.
     ///
-    /// Nil when a later change has replaced it, unless that change had to keep the former version of the
+    /// Nil when a later change has replaced it, unless that change had to keep the previous version of the
     /// record.
     package let version: StoredVersion?
     /// The record as it was before the change.
     ///
     /// Nil when the record did not exist, and when no follower wanted former versions as the change was made.
-    package let former: StoredVersion?
+    package let previous: StoredVersion?
 
     package init(
         position: Position, kind: ChangeKind, zone: ZoneNumber, record: RecordNumber?,
         name: RecordName?, person: UserRecordName?, type: Int64?, wasAlive: Bool,
-        author: ChangeAuthor?, version: StoredVersion?, former: StoredVersion?
+        author: ChangeAuthor?, version: StoredVersion?, previous: StoredVersion?
     ) {
         self.position = position
         self.kind = kind
@@ -98,7 +98,7 @@ package struct FollowedChange {
         self.wasAlive = wasAlive
         self.author = author
         self.version = version
-        self.former = former
+        self.previous = previous
     }
 }
 
@@ -160,12 +160,12 @@ package protocol ChangeFollowing: AnyObject {
     /// Sets for which records the follower wants former versions from now on; replaces what it wanted before.
     ///
     /// Only a follower may call it: nobody else gets former versions.
-    func want(_ wanted: Set<FormerWanted>, for follower: FollowerName) throws
+    func want(_ wanted: Set<PreviousVersionNeed>, for follower: FollowerName) throws
 
     /// Adds records for which a follower wants former versions.
     ///
     /// Costs little when the follower wants them already.
-    func wantAlso(_ wanted: FormerWanted, for follower: FollowerName) throws
+    func wantAlso(_ wanted: PreviousVersionNeed, for follower: FollowerName) throws
 
     /// Notes that a follower has dealt with all changes through a position; the note never moves back.
     func advance(_ follower: FollowerName, through position: Position) throws

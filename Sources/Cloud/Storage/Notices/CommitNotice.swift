@@ -1,7 +1,7 @@
 import CloudModel
 
 /// A part of a store whose changes somebody may wait for.
-package enum StorePlace: Hashable, Sendable {
+package enum StorePart: Hashable, Sendable {
     /// Any change that took a position.
     case anything
     /// The zones of an owner: records of one changed, or one was made or deleted.
@@ -28,11 +28,11 @@ package enum StorePlace: Hashable, Sendable {
 package struct CommitNotice: Sendable, Equatable {
     /// The store's last position after the commit; a read that begins now sees everything up to it.
     package let position: Position
-    /// The places that changed and for which somebody was waiting.
-    package let places: Set<StorePlace>
+    /// The parts of the store that changed and for which somebody was waiting.
+    package let parts: Set<StorePart>
 
-    package init(position: Position, places: Set<StorePlace>) {
+    package init(position: Position, parts: Set<StorePart>) {
         self.position = position
-        self.places = places
+        self.parts = parts
     }
 }

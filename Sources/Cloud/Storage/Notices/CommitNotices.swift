@@ -26,12 +26,12 @@ package final class CommitNotices: Sendable {
         /// How many commits were told.
         var count: UInt64 = 0
         var position: Position = 0
-        var watches: [StorePlace: [ObjectIdentifier: CommitWatch]] = [:]
+        var watches: [StorePart: [ObjectIdentifier: CommitWatch]] = [:]
     }
 
     /// Those whom one commit concerns.
     private struct Concerned {
-        var places: Set<StorePlace> = []
+        var parts: Set<StorePart> = []
         var watches: [[ObjectIdentifier: CommitWatch]] = []
     }
 
@@ -52,22 +52,22 @@ package final class CommitNotices: Sendable {
     package var waitCount: Int { state.withLock { $0.watches.values.reduce(0) { $0 + $1.count } } }
 
     /// How many wait for one place.
-    package func waitCount(for place: StorePlace) -> Int {
-        state.withLock { $0.watches[place]?.count ?? 0 }
+    package func waitCount(for part: StorePart) -> Int {
+        state.withLock { $0.watches[part]?.count ?? 0 }
     }
 
     /// Begins to wait for the next commit that changes one of some places.
     ///
     /// - Parameter mark: noted before the last look; nil when the look is still to come. If anything was
     ///   committed since the mark, the watch has moved already.
-    package func watch(_ places: Set<StorePlace>, since mark: Mark? = nil) -> CommitWatch {
-        let watch = CommitWatch(places, of: self)
+    package func watch(_ parts: Set<StorePart>, since mark: Mark? = nil) -> CommitWatch {
+        let watch = CommitWatch(parts, of: self)
         let missed = state.withLock { state -> CommitNotice? in
             if let mark, mark.count != state.count {
-                return CommitNotice(position: state.position, places: [])
+                return CommitNotice(position: state.position, parts: [])
             }
-            for place in places {
-                state.watches[place, default: [:]][ObjectIdentifier(watch)] = watch
+            for part in parts {
+                state.watches[part, default: [:]][ObjectIdentifier(watch)] = watch
             }
             return nil
         }
@@ -83,7 +83,7 @@ package final class CommitNotices: Sendable {
     ///   - position: the store's last position.
     ///   - tellMoved: called only while somebody waits; hands in each place that changed, once or more often.
     package func committed(
-        through position: Position, _ tellMoved: (_ moved: (StorePlace) -> Void) -> Void
+        through position: Position, _ tellMoved: (_ moved: (StorePart) -> Void) -> Void
     ) {
         tell { state, concerned in
             state.position = position
@@ -95,16 +95,16 @@ package final class CommitNotices: Sendable {
     /// Wakes all waiters, because the store is about to go or to begin anew: they look again and find out.
     package func wakeAll() {
         tell { state, concerned in
-            for place in state.watches.keys { Self.take(place, from: &state, into: &concerned) }
+            for part in state.watches.keys { Self.take(part, from: &state, into: &concerned) }
         }
     }
 
     /// Takes a whole table out, however many wait in it, so that the writer does not wait for them.
     private static func take(
-        _ place: StorePlace, from state: inout State, into concerned: inout Concerned
+        _ part: StorePart, from state: inout State, into concerned: inout Concerned
     ) {
-        guard let waiting = state.watches.removeValue(forKey: place) else { return }
-        concerned.places.insert(place)
+        guard let waiting = state.watches.removeValue(forKey: part) else { return }
+        concerned.parts.insert(part)
         concerned.watches.append(waiting)
     }
 
@@ -113,15 +113,15 @@ package final class CommitNotices: Sendable {
             state.count &+= 1
             var concerned = Concerned()
             find(&state, &concerned)
-            guard !concerned.places.isEmpty else { return nil }
+            guard !concerned.parts.isEmpty else { return nil }
             return (
-                CommitNotice(position: state.position, places: concerned.places), concerned.watches
+                CommitNotice(position: state.position, parts: concerned.parts), concerned.watches
             )
         }
         guard let (notice, watches) = told else { return }
         Self.queue.async {
             for watch in watches.lazy.flatMap(\.values) {
-                if watch.places.count > 1 { self.forget(watch) }
+                if watch.parts.count > 1 { self.forget(watch) }
                 watch.move(notice)
             }
         }
@@ -133,38 +133,38 @@ package final class CommitNotices: Sendable {
     /// must hear of, if no commit that moves the place comes meanwhile.
     ///
     /// - Returns: false when nobody takes it, and when one waits there who only looks for themselves.
-    package func hand(_ handed: HandedNotice, at place: StorePlace) -> Bool {
-        while let watch = takeOne(at: place) {
+    package func hand(_ handed: HandedNotice, at part: StorePart) -> Bool {
+        while let watch = takeOne(at: part) {
             if watch.hand(handed) { return true }
         }
         return false
     }
 
-    private func takeOne(at place: StorePlace) -> CommitWatch? {
+    private func takeOne(at part: StorePart) -> CommitWatch? {
         state.withLock { state in
             // Nothing holds the list by then: it would be copied for each that is taken out of it.
-            let first = state.watches[place].flatMap {
+            let first = state.watches[part].flatMap {
                 $0.values.allSatisfy(\.takes) ? $0.first : nil
             }
             guard let (key, watch) = first else { return nil }
-            for place in watch.places { Self.drop(key, at: place, from: &state) }
+            for part in watch.parts { Self.drop(key, at: part, from: &state) }
             return watch
         }
     }
 
     private static func drop(
-        _ key: ObjectIdentifier, at place: StorePlace, from state: inout State
+        _ key: ObjectIdentifier, at part: StorePart, from state: inout State
     ) {
-        guard state.watches[place]?.removeValue(forKey: key) != nil,
-            state.watches[place]?.isEmpty == true
+        guard state.watches[part]?.removeValue(forKey: key) != nil,
+            state.watches[part]?.isEmpty == true
         else { return }
-        state.watches[place] = nil
+        state.watches[part] = nil
     }
 
     func forget(_ watch: CommitWatch) {
         state.withLock { state in
-            for place in watch.places {
-                Self.drop(ObjectIdentifier(watch), at: place, from: &state)
+            for part in watch.parts {
+                Self.drop(ObjectIdentifier(watch), at: part, from: &state)
             }
         }
     }

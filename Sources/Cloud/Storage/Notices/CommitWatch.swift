@@ -17,12 +17,12 @@ package final class CommitWatch: Sendable {
         case over
     }
 
-    package let places: Set<StorePlace>
+    package let parts: Set<StorePart>
     private let notices: CommitNotices
     private let stage = Mutex(Stage.looking)
 
-    init(_ places: Set<StorePlace>, of notices: CommitNotices) {
-        self.places = places
+    init(_ parts: Set<StorePart>, of notices: CommitNotices) {
+        self.parts = parts
         self.notices = notices
     }
 

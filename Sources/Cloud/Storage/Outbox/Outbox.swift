@@ -14,7 +14,7 @@ package struct NoticeNumber: Hashable, Sendable, Comparable {
 /// What the server checks again just before it sends a notice (rulings.md 58).
 ///
 /// It checks whether the notice's user may still see what the notice tells of.
-package struct NoticeGround: Hashable, Sendable {
+package struct NoticeCondition: Hashable, Sendable {
     /// The zone of another owner that the notice tells of; nil when it tells of no such zone.
     package var zone: ZoneNumber?
     /// The number of the type of the public record that the notice tells of; nil when it tells of none.
@@ -35,7 +35,7 @@ package struct NewNotice: Sendable, Equatable {
     /// Tells repeats from news: all notices of one change have the same (rulings.md 58).
     package var identifier: String
     package var scope: DatabaseScope
-    package var ground: NoticeGround
+    package var condition: NoticeCondition
     /// A notice of the same destination and key that still waits is replaced by this one; nil for none.
     package var mergeKey: [UInt8]?
     /// Lets a push service replace this notice by a later one with the same value; nil for none.
@@ -45,13 +45,14 @@ package struct NewNotice: Sendable, Equatable {
 
     package init(
         destination: DestinationNumber, identifier: String, scope: DatabaseScope,
-        ground: NoticeGround = NoticeGround(), mergeKey: [UInt8]? = nil, collapseID: String? = nil,
+        condition: NoticeCondition = NoticeCondition(), mergeKey: [UInt8]? = nil,
+        collapseID: String? = nil,
         payload: [UInt8]
     ) {
         self.destination = destination
         self.identifier = identifier
         self.scope = scope
-        self.ground = ground
+        self.condition = condition
         self.mergeKey = mergeKey
         self.collapseID = collapseID
         self.payload = payload
@@ -64,21 +65,21 @@ package struct StoredNotice: Sendable, Equatable {
     package let destination: DestinationNumber
     package let identifier: String
     package let scope: DatabaseScope
-    package let ground: NoticeGround
+    package let condition: NoticeCondition
     package let collapseID: String?
     package let payload: [UInt8]
     package let madeAt: Milliseconds
 
     package init(
         number: NoticeNumber, destination: DestinationNumber, identifier: String,
-        scope: DatabaseScope, ground: NoticeGround = NoticeGround(), collapseID: String?,
+        scope: DatabaseScope, condition: NoticeCondition = NoticeCondition(), collapseID: String?,
         payload: [UInt8], madeAt: Milliseconds
     ) {
         self.number = number
         self.destination = destination
         self.identifier = identifier
         self.scope = scope
-        self.ground = ground
+        self.condition = condition
         self.collapseID = collapseID
         self.payload = payload
         self.madeAt = madeAt

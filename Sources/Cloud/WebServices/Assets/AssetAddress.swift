@@ -8,7 +8,7 @@ import Cryptography
 /// `/assets/{container}/{environment}/up/{token}` is an upload,
 /// `/assets/{container}/{environment}/{digest}/{any name}?e={expiry}&w={whose}&s={signature}` a download.
 struct AssetAddress {
-    enum Place {
+    enum Resource {
         case upload(token: String)
         /// The rest of the path is a name of the client's choice.
         case file(AssetDigest, name: ArraySlice<UInt8>, AssetLinkProof)
@@ -23,7 +23,7 @@ struct AssetAddress {
 
     let container: ContainerID
     let environment: Environment
-    let place: Place
+    let resource: Resource
 
     private static let prefix = Array("/assets/".utf8)
 
@@ -55,14 +55,14 @@ struct AssetAddress {
         self.container = container
         self.environment = environment
         if segments[2].elementsEqual(AssetTokens.uploadSegment.utf8) {
-            place = .upload(token: String(decoding: segments[3], as: UTF8.self))
+            resource = .upload(token: String(decoding: segments[3], as: UTF8.self))
             return
         }
         guard let digest = AssetDigest(hexadecimal: Array(segments[2])),
             let expires = query.text("e").flatMap({ Int64($0) }),
             let signature = query.text("s")
         else { return nil }
-        place = .file(
+        resource = .file(
             digest, name: segments[3],
             AssetLinkProof(
                 expires: expires, origin: query.text("w") ?? "",

@@ -18,14 +18,14 @@ final class AssetResponder: Sendable {
     private let workers: AssetWorkers
     let counters = AssetCounters()
     private let tus: TusResponder
-    private let origins: StandingOrigins
+    private let origins: OriginValidity
 
     init(_ dependencies: ProtocolResponder.Dependencies) {
         stores = dependencies.stores
         options = dependencies.assets
         clock = dependencies.clock
         random = dependencies.random
-        origins = StandingOrigins(
+        origins = OriginValidity(
             catalog: dependencies.catalog, limits: dependencies.limits)
         workers = AssetWorkers(name: "asset", Self.workOptions(options, dependencies.workers))
         tus = TusResponder(
@@ -62,9 +62,9 @@ final class AssetResponder: Sendable {
     private func answer(
         _ exchange: Exchange, _ address: AssetAddress, _ store: OpenStore
     ) throws {
-        switch address.place {
+        switch address.resource {
         case .upload(let token) where TusResponder.serves(exchange.request):
-            try tus.respond(exchange, at: place(token, address, store, exchange))
+            try tus.respond(exchange, at: target(token, address, store, exchange))
         case .upload:
             let sink = try sink(for: exchange, address, store, stream: BodyStream { _ in })
             sink.end()
@@ -87,7 +87,7 @@ final class AssetResponder: Sendable {
             let download = AssetDownload(
                 digest: digest, name: name, secondsLeft: proof.expires - clock.now() / 1_000,
                 counters: counters)
-            download.answer(exchange, from: store.depot.storage) { work in
+            download.answer(exchange, from: store.assetStore.storage) { work in
                 exchange.stopWhenAbandoned()
                 try self.workers.submit(
                     .short, for: .reader(exchange.request.client), stop: exchange.stop, work)
@@ -103,10 +103,10 @@ final class AssetResponder: Sendable {
         }
         let late = LateSink()
         let isKnown = withStore(exchange, whenRefused: { late.become(nil) }) { address, store in
-            if case .upload(let token) = address.place, TusResponder.serves(exchange.request) {
+            if case .upload(let token) = address.resource, TusResponder.serves(exchange.request) {
                 late.become(
                     try self.tus.receive(
-                        exchange, at: self.place(token, address, store, exchange), stream: stream))
+                        exchange, at: self.target(token, address, store, exchange), stream: stream))
             } else {
                 late.become(try self.sink(for: exchange, address, store, stream: stream))
             }
@@ -131,7 +131,7 @@ final class AssetResponder: Sendable {
             do {
                 let store = try result.get()
                 exchange.note { $0.address = RequestAddress(address) }
-                let allowed = address.place.methods
+                let allowed = address.resource.methods
                 guard allowed.contains(exchange.request.method) else {
                     exchange.refuseMethod(allowed)
                     whenRefused()
@@ -161,16 +161,16 @@ final class AssetResponder: Sendable {
         exchange.sendPreflight(methods: AllowedMethods.upload.text)
     }
 
-    /// - Throws: `Fault` NOT_FOUND when this is not an upload URL of this store; as `StandingOrigins`.
-    private func place(
+    /// - Throws: `Fault` NOT_FOUND when this is not an upload URL of this store; as `OriginValidity`.
+    private func target(
         _ token: String, _ address: AssetAddress, _ store: OpenStore,
         _ exchange: Exchange
-    ) throws -> TusResponder.Place {
+    ) throws -> TusResponder.Target {
         guard let grant = store.assetTokens.uploadGrant(token) else { throw Self.notFound }
         try origins.require(
             grant.origin, in: address.container, store.storage, loop: exchange.request.loop)
         exchange.note { $0.operation = "assets/receive" }
-        return TusResponder.Place(
+        return TusResponder.Target(
             token: token, store: store, use: receiving(store), queue: line(of: grant),
             uploader: grant.identity)
     }
@@ -181,7 +181,7 @@ final class AssetResponder: Sendable {
 
     private func receiving(_ store: OpenStore) -> ReceiveAsset {
         ReceiveAsset(
-            store.storage, depot: store.depot, tokens: store.assetTokens, random: random)
+            store.storage, assetStore: store.assetStore, tokens: store.assetTokens, random: random)
     }
 
     private func sink(
@@ -189,7 +189,7 @@ final class AssetResponder: Sendable {
         stream: BodyStream
     ) throws -> AssetUploadSink {
         let request = exchange.request
-        guard case .upload(let token) = address.place,
+        guard case .upload(let token) = address.resource,
             request.method == .post || request.method == .put
         else { throw Fault.badRequest("an asset is uploaded by POST or PUT to its upload URL") }
         guard let grant = store.assetTokens.uploadGrant(token) else { throw Self.notFound }
@@ -206,7 +206,7 @@ final class AssetResponder: Sendable {
         }
         let sink = AssetUploadSink(
             exchange, stream: stream, form: form, bytesMax: options.bytesMax,
-            depot: store.depot, use: receiving(store),
+            assetStore: store.assetStore, use: receiving(store),
             grant: grant, tokens: store.assetTokens, queue: line(of: grant), counters: counters)
         sink.begin(expectedBytes: length ?? 0)
         return sink

@@ -11,7 +11,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
     private let exchange: Exchange
     private let stream: BodyStream
     private let bytesMax: Int
-    private let depot: AssetStore
+    private let assetStore: AssetStore
     private let use: ReceiveAsset
     private let grant: AssetTokens.UploadGrant
     private let tokens: AssetTokens
@@ -24,14 +24,15 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
 
     init(
         _ exchange: Exchange, stream: BodyStream, form: MultipartForm?, bytesMax: Int,
-        depot: AssetStore, use: ReceiveAsset, grant: AssetTokens.UploadGrant, tokens: AssetTokens,
+        assetStore: AssetStore, use: ReceiveAsset, grant: AssetTokens.UploadGrant,
+        tokens: AssetTokens,
         queue: AssetLine, counters: AssetCounters
     ) {
         self.exchange = exchange
         self.stream = stream
         self.form = form
         self.bytesMax = bytesMax
-        self.depot = depot
+        self.assetStore = assetStore
         self.use = use
         self.grant = grant
         self.tokens = tokens
@@ -44,7 +45,7 @@ final class AssetUploadSink: BodySink, @unchecked Sendable {
         counters.change { $0.uploadsActive += 1 }
         queue.async {
             do {
-                self.upload = try self.depot.storage.begin(expectedBytes: expectedBytes)
+                self.upload = try self.assetStore.storage.begin(expectedBytes: expectedBytes)
             } catch {
                 self.fail(error)
             }

@@ -177,7 +177,7 @@ struct MultipartForm {
         _ rest: inout ArraySlice<UInt8>
     ) -> (before: ArraySlice<UInt8>, isFound: Bool) {
         let delimiter = delimiter
-        let place = rest.withUnsafeBytes { bytes -> (offset: Int, isFound: Bool) in
+        let match = rest.withUnsafeBytes { bytes -> (offset: Int, isFound: Bool) in
             guard let base = bytes.baseAddress else { return (0, false) }
             var from = 0
             while from < bytes.count {
@@ -193,10 +193,10 @@ struct MultipartForm {
             }
             return (bytes.count, false)
         }
-        let middle = rest.startIndex + place.offset
+        let middle = rest.startIndex + match.offset
         let before = rest[..<middle]
-        rest = rest[(middle + (place.isFound ? delimiter.count : 0))...]
-        return (before, place.isFound)
+        rest = rest[(middle + (match.isFound ? delimiter.count : 0))...]
+        return (before, match.isFound)
     }
 
     private mutating func count(_ bytes: Int) throws {

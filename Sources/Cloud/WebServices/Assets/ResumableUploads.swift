@@ -82,12 +82,12 @@ final class ResumableUploads: Sendable {
     /// Adds an upload, in place of the token's former one.
     func add(_ upload: ResumableUpload, _ token: String, now: Milliseconds) {
         let expires = now + lifeMilliseconds
-        let former = entries.withLock { entries in
-            let former = entries[token]?.upload
+        let previous = entries.withLock { entries in
+            let previous = entries[token]?.upload
             entries[token] = Entry(upload: upload, expires: expires)
-            return former
+            return previous
         }
-        former?.queue.async { former?.giveWay() }
+        previous?.queue.async { previous?.giveWay() }
     }
 
     /// Adds an upload that an earlier process began, unless another request has just done so.

@@ -19,7 +19,7 @@ struct TusResponder {
     let counters: AssetCounters
 
     /// What an upload URL leads to.
-    struct Place {
+    struct Target {
         let token: String
         let store: OpenStore
         let use: ReceiveAsset
@@ -55,44 +55,44 @@ struct TusResponder {
     }
 
     /// A request without a body.
-    func respond(_ exchange: Exchange, at place: Place) throws {
+    func respond(_ exchange: Exchange, at target: Target) throws {
         let request = exchange.request
         switch request.method {
         case .get:
-            let (upload, _) = try find(place)
+            let (upload, _) = try find(target)
             upload.queue.async {
                 upload.finished { outcome in
                     exchange.finish(
                         outcome.map {
-                            AssetUploadSink.answer($0, place.store.assetTokens)
+                            AssetUploadSink.answer($0, target.store.assetTokens)
                         })
                 }
             }
         case .head:
             try checkVersion(exchange)
-            let (upload, expires) = try find(place)
+            let (upload, expires) = try find(target)
             upload.queue.async { self.answerOffset(exchange, of: upload, expires: expires) }
         case .delete:
             try checkVersion(exchange)
-            let (upload, _) = try find(place)
-            uploads.end(upload, place.token) {
+            let (upload, _) = try find(target)
+            uploads.end(upload, target.token) {
                 exchange.answer(HTTPResponse(status: 204, headers: exchange.bodilessHeaders))
             }
         default:
-            let sink = try receive(exchange, at: place, stream: BodyStream { _ in })
+            let sink = try receive(exchange, at: target, stream: BodyStream { _ in })
             sink.end()
         }
     }
 
     /// A request that brings bytes.
     func receive(
-        _ exchange: Exchange, at place: Place, stream: BodyStream
+        _ exchange: Exchange, at target: Target, stream: BodyStream
     ) throws -> any BodySink {
         try checkVersion(exchange)
         let request = exchange.request
         let sink: TusSink
         if request.method == .post {
-            sink = try create(exchange, at: place, stream: stream)
+            sink = try create(exchange, at: target, stream: stream)
         } else {
             guard request.method == .other("PATCH") else {
                 throw Fault.badRequest("this request has no body")
@@ -101,10 +101,10 @@ struct TusResponder {
             guard let offset = Self.number(request.headers["upload-offset"]) else {
                 throw Fault.badRequest("Upload-Offset: expected the number of bytes sent so far")
             }
-            let (upload, _) = try find(place)
+            let (upload, _) = try find(target)
             sink = TusSink(
                 exchange, stream: stream, upload: upload, offset: offset, isNew: false,
-                renew: renewal(of: upload, place.token))
+                renew: renewal(of: upload, target.token))
         }
         sink.begin(count: Self.number(request.headers["content-length"]) ?? 0)
         return sink
@@ -112,10 +112,10 @@ struct TusResponder {
 
     /// Begins an upload, with its first bytes if the request has some.
     private func create(
-        _ exchange: Exchange, at place: Place, stream: BodyStream
+        _ exchange: Exchange, at target: Target, stream: BodyStream
     ) throws -> TusSink {
         let request = exchange.request
-        guard let grant = place.store.assetTokens.uploadGrant(place.token),
+        guard let grant = target.store.assetTokens.uploadGrant(target.token),
             clock.now() / 1_000 < grant.expires
         else { throw AssetResponder.expiredUpload }
         guard let length = Self.number(request.headers["upload-length"]) else {
@@ -125,18 +125,19 @@ struct TusResponder {
         if request.headers["content-length"] != "0", request.headers["content-type"] != nil {
             try checkType(request)
         }
-        try uploads.reserve(for: place.uploader)
+        try uploads.reserve(for: target.uploader)
         // Only on the queue may a storage take its time: the file is begun there.
         let upload = ResumableUpload(
             DeferredUpload(
-                place.store.depot.storage, name: Self.name(of: place.token, grant.identity), length),
+                target.store.assetStore.storage, name: Self.name(of: target.token, grant.identity),
+                length),
             length: length,
-            identity: grant.identity, use: place.use, queue: place.queue, counters: counters,
-            onOver: { [uploads] in uploads.release(of: place.uploader) })
-        uploads.add(upload, place.token, now: clock.now())
+            identity: grant.identity, use: target.use, queue: target.queue, counters: counters,
+            onOver: { [uploads] in uploads.release(of: target.uploader) })
+        uploads.add(upload, target.token, now: clock.now())
         return TusSink(
             exchange, stream: stream, upload: upload, offset: 0, isNew: true,
-            renew: renewal(of: upload, place.token))
+            renew: renewal(of: upload, target.token))
     }
 
     private func renewal(
@@ -169,20 +170,20 @@ struct TusResponder {
     }
 
     private func find(
-        _ place: Place
+        _ target: Target
     ) throws(Fault) -> (upload: ResumableUpload, expires: Milliseconds) {
-        if let found = try uploads.find(place.token, now: clock.now()) { return found }
-        let storage = place.store.depot.storage
-        guard let grant = place.store.assetTokens.uploadGrant(place.token) else {
+        if let found = try uploads.find(target.token, now: clock.now()) { return found }
+        let storage = target.store.assetStore.storage
+        guard let grant = target.store.assetTokens.uploadGrant(target.token) else {
             throw ResumableUpload.gone
         }
-        let name = Self.name(of: place.token, grant.identity)
+        let name = Self.name(of: target.token, grant.identity)
         guard storage.canResume(name) else { throw ResumableUpload.gone }
-        return try uploads.findOrAdd(place.token, of: place.uploader, now: clock.now()) {
+        return try uploads.findOrAdd(target.token, of: target.uploader, now: clock.now()) {
             ResumableUpload(
-                resuming: { try storage.resume(name) }, identity: grant.identity, use: place.use,
-                queue: place.queue, counters: counters,
-                onOver: { [uploads] in uploads.release(of: place.uploader) })
+                resuming: { try storage.resume(name) }, identity: grant.identity, use: target.use,
+                queue: target.queue, counters: counters,
+                onOver: { [uploads] in uploads.release(of: target.uploader) })
         }
     }
 

@@ -21,7 +21,7 @@ struct CourierInbox: Sendable {
     }
 
     /// What one look has found.
-    struct Found: Sendable {
+    struct PendingNotices: Sendable {
         let destination: StoredDestination
         let user: UserRecordName
         let notices: [StoredNotice]
@@ -30,7 +30,7 @@ struct CourierInbox: Sendable {
     private enum Outcome {
         case unknown
         case ended(DestinationNumber)
-        case found(Found, lost: [NoticeNumber])
+        case found(PendingNotices, lost: [NoticeNumber])
     }
 
     /// The notices that wait, in order, without those that their user may no longer see.
@@ -42,7 +42,7 @@ struct CourierInbox: Sendable {
     func look(
         for key: [UInt8], after number: NoticeNumber, limit most: Int, in storage: any Store,
         by reader: StoreReader = StoreReader(loop: nil), taking take: (NoticeNumber) -> Bool
-    ) throws -> Found? {
+    ) throws -> PendingNotices? {
         let outcome = try storage.read(by: reader) { snapshot -> Outcome in
             guard let destination = try snapshot.destination(.courier, key: key),
                 let user = destination.user
@@ -64,7 +64,7 @@ struct CourierInbox: Sendable {
                 if page.count < Self.pageNotices { break }
             }
             return .found(
-                Found(destination: destination, user: user, notices: notices), lost: lost)
+                PendingNotices(destination: destination, user: user, notices: notices), lost: lost)
         }
         switch outcome {
         case .unknown: return nil

@@ -191,7 +191,7 @@ extension CourierResponder {
         held.hold(
             poll.exchange,
             EarlyAnswer(
-                places: [.destination(number)], outcome: .success([]),
+                parts: [.destination(number)], outcome: .success([]),
                 millisecondsMax: dependencies.limits.courierPollSeconds * 1_000), notices,
             since: mark, for: nil, after: wait, answerHanded: { self.send($1, to: poll) }
         ) { self.resume(poll, after: $0) }
@@ -245,7 +245,7 @@ extension CourierResponder {
 extension CourierResponder {
     /// Begins an event stream with what waits; where too many wait already, it ends there.
     private func stream(
-        _ found: CourierInbox.Found, to poll: Poll, from storage: any Store,
+        _ found: CourierInbox.PendingNotices, to poll: Poll, from storage: any Store,
         since mark: CommitNotices.Mark
     ) throws(Fault) {
         acknowledge(poll.form.seen, found.destination.number, in: storage)
@@ -263,7 +263,7 @@ extension CourierResponder {
         let stream = CourierStream(
             poll.address, found, seen: poll.form.seen, storage.notices, watch: watch, for: exchange,
             in: poll.slot, at: dependencies.uptime(),
-            CourierStream.Surroundings(
+            CourierStream.Context(
                 inbox: inbox, streams: streams, claims: claims, stores: dependencies.stores,
                 workers: workers, limits: dependencies.limits))
         guard streams.add(stream) else {

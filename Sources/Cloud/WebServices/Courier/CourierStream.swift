@@ -14,7 +14,7 @@ final class CourierStream: Sendable {
     static let pieceNotices = 16
 
     /// What a stream needs of the rest of the courier.
-    struct Surroundings: Sendable {
+    struct Context: Sendable {
         let inbox: CourierInbox
         let streams: CourierStreams
         let claims: CourierClaims
@@ -49,7 +49,7 @@ final class CourierStream: Sendable {
         var checkedVersion: Int?
     }
 
-    private let around: Surroundings
+    private let context: Context
     private let address: CourierAddress
     private let destination: StoredDestination
     private let notices: CommitNotices
@@ -66,12 +66,12 @@ final class CourierStream: Sendable {
     ///   - seen: the last notice that the client has acknowledged.
     ///   - watch: of the destination, from before that was found.
     init(
-        _ address: CourierAddress, _ found: CourierInbox.Found, seen: NoticeNumber,
+        _ address: CourierAddress, _ found: CourierInbox.PendingNotices, seen: NoticeNumber,
         _ notices: CommitNotices, watch: CommitWatch, for exchange: Exchange, in slot: PollSlot,
-        at uptime: UInt64, _ around: Surroundings
+        at uptime: UInt64, _ context: Context
     ) {
         self.address = address
-        self.around = around
+        self.context = context
         self.slot = slot
         destination = found.destination
         self.notices = notices
@@ -89,7 +89,7 @@ final class CourierStream: Sendable {
     ///
     /// - Parameter count: the notices in it.
     func hasSent(_ isSent: Bool, count: Int) {
-        around.claims.note(sent: isSent ? count : 0, cut: isSent ? 0 : count)
+        context.claims.note(sent: isSent ? count : 0, cut: isSent ? 0 : count)
         guard isSent else { return leave() }
         goOn()
     }
@@ -100,7 +100,7 @@ final class CourierStream: Sendable {
     private func goOn() {
         let next = state.withLock { state -> Next in
             guard case .busy = state.stage else { return .nothing }
-            let isFull = state.count >= around.limits.streamEventsMax
+            let isFull = state.count >= context.limits.streamEventsMax
             if state.mustEnd || isFull { return .end(isFull) }
             if state.mustLook { return .look }
             state.stage = .waiting
@@ -127,15 +127,15 @@ final class CourierStream: Sendable {
 
     private func lookSoon() {
         // NB: what was admitted before is not refused.
-        try? around.workers.submit(
+        try? context.workers.submit(
             .short, for: principal, isAdmitted: true, stop: stop, drop: { self.leave() }
         ) { self.look() }
     }
 
     /// Looks for what is new; on a worker, while the stream is busy.
     private func look() {
-        guard let store = around.stores.known(address.container, address.environment) else {
-            return around.stores.open(address.container, address.environment) { result in
+        guard let store = context.stores.known(address.container, address.environment) else {
+            return context.stores.open(address.container, address.environment) { result in
                 switch result {
                 case .success: self.lookSoon()
                 case .failure: self.sendLast()
@@ -143,16 +143,16 @@ final class CourierStream: Sendable {
             }
         }
         let watch = notices.watch([.destination(destination.number)])
-        let (former, seen, most) = state.withLock { state in
+        let (previous, seen, most) = state.withLock { state in
             defer { (state.watch, state.isWatched, state.mustLook) = (watch, false, false) }
             return (
                 state.watch, state.seen,
-                min(Self.pieceNotices, around.limits.streamEventsMax - state.count)
+                min(Self.pieceNotices, context.limits.streamEventsMax - state.count)
             )
         }
-        former.end()
+        previous.end()
         do {
-            let found = try around.inbox.look(
+            let found = try context.inbox.look(
                 for: address.key, after: seen, limit: most, in: store.storage
             ) { _ in true }
             guard let found else { return sendLast() }
@@ -193,12 +193,12 @@ final class CourierStream: Sendable {
     /// Ends what has lasted long enough or has lost its session; tells the others that all is well.
     func look(at tick: inout CourierStreams.Tick) {
         let age = tick.uptime &- beganAt
-        if age >= UInt64(around.limits.streamSecondsMax) * 1_000_000_000
+        if age >= UInt64(context.limits.streamSecondsMax) * 1_000_000_000
             || !isSessionAlive(&tick)
         {
             return end()
         }
-        let quiet = UInt64(around.limits.streamQuietSeconds) * 1_000_000_000
+        let quiet = UInt64(context.limits.streamQuietSeconds) * 1_000_000_000
         let uptime = tick.uptime
         let isQuiet = state.withLock { state -> Bool in
             guard case .waiting = state.stage, uptime &- state.assuredAt >= quiet else {
@@ -219,7 +219,7 @@ final class CourierStream: Sendable {
         guard !isKnown, tick.checksLeft > 0 else { return true }
         tick.checksLeft -= 1
         // NB: nothing is told without a look at the session; this look only ends the stream sooner.
-        guard let found = try? around.inbox.sessionEnd(of: destination) else { return false }
+        guard let found = try? context.inbox.sessionEnd(of: destination) else { return false }
         state.withLock { state in
             state.checkedVersion = version
             state.sessionEnd = found
@@ -235,6 +235,6 @@ final class CourierStream: Sendable {
             return state.watch
         }
         watch?.end()
-        around.streams.remove(self)
+        context.streams.remove(self)
     }
 }

@@ -38,14 +38,14 @@ final class CourierStreams: Sendable {
 
     /// Begins to look after a stream; false where it must not go on.
     func add(_ stream: CourierStream) -> Bool {
-        guard held.takePlace() else { return false }
+        guard held.takeSlot() else { return false }
         let (isAdded, begins) = state.withLock { state -> (Bool, Bool) in
             guard !state.isClosed else { return (false, false) }
             state.streams[ObjectIdentifier(stream)] = stream
             defer { state.isTicking = true }
             return (true, !state.isTicking)
         }
-        if !isAdded { held.givePlace() }
+        if !isAdded { held.returnSlot() }
         if begins { tickLater() }
         return isAdded
     }
@@ -54,7 +54,7 @@ final class CourierStreams: Sendable {
         let removed = state.withLock {
             $0.streams.removeValue(forKey: ObjectIdentifier(stream))
         }
-        if removed != nil { held.givePlace() }
+        if removed != nil { held.returnSlot() }
     }
 
     /// Ends all streams; none begins from now on.

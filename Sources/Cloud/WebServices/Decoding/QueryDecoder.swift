@@ -75,13 +75,13 @@ struct QueryDecoder {
     private func sort(_ object: RequestObject) throws(Fault) -> RecordQuery.Sort {
         let subject = try subject(object)
         let ascending = try object.bool("ascending") ?? true
-        guard let place = try object.object("relativeLocation") else {
+        guard let location = try object.object("relativeLocation") else {
             return RecordQuery.Sort(subject: subject, ascending: ascending)
         }
-        let bare = try place.object("value")?.value ?? place.value
-        guard let relativeTo = QueryValueDecoder.place(bare) else {
+        let bare = try location.object("value")?.value ?? location.value
+        guard let relativeTo = QueryValueDecoder.location(bare) else {
             throw RequestObject.mismatch(
-                bare, "relativeLocation", QueryValueDecoder.placeExpected)
+                bare, "relativeLocation", QueryValueDecoder.locationExpected)
         }
         return RecordQuery.Sort(subject: subject, ascending: ascending, relativeTo: relativeTo)
     }

@@ -116,10 +116,10 @@ struct QueryValueDecoder {
             return .bytes(bytes)
         case .reference: return try reference(value)
         case .location:
-            guard let place = Self.place(value) else {
-                throw Self.mismatch(value, Self.placeExpected + " for LOCATION")
+            guard let location = Self.location(value) else {
+                throw Self.mismatch(value, Self.locationExpected + " for LOCATION")
             }
-            return .location(place)
+            return .location(location)
         case .asset: throw .badRequest("fieldValue: assets cannot be queried")
         case .unknown: throw Self.mismatch(value, "an empty list for UNKNOWN_LIST")
         case .number: throw Self.mismatch(value, "INT64 or DOUBLE as the type of a number")
@@ -141,14 +141,14 @@ struct QueryValueDecoder {
     }
 
     /// The point of an object with `latitude` and `longitude`; nil for anything else.
-    static func place(_ value: JSONValue) -> RecordQuery.Place? {
+    static func location(_ value: JSONValue) -> RecordQuery.Coordinate? {
         guard let latitude = value["latitude"]?.double, let longitude = value["longitude"]?.double,
             (-90...90).contains(latitude), (-180...180).contains(longitude)
         else { return nil }
-        return RecordQuery.Place(latitude: latitude, longitude: longitude)
+        return RecordQuery.Coordinate(latitude: latitude, longitude: longitude)
     }
 
-    static let placeExpected = "an object with latitude (-90 to 90) and longitude (-180 to 180)"
+    static let locationExpected = "an object with latitude (-90 to 90) and longitude (-180 to 180)"
 
     private static func mismatch(_ value: JSONValue, _ expected: String) -> Fault {
         RequestObject.mismatch(value, "fieldValue", expected)

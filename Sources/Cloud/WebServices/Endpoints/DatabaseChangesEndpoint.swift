@@ -52,7 +52,7 @@ private enum DatabaseFeedAnswer {
             if let waitSeconds, !hasNews {
                 return .wait(
                     EarlyAnswer(
-                        places: try feed.places(), outcome: .success(writer.bytes),
+                        parts: try feed.watchedParts(), outcome: .success(writer.bytes),
                         millisecondsMax: waitSeconds * 1_000))
             }
             return .answer(writer.bytes)

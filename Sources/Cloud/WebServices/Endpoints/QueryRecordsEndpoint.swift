@@ -16,11 +16,11 @@ enum QueryRecordsEndpoint {
             end = try query.append(to: &writer)
         } catch let unprepared as QueryUnprepared {
             // This holds no thread: what is missing is asked for, and later the page is made again.
-            guard context.place.mayWaitForCommits else { return .again(on: .commits) }
+            guard context.executor.mayWaitForCommits else { return .again(on: .commits) }
             guard let fault = try query.prepare(unprepared) else { return .again(on: .short) }
             return .wait(
                 EarlyAnswer(
-                    places: [.indexes], outcome: .failure(fault),
+                    parts: [.indexes], outcome: .failure(fault),
                     millisecondsMax: context.limits.indexWaitMilliseconds))
         }
         writer.raw("]")

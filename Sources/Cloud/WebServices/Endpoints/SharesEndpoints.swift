@@ -87,7 +87,7 @@ private enum ShareLinks {
         let container = try context.catalog.container(named)
         return try ShareInvitations(
             links, in: context.database(),
-            at: ShareInvitations.Place(
+            at: ShareInvitations.ContainerDetails(
                 container: container?.id ?? named,
                 fallbackURL: container?.settings[ContainerSetting.fallbackURL.rawValue]))
     }

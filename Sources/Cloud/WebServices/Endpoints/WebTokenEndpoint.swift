@@ -12,7 +12,7 @@ enum WebTokenEndpoint {
         let body = try context.body()
         let bearer = try bearer(body)
         let seconds = try body.integer("expires").map { Int(clamping: $0) }
-        guard context.place.mayWaitForCommits else { return .again(on: .commits) }
+        guard context.executor.mayWaitForCommits else { return .again(on: .commits) }
         do {
             let made = try context.authenticator.webTokens.mint(
                 for: bearer, container: context.address.container,

@@ -57,7 +57,7 @@ enum ZoneChangesEndpoint {
             let hasNews =
                 writer.bytes.count > start || page.moreComing || request.syncToken?.isEmpty ?? true
             pages.note(page, hasNews: hasNews)
-            if pages.mayWait { pages.wait(for: try feed.places(of: id)) }
+            if pages.mayWait { pages.wait(for: try feed.watchedParts(of: id)) }
             if context.loop != nil, budget.isExhausted { return false }
             writer.raw("],\"syncToken\":\"")
             writer.bytes.append(contentsOf: page.syncToken.utf8)
@@ -80,9 +80,9 @@ enum ZoneChangesEndpoint {
 struct HeldPages {
     /// How long the request wants to wait for news; nil for not at all.
     let waitSeconds: Int?
-    private var awaited: Set<StorePlace> = []
+    private var awaited: Set<StorePart> = []
     private var otherCount = 0
-    private var places: Set<StorePlace> = []
+    private var parts: Set<StorePart> = []
     private var hasNews = false
 
     init(waitSeconds: Int?) { self.waitSeconds = waitSeconds }
@@ -96,7 +96,7 @@ struct HeldPages {
     var mayWait: Bool { waitSeconds != nil && !hasNews }
 
     /// Adds places that move when there may be something new.
-    mutating func wait(for places: Set<StorePlace>) { self.places.formUnion(places) }
+    mutating func wait(for parts: Set<StorePart>) { self.parts.formUnion(parts) }
 
     mutating func noteFault() {
         otherCount += 1
@@ -108,12 +108,12 @@ struct HeldPages {
         guard awaited.isEmpty || otherCount > 0 else {
             return .wait(
                 EarlyAnswer(
-                    places: awaited, outcome: .success(body),
+                    parts: awaited, outcome: .success(body),
                     millisecondsMax: limits.sharedPageHoldMilliseconds))
         }
-        guard let waitSeconds, !hasNews, !places.isEmpty else { return .answer(body) }
+        guard let waitSeconds, !hasNews, !parts.isEmpty else { return .answer(body) }
         return .wait(
             EarlyAnswer(
-                places: places, outcome: .success(body), millisecondsMax: waitSeconds * 1_000))
+                parts: parts, outcome: .success(body), millisecondsMax: waitSeconds * 1_000))
     }
 }

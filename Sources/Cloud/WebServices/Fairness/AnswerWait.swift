@@ -17,9 +17,9 @@ final class AnswerWait: Sendable {
     }
 
     /// The watch, if it is of these places; any other ends with this.
-    func takeWatch(of places: Set<StorePlace>) -> CommitWatch? {
+    func takeWatch(of parts: Set<StorePart>) -> CommitWatch? {
         watch.withLock { watch in
-            guard let taken = watch, taken.places == places else { return nil }
+            guard let taken = watch, taken.parts == parts else { return nil }
             watch = nil
             return taken
         }

@@ -19,8 +19,8 @@ extension RateBudgets {
         let writes = if case .write = addressed.route?.work { true } else { false }
         let verdict = admit(
             principal, writing: writes ? exchange.request.body.count : nil, takes: isLast)
-        if let standing = verdict.standing { exchange.tell(standing) }
-        guard verdict.isAdmitted else { throw .throttled(verdict.standing) }
+        if let status = verdict.status { exchange.tell(status) }
+        guard verdict.isAdmitted else { throw .throttled(verdict.status) }
         return principal
     }
 
@@ -38,8 +38,8 @@ extension RateBudgets {
             principal = .address(Principal.block(of: exchange.request))
         }
         let verdict = admit(principal, writing: nil)
-        if let standing = verdict.standing { exchange.tell(standing) }
-        guard verdict.isAdmitted else { throw .throttled(verdict.standing) }
+        if let status = verdict.status { exchange.tell(status) }
+        guard verdict.isAdmitted else { throw .throttled(verdict.status) }
     }
 
     /// Whether a request is a trusted proxy's own, which may stand for all clients.
@@ -64,12 +64,12 @@ extension RateBudgets {
 
 extension Exchange {
     /// Says in the answer how a budget stands (rulings.md 53).
-    fileprivate func tell(_ standing: RateStanding) {
+    fileprivate func tell(_ status: RateStatus) {
         note {
             $0.moreHeaders += [
-                ("X-RateLimit-Limit", "\(standing.limit)"),
-                ("X-RateLimit-Remaining", "\(standing.remaining)"),
-                ("X-RateLimit-Reset", "\(standing.resetSeconds)"),
+                ("X-RateLimit-Limit", "\(status.limit)"),
+                ("X-RateLimit-Remaining", "\(status.remaining)"),
+                ("X-RateLimit-Reset", "\(status.resetSeconds)"),
             ]
             $0.exposedHeaders +=
                 ",X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,Retry-After"
@@ -78,13 +78,13 @@ extension Exchange {
 }
 
 extension Fault {
-    fileprivate static func throttled(_ standing: RateStanding?) -> Fault {
+    fileprivate static func throttled(_ status: RateStatus?) -> Fault {
         var fault = Fault(
             .throttled,
-            standing.map {
+            status.map {
                 "more than \($0.perSecond) a second for longer than can be saved up (\($0.setting))"
             } ?? "too many requests")
-        fault.retryAfterSeconds = standing?.retrySeconds ?? 1
+        fault.retryAfterSeconds = status?.retrySeconds ?? 1
         return fault
     }
 }

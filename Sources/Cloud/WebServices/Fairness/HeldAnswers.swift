@@ -30,7 +30,7 @@ final class HeldAnswers: Sendable {
         var callers: [Principal: Int] = [:]
         var lastNumber: UInt64 = 0
         /// Places that others than held answers have.
-        var placesTaken = 0
+        var slotsTaken = 0
         /// The next tick at which somebody looks at the deadlines.
         var nextLook: UInt64?
         var isClosed = false
@@ -63,23 +63,23 @@ final class HeldAnswers: Sendable {
     }
 
     /// How many wait now.
-    var count: Int { state.withLock { $0.held.count + $0.placesTaken } }
+    var count: Int { state.withLock { $0.held.count + $0.slotsTaken } }
 
-    /// Takes a place for an answer that has begun and waits for more to say; false where there is no room.
-    func takePlace() -> Bool {
+    /// Takes a slot for an answer that has begun and waits for more to say; false where there is no room.
+    func takeSlot() -> Bool {
         state.withLock { state in
-            guard !state.isClosed, state.held.count + state.placesTaken < countMax else {
+            guard !state.isClosed, state.held.count + state.slotsTaken < countMax else {
                 return false
             }
-            state.placesTaken += 1
+            state.slotsTaken += 1
             return true
         }
     }
 
-    func givePlace() {
+    func returnSlot() {
         state.withLock {
-            $0.placesTaken -= 1
-            assert($0.placesTaken >= 0, "a place that is given back was taken")
+            $0.slotsTaken -= 1
+            assert($0.slotsTaken >= 0, "a place that is given back was taken")
         }
     }
 
@@ -102,7 +102,7 @@ final class HeldAnswers: Sendable {
         let deadline = since &+ UInt64(max(0, early.millisecondsMax)) &* 1_000_000
         guard now < deadline else { return exchange.finish(early.outcome.mapError { $0 }) }
         // One that begins anew now has its watch from before its look, and misses nothing of its own.
-        let watch = past?.takeWatch(of: early.places) ?? notices.watch(early.places, since: mark)
+        let watch = past?.takeWatch(of: early.parts) ?? notices.watch(early.parts, since: mark)
         let held = Held(
             exchange: exchange, early: early, watch: watch, deadline: deadline, count: count + 1,
             since: since, resume: resume,
@@ -143,7 +143,7 @@ final class HeldAnswers: Sendable {
     private func keep(_ held: Held) -> UInt64? {
         let tick = held.deadline / Self.tickNanoseconds + 1
         let (number, looks) = state.withLock { state -> (UInt64?, Bool) in
-            guard !state.isClosed, state.held.count + state.placesTaken < countMax else {
+            guard !state.isClosed, state.held.count + state.slotsTaken < countMax else {
                 return (nil, false)
             }
             if let caller = held.caller {
@@ -208,7 +208,7 @@ final class HeldAnswers: Sendable {
         guard let held = take(number) else { return }
         held.resume(
             AnswerWait(
-                count: held.count, since: held.since, notices.watch(held.early.places)))
+                count: held.count, since: held.since, notices.watch(held.early.parts)))
     }
 
     private func send(_ number: UInt64) {

@@ -45,11 +45,11 @@ struct RateBudget: Sendable {
     private static let debtMax = 3e16
 
     /// What is left, as answers say it.
-    func standing(_ fullAt: UInt64, _ now: UInt64) -> RateStanding {
+    func status(_ fullAt: UInt64, _ now: UInt64) -> RateStatus {
         let missing = Self.missing(fullAt, now)
         let left = missing < burstNanoseconds ? burstNanoseconds - missing : 0
         let over = missing < burstNanoseconds ? 0 : missing - burstNanoseconds
-        return RateStanding(
+        return RateStatus(
             setting: setting, perSecond: perSecond,
             limit: Int(Double(burstNanoseconds) / unitNanoseconds),
             remaining: Int(Double(left) / unitNanoseconds),
@@ -62,7 +62,7 @@ struct RateBudget: Sendable {
 }
 
 /// How a budget stands (rulings.md 53).
-struct RateStanding: Sendable {
+struct RateStatus: Sendable {
     let setting: StaticString
     let perSecond: Int
     /// Units that the budget holds when it is full.

@@ -55,15 +55,15 @@ struct RateBudgetSet: Sendable {
     ) -> RateVerdict {
         let writes = count != nil
         if let (budget, fullAt) = nearest(entry, writes), budget.isExhausted(fullAt, now) {
-            return RateVerdict(isAdmitted: false, standing: budget.standing(fullAt, now))
+            return RateVerdict(isAdmitted: false, status: budget.status(fullAt, now))
         }
-        guard takes else { return RateVerdict(isAdmitted: true, standing: nil) }
+        guard takes else { return RateVerdict(isAdmitted: true, status: nil) }
         if let requests { entry.requests = requests.taking(1, from: entry.requests, now) }
         if let bytes, let count { entry.bytes = bytes.taking(count, from: entry.bytes, now) }
         guard let (budget, fullAt) = nearest(entry, writes), budget.isNotable(fullAt, now) else {
-            return RateVerdict(isAdmitted: true, standing: nil)
+            return RateVerdict(isAdmitted: true, status: nil)
         }
-        return RateVerdict(isAdmitted: true, standing: budget.standing(fullAt, now))
+        return RateVerdict(isAdmitted: true, status: budget.status(fullAt, now))
     }
 
     /// The budget that is nearest to being used up; all take equally long to fill.

@@ -12,7 +12,7 @@ package enum CallerKind: String, Sendable, CaseIterable {
 struct RateVerdict {
     let isAdmitted: Bool
     /// The budget nearest to its end; nil while hardly anything of any has been used.
-    let standing: RateStanding?
+    let status: RateStatus?
 }
 
 /// Limits the requests, records and bytes of every caller per second (rulings.md 53).

@@ -63,7 +63,7 @@ package struct CatalogCheck: Sendable {
                     """),
             Rule(
                 name: "deleted accounts that are there",
-                broken: "departures WHERE account IN (SELECT id FROM accounts)"),
+                broken: "account_deletions WHERE account IN (SELECT id FROM accounts)"),
             Rule(
                 name: "API tokens that no token can match",
                 broken: "api_tokens WHERE typeof(hash) <> 'blob' OR length(hash) <> 32"),

@@ -82,7 +82,7 @@ extension SQLiteCatalog {
             let id = CatalogValue.text(account.text)
             try catalog.run(
                 """
-                INSERT OR REPLACE INTO departures
+                INSERT OR REPLACE INTO account_deletions
                 (account, container, user_record_name, public_records)
                 SELECT account, container, user_record_name, ?2 FROM user_names WHERE account = ?1
                 """, id, .text(publicRecords.rawValue))
@@ -108,7 +108,7 @@ extension SQLiteCatalog {
     package func forget(_ deletion: AccountDeletion) throws {
         try write(endsWhatWasTrue: false) {
             try $0.run(
-                "DELETE FROM departures WHERE account = ? AND container = ?",
+                "DELETE FROM account_deletions WHERE account = ? AND container = ?",
                 .text(deletion.account.text), .text(deletion.container.folded))
         }
     }
@@ -210,14 +210,14 @@ extension SQLiteCatalog {
         try catalog.all(
             """
             SELECT d.account, c.name, d.user_record_name, d.public_records
-            FROM departures d JOIN containers c ON c.folded = d.container
+            FROM account_deletions d JOIN containers c ON c.folded = d.container
             ORDER BY d.account, d.container
             """
         ) { row in
             guard let container = ContainerID(row.string(1)),
                 let name = UserRecordName(row.string(2)),
                 let fate = PublicRecordsFate(rawValue: row.string(3))
-            else { throw SQLiteError.unreadable("departures") }
+            else { throw SQLiteError.unreadable("account_deletions") }
             return AccountDeletion(
                 account: AccountID(row.string(0)), container: container, userRecordName: name,
                 publicRecords: fate)

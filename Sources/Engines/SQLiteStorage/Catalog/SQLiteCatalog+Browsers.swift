@@ -121,8 +121,8 @@ extension SQLiteCatalog {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, .bytes(code.hash), .text(code.account.text), .text(code.container.folded),
                 .text(code.environment.rawValue), .integer(Int64(code.seconds)),
-                .bytes(code.challenge), .integer(code.expiresAt), .text(code.place.origin),
-                .text(code.place.device))
+                .bytes(code.challenge), .integer(code.expiresAt), .text(code.source.origin),
+                .text(code.source.device))
         }
     }
 
@@ -140,7 +140,7 @@ extension SQLiteCatalog {
                     hash: hash, account: AccountID(row.string(0)), container: container,
                     environment: environment, seconds: Int(clamping: row.int64(3)),
                     challenge: row.array(4), expiresAt: row.int64(5),
-                    place: SignInPlace(origin: row.string(6), device: row.string(7)))
+                    source: SignInSource(origin: row.string(6), device: row.string(7)))
             }
             guard let found else { return nil }
             try catalog.run("DELETE FROM sign_in_codes WHERE hash = ?", .bytes(hash))

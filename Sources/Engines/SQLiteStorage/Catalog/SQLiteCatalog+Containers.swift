@@ -97,7 +97,7 @@ extension SQLiteCatalog {
     /// Everything that ends with its container.
     static let tablesByContainer = [
         "container_settings", "api_tokens", "server_keys", "web_tokens", "user_names",
-        "departures", "stores", "external_users", "sign_in_codes", "push_keys",
+        "account_deletions", "stores", "external_users", "sign_in_codes", "push_keys",
         "container_icons",
     ]
 

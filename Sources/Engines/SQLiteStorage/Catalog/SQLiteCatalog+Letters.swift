@@ -8,11 +8,11 @@ extension SQLiteCatalog {
             try $0.run(
                 """
                 INSERT INTO letters
-                (purpose, account, kind, folded, address, detail, place, language, tries, made_at,
+                (purpose, account, kind, folded, address, detail, return_path, language, tries, made_at,
                 due_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """, .text(letter.purpose.rawValue), .optional(letter.account?.text),
                 .text(letter.address.kind.rawValue), .text(letter.address.folded),
-                .text(letter.address.text), .text(letter.detail), .optional(letter.place),
+                .text(letter.address.text), .text(letter.detail), .optional(letter.returnPath),
                 .text(letter.language), .integer(Int64(letter.tries)), .integer(letter.madeAt),
                 .integer(dueAt))
         }
@@ -25,7 +25,7 @@ extension SQLiteCatalog {
             try $0.all(
                 """
                 SELECT number, purpose, account, kind, folded, address, detail, tries, made_at,
-                place, language FROM letters
+                return_path, language FROM letters
                 WHERE due_at <= ? AND kind = ? ORDER BY due_at, number LIMIT ?
                 """, .integer(now), .text(kind.rawValue), .integer(Int64(countMax))
             ) { row in
@@ -36,7 +36,7 @@ extension SQLiteCatalog {
                     number: row.int64(0), purpose: purpose,
                     account: row.optionalString(2).map { AccountID($0) },
                     address: Address(kind: kind, text: row.string(5), folded: row.string(4)),
-                    detail: row.string(6), place: row.optionalString(9),
+                    detail: row.string(6), returnPath: row.optionalString(9),
                     language: row.string(10), tries: Int(clamping: row.int64(7)),
                     madeAt: row.int64(8))
             }
@@ -75,11 +75,11 @@ extension SQLiteCatalog {
             try catalog.run(
                 """
                 INSERT INTO letter_links
-                (hash, purpose, account, kind, folded, address, place, expires_at)
+                (hash, purpose, account, kind, folded, address, return_path, expires_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """, .bytes(link.hash), .text(link.purpose.rawValue),
                 .optional(link.account?.text), .text(link.address.kind.rawValue),
-                .text(link.address.folded), .text(link.address.text), .optional(link.place),
+                .text(link.address.folded), .text(link.address.text), .optional(link.returnPath),
                 .integer(link.expiresAt))
         }
     }
@@ -106,7 +106,7 @@ extension SQLiteCatalog {
     ) throws -> LetterLink? {
         try catalog.first(
             """
-            SELECT purpose, account, kind, folded, address, expires_at, place FROM letter_links
+            SELECT purpose, account, kind, folded, address, expires_at, return_path FROM letter_links
             WHERE hash = ? AND expires_at > ?
             """, .bytes(hash), .integer(now)
         ) { row in
@@ -116,7 +116,7 @@ extension SQLiteCatalog {
             return LetterLink(
                 hash: hash, purpose: purpose, account: row.optionalString(1).map { AccountID($0) },
                 address: Address(kind: kind, text: row.string(4), folded: row.string(3)),
-                place: row.optionalString(6), expiresAt: row.int64(5))
+                returnPath: row.optionalString(6), expiresAt: row.int64(5))
         }
     }
 
@@ -162,7 +162,7 @@ extension SQLiteCatalog {
     package func take(
         code hash: [UInt8], for address: Address, of account: AccountID, now: Milliseconds
     ) throws -> CodeOutcome {
-        let place: [CatalogValue] = [
+        let key: [CatalogValue] = [
             .text(account.text), .text(address.kind.rawValue), .text(address.folded),
         ]
         return try write(endsWhatWasTrue: false) { catalog in
@@ -171,12 +171,12 @@ extension SQLiteCatalog {
                 """
                 UPDATE address_codes SET tries_left = tries_left - 1
                 WHERE account = ? AND kind = ? AND folded = ? AND tries_left > 0
-                """, place[0], place[1], place[2])
+                """, key[0], key[1], key[2])
             guard tried == 1 else { return .none }
             let ended = try catalog.run(
                 """
                 DELETE FROM address_codes WHERE account = ? AND kind = ? AND folded = ? AND hash = ?
-                """, place[0], place[1], place[2], .bytes(hash))
+                """, key[0], key[1], key[2], .bytes(hash))
             return ended == 1 ? .right : .wrong
         }
     }

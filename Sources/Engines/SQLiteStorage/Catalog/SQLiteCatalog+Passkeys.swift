@@ -35,13 +35,13 @@ extension SQLiteCatalog {
     }
 
     package func use(
-        passkey id: [UInt8], from former: UInt32, to signCount: UInt32, now: Milliseconds
+        passkey id: [UInt8], from previous: UInt32, to signCount: UInt32, now: Milliseconds
     ) throws -> Bool {
         try write(endsWhatWasTrue: false) {
             try $0.run(
                 "UPDATE passkeys SET sign_count = ?, used_at = ? WHERE id = ? AND sign_count = ?",
                 .integer(Int64(signCount)), .integer(now), .bytes(id),
-                .integer(Int64(former))) == 1
+                .integer(Int64(previous))) == 1
         }
     }
 

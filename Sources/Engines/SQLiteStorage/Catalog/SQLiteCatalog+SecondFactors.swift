@@ -53,13 +53,13 @@ extension SQLiteCatalog {
     }
 
     package func useRecovery(
-        from former: [[UInt8]], leaving rest: [[UInt8]], of account: AccountID
+        from previous: [[UInt8]], leaving rest: [[UInt8]], of account: AccountID
     ) throws -> Bool {
         try write(endsWhatWasTrue: false) {
             try $0.run(
                 "UPDATE second_factors SET recovery = ? WHERE account = ? AND recovery = ?",
                 .bytes(rest.flatMap { $0 }), .text(account.text),
-                .bytes(former.flatMap { $0 })) == 1
+                .bytes(previous.flatMap { $0 })) == 1
         }
     }
 
@@ -67,9 +67,9 @@ extension SQLiteCatalog {
         _ hash: [UInt8], expiresAt: Milliseconds, now: Milliseconds
     ) throws -> Bool {
         try write(endsWhatWasTrue: false) { catalog in
-            try catalog.run("DELETE FROM spent_passes WHERE expires_at <= ?", .integer(now))
+            try catalog.run("DELETE FROM spent_page_tokens WHERE expires_at <= ?", .integer(now))
             return try catalog.run(
-                "INSERT OR IGNORE INTO spent_passes (hash, expires_at) VALUES (?, ?)",
+                "INSERT OR IGNORE INTO spent_page_tokens (hash, expires_at) VALUES (?, ?)",
                 .bytes(hash), .integer(expiresAt)) == 1
         }
     }

@@ -28,7 +28,7 @@ extension SQLiteCatalog {
                 """, .bytes(token.hash), .bytes(token.session), .text(token.account.text),
                 .text(token.container.folded), .text(token.environment.rawValue),
                 .integer(token.madeAt), .integer(token.expiresAt), .integer(token.begunAt),
-                .text(token.place.origin), .text(token.place.device))
+                .text(token.source.origin), .text(token.source.device))
             try SQLiteCatalog.note(user, of: token.account, in: token.container, catalog)
             try catalog.run(
                 """
@@ -121,6 +121,6 @@ extension SQLiteCatalog {
             hash: row.array(0), session: row.array(1), account: AccountID(row.string(2)),
             container: container, environment: environment, madeAt: row.int64(5),
             expiresAt: row.int64(6), usedAt: row.optionalInt64(7), begunAt: row.int64(8),
-            place: SignInPlace(origin: row.string(9), device: row.string(10)))
+            source: SignInSource(origin: row.string(9), device: row.string(10)))
     }
 }

@@ -33,7 +33,7 @@ extension SQLiteEngine {
             guard try files.hasFile(key) else { throw StorageFailure.missing }
         } else {
             try putAsideUnknown(key)
-            try FileSystem.makeFolder(files.place(of: key))
+            try FileSystem.makeFolder(files.location(of: key))
         }
         var storeOptions = storeOptions(of: key)
         storeOptions.name = known?.name ?? options.random(Self.nameBytes)
@@ -66,16 +66,16 @@ extension SQLiteEngine {
         made.readers = settings.readers
         made.report = { [options] in options.report(key, $0) }
         made.counts = counts
-        made.knownPlaces = knownPlaces
+        made.positionCache = positionCache
         return made
     }
 
     /// Has the catalog know a file: the file is on disk first, then the row that says that it is there.
     private func note(_ name: [UInt8], of key: StoreKey) throws {
         // The folders above may be of a start that was ended before it had brought their names to the disk.
-        let place = files.place(of: key)
+        let location = files.location(of: key)
         for number in 0..<3 {
-            try FileSystem.synchronize(place + String(repeating: "/..", count: number))
+            try FileSystem.synchronize(location + String(repeating: "/..", count: number))
         }
         try FileSystem.synchronize(files.folder)
         try sqliteCatalog.note(name, of: key)

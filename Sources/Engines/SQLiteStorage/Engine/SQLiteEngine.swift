@@ -18,7 +18,7 @@ package final class SQLiteEngine: StorageEngine {
         /// How many changes of a store are kept for a follower that does not come: some 20 MB, then it begins anew.
         package var followerChangesMax = 250_000
         /// The memory for places of versions, of all stores together.
-        package var knownPlacesBytesMax = 33_554_432
+        package var positionCacheBytesMax = 33_554_432
 
         package init() {}
     }
@@ -37,7 +37,7 @@ package final class SQLiteEngine: StorageEngine {
     let options: EngineOptions
     let settings: Settings
     let counts = EngineCounts()
-    let knownPlaces: KnownPlaces
+    let positionCache: PositionCache
     private let state = Mutex(State())
 
     /// Opens the catalog, making it or bringing it to this version.
@@ -50,7 +50,7 @@ package final class SQLiteEngine: StorageEngine {
         catalog = sqliteCatalog
         self.settings = settings
         self.options = options
-        knownPlaces = KnownPlaces(bytesMax: settings.knownPlacesBytesMax)
+        positionCache = PositionCache(bytesMax: settings.positionCacheBytesMax)
     }
 
     package func open(_ key: StoreKey, notices: CommitNotices) throws -> any EngineStore {
@@ -62,13 +62,13 @@ package final class SQLiteEngine: StorageEngine {
 
     package func close(_ key: StoreKey, isUnused: Bool) -> Milliseconds? {
         guard let store = state.withLock({ $0.open[key] }) else { return nil }
-        let rest = store.close(isUnused: isUnused)
+        let closed = store.close(isUnused: isUnused)
         state.withLock { state in
             state.open[key] = nil
-            state.lives[key] = rest.life
-            state.closed.add(rest.measurements)
+            state.lives[key] = closed.life
+            state.closed.add(closed.measurements)
         }
-        return rest.nextWork
+        return closed.nextWork
     }
 
     /// What all writers have done, also those whose stores are closed by now.
@@ -113,7 +113,7 @@ package final class SQLiteEngine: StorageEngine {
         try files.names().filter { $0.hasSuffix(StoreFiles.asideSuffix) }.map { aside in
             let name = String(aside.dropLast(StoreFiles.asideSuffix.count))
             let container = try ContainerID(name).flatMap {
-                try FileSystem.kind(of: files.place(of: $0)) == nil ? $0 : nil
+                try FileSystem.kind(of: files.location(of: $0)) == nil ? $0 : nil
             }
             return StoreRemoval(name: name, container: container)
         }

@@ -20,14 +20,14 @@ struct StoreFiles: Sendable {
     var catalogPath: String { "\(folder)/\(Self.catalogName)" }
 
     /// Where a store's file is; a container has one folder, whatever its name's case.
-    func path(of key: StoreKey) -> String { "\(place(of: key))/\(Self.storeName)" }
+    func path(of key: StoreKey) -> String { "\(location(of: key))/\(Self.storeName)" }
 
     /// The folder of an environment.
-    func place(of key: StoreKey) -> String {
-        "\(place(of: key.container))/\(key.environment.rawValue)"
+    func location(of key: StoreKey) -> String {
+        "\(location(of: key.container))/\(key.environment.rawValue)"
     }
 
-    func place(of container: ContainerID) -> String { "\(containers)/\(container.folded)" }
+    func location(of container: ContainerID) -> String { "\(containers)/\(container.folded)" }
 
     private var containers: String { "\(folder)/containers" }
 
@@ -50,17 +50,17 @@ struct StoreFiles: Sendable {
 
     /// Folders below `containers` with a store in them, but for those of some keys.
     func strays(beside known: [StoreKey]) throws -> [String] {
-        let places = Set(known.map { place(of: $0) })
+        let locations = Set(known.map { location(of: $0) })
         var found: [String] = []
         for name in try names() {
             let container = "\(containers)/\(name)"
             guard try FileSystem.kind(of: container) == .folder else { continue }
             for environment in try FileSystem.names(in: container) {
-                let place = "\(container)/\(environment)"
-                guard !places.contains(place),
-                    try FileSystem.kind(of: "\(place)/\(Self.storeName)") != nil
+                let location = "\(container)/\(environment)"
+                guard !locations.contains(location),
+                    try FileSystem.kind(of: "\(location)/\(Self.storeName)") != nil
                 else { continue }
-                found.append(place)
+                found.append(location)
             }
         }
         return found
@@ -70,14 +70,14 @@ struct StoreFiles: Sendable {
     ///
     /// - Returns: where it is now.
     func putAside(_ key: StoreKey) throws -> String {
-        let place = place(of: key)
-        var aside = place + Self.straySuffix
+        let location = location(of: key)
+        var aside = location + Self.straySuffix
         var number = 1
         while try FileSystem.kind(of: aside) != nil {
             number += 1
-            aside = "\(place)\(Self.straySuffix)-\(number)"
+            aside = "\(location)\(Self.straySuffix)-\(number)"
         }
-        try FileSystem.move(place, to: aside)
+        try FileSystem.move(location, to: aside)
         return aside
     }
 
@@ -88,13 +88,13 @@ struct StoreFiles: Sendable {
     ///
     /// - Parameter forget: run when they are aside; when it throws, they are put back.
     func remove(_ container: ContainerID, forgetting forget: () throws -> Void) throws {
-        let place = place(of: container)
-        let aside = place + Self.asideSuffix
+        let location = location(of: container)
+        let aside = location + Self.asideSuffix
         try FileSystem.removeTree(aside)
-        let hasFiles = try FileSystem.kind(of: place) != nil
-        if hasFiles { try FileSystem.move(place, to: aside) }
+        let hasFiles = try FileSystem.kind(of: location) != nil
+        if hasFiles { try FileSystem.move(location, to: aside) }
         do { try forget() } catch {
-            if hasFiles { try FileSystem.move(aside, to: place) }
+            if hasFiles { try FileSystem.move(aside, to: location) }
             throw error
         }
     }
@@ -110,19 +110,19 @@ struct StoreFiles: Sendable {
     ///
     /// - Parameter make: makes the file at a path.
     func replace(_ key: StoreKey, _ make: (String) throws -> Void) throws {
-        let place = place(of: key)
-        let (fresh, aside) = (place + Self.freshSuffix, place + Self.asideSuffix)
+        let location = location(of: key)
+        let (fresh, aside) = (location + Self.freshSuffix, location + Self.asideSuffix)
         try FileSystem.removeTree(fresh)
         try FileSystem.removeTree(aside)
         try FileSystem.makeFolder(fresh)
         try make("\(fresh)/\(Self.storeName)")
         try FileSystem.synchronize(fresh)
-        try FileSystem.move(place, to: aside)
-        do { try FileSystem.move(fresh, to: place) } catch {
-            try FileSystem.move(aside, to: place)
+        try FileSystem.move(location, to: aside)
+        do { try FileSystem.move(fresh, to: location) } catch {
+            try FileSystem.move(aside, to: location)
             throw error
         }
-        try FileSystem.synchronize(self.place(of: key.container))
+        try FileSystem.synchronize(self.location(of: key.container))
         try FileSystem.removeTree(aside)
     }
 
@@ -130,15 +130,15 @@ struct StoreFiles: Sendable {
     ///
     /// What else there is beside the place is removed.
     func finishReplacing(_ key: StoreKey) throws {
-        let place = place(of: key)
-        let fresh = place + Self.freshSuffix
+        let location = location(of: key)
+        let fresh = location + Self.freshSuffix
         if try FileSystem.kind(of: fresh) != nil {
-            if try FileSystem.kind(of: place) == nil {
-                try FileSystem.move(fresh, to: place)
+            if try FileSystem.kind(of: location) == nil {
+                try FileSystem.move(fresh, to: location)
             } else {
                 try FileSystem.removeTree(fresh)
             }
         }
-        try FileSystem.removeTree(place + Self.asideSuffix)
+        try FileSystem.removeTree(location + Self.asideSuffix)
     }
 }

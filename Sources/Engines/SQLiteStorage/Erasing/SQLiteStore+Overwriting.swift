@@ -12,7 +12,7 @@ import Storage
 extension SQLiteStore {
     /// Overwrites what was deleted before, wherever the store's files have kept it.
     ///
-    /// Entries that wait to be taken out of indexes are; words of former segments are merged away; all free pages are
+    /// Entries that wait to be taken out of indexes are; words of previous segments are merged away; all free pages are
     /// overwritten; the log is emptied. All of it goes in steps of some milliseconds between the writes of others.
     ///
     /// - Throws: `OverwritingEnded`; `StorageFailure`, `SQLiteError`. Then it is to be begun anew.

@@ -60,7 +60,7 @@ extension SQLiteTransaction {
     }
 
     func forgetDeletedZones(of owner: UserRecordName, rowsMax: Int) throws -> Bool {
-        defer { group.places = GroupState.Places() }
+        defer { group.cache = GroupState.Cache() }
         // The records are gone, and with them what indexes say of them.
         var collector = GarbageCollector(
             connection, versions: versions, rowsMax: rowsMax, now: now,
@@ -84,13 +84,13 @@ extension SQLiteTransaction {
         }
     }
 
-    func forgetFormer(through position: Position, rowsMax: Int) throws -> Bool {
+    func forgetPrevious(through position: Position, rowsMax: Int) throws -> Bool {
         let forget = try connection.prepare(
             """
-            UPDATE changes SET former_position = NULL, former_type = NULL, former_flags = NULL,
-                former_body = NULL
+            UPDATE changes SET previous_position = NULL, previous_type = NULL, previous_flags = NULL,
+                previous_body = NULL
             WHERE position IN (
-                SELECT position FROM changes WHERE former_position IS NOT NULL AND position <= ?1
+                SELECT position FROM changes WHERE previous_position IS NOT NULL AND position <= ?1
                 LIMIT ?2)
             """)
         forget.bind(position, at: 1)

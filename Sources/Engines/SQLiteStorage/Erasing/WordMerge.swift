@@ -6,17 +6,17 @@ import SQLite
 /// the oldest there is.
 struct WordMerge {
     /// The segments that there were at the start and that may be there still.
-    private var former: Set<Int64>
+    private var previous: Set<Int64>
     private var isBegun = false
 
     /// Begins, with all segments there are.
     init(_ connection: Connection) throws {
-        former = try Self.segments(connection)
+        previous = try Self.segments(connection)
         // One alone has nothing to be merged with, and notes nothing that has gone.
-        if former.count < 2 { former = [] }
+        if previous.count < 2 { previous = [] }
     }
 
-    var isDone: Bool { former.isEmpty }
+    var isDone: Bool { previous.isEmpty }
 
     /// Writes about so many pages.
     ///
@@ -29,7 +29,7 @@ struct WordMerge {
         next.isBegun = true
         let left = try Self.segments(connection)
         // Where nothing was to be merged one is left, which is the oldest.
-        next.former = left.count < 2 ? [] : former.intersection(left)
+        next.previous = left.count < 2 ? [] : previous.intersection(left)
         return next
     }
 

@@ -47,7 +47,7 @@ struct ChangeLog {
         let oldest = row.int64(0)
         let forget = try connection.prepare(
             """
-            DELETE FROM former_wanted WHERE follower IN (
+            DELETE FROM previous_version_needs WHERE follower IN (
                 SELECT name FROM followers WHERE position < ?1)
             """)
         forget.bind(oldest, at: 1)

@@ -8,7 +8,7 @@ final class FollowingStatements: StatementSet {
         note = try connection.prepare(
             """
             INSERT INTO changes (position, kind, zone, record, person,
-                former_position, former_type, former_flags, former_body,
+                previous_position, previous_type, previous_flags, previous_body,
                 record_type, was_alive, author, device)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
             """)

@@ -21,11 +21,11 @@ extension SQLiteSnapshot {
             """
             SELECT c.position, c.kind, c.zone, c.record, c.person, h.name,
                 c.record_type, c.was_alive, c.author, c.device,
-                c.former_position, c.former_type, c.former_flags, c.former_body,
-                n.former_type, n.former_flags, n.former_body
+                c.previous_position, c.previous_type, c.previous_flags, c.previous_body,
+                n.previous_type, n.previous_flags, n.previous_body
             FROM changes c
             LEFT JOIN heads h ON h.id = c.record
-            LEFT JOIN changes n ON n.former_position = c.position
+            LEFT JOIN changes n ON n.previous_position = c.position
             WHERE c.position > ?1 ORDER BY c.position LIMIT ?2
             """)
         defer { rows.reset() }
@@ -72,7 +72,7 @@ extension SQLiteSnapshot {
             person: row.isNull(4) ? nil : UserRecordName(row.string(4)),
             type: row.isNull(6) ? nil : row.int64(6), wasAlive: row.int64(7) != 0,
             author: author(row), version: version,
-            former: row.isNull(10)
+            previous: row.isNull(10)
                 ? nil : self.version(row, of: record, at: row.int64(10), from: 11))
     }
 

@@ -16,12 +16,12 @@ extension SQLiteTransaction {
         return last
     }
 
-    func want(_ wanted: Set<FormerWanted>, for follower: FollowerName) throws {
+    func want(_ wanted: Set<PreviousVersionNeed>, for follower: FollowerName) throws {
         guard try position(of: follower) != nil else { return }
         try forgetWanted(of: follower)
         let insert = try connection.prepare(
             """
-            INSERT INTO former_wanted (follower, place, number, record_type)
+            INSERT INTO previous_version_needs (follower, scope, number, record_type)
             VALUES (?1, ?2, ?3, ?4)
             """)
         for one in wanted {
@@ -31,11 +31,11 @@ extension SQLiteTransaction {
         try renewFollowing()
     }
 
-    func wantAlso(_ wanted: FormerWanted, for follower: FollowerName) throws {
+    func wantAlso(_ wanted: PreviousVersionNeed, for follower: FollowerName) throws {
         guard try position(of: follower) != nil else { return }
         let insert = try connection.prepare(
             """
-            INSERT OR IGNORE INTO former_wanted (follower, place, number, record_type)
+            INSERT OR IGNORE INTO previous_version_needs (follower, scope, number, record_type)
             VALUES (?1, ?2, ?3, ?4)
             """)
         Self.bind(wanted, of: follower, to: insert)
@@ -44,15 +44,15 @@ extension SQLiteTransaction {
     }
 
     private static func bind(
-        _ wanted: FormerWanted, of follower: FollowerName, to insert: Statement
+        _ wanted: PreviousVersionNeed, of follower: FollowerName, to insert: Statement
     ) {
         insert.bind(follower.text, at: 1)
-        switch wanted.place {
+        switch wanted.scope {
         case .owner(let owner):
-            insert.bind(Following.ownerPlace, at: 2)
+            insert.bind(Following.ownerScope, at: 2)
             insert.bind(owner.value, at: 3)
         case .zone(let zone):
-            insert.bind(Following.zonePlace, at: 2)
+            insert.bind(Following.zoneScope, at: 2)
             insert.bind(zone.value, at: 3)
         }
         insert.bind(wanted.type ?? Following.allTypes, at: 4)
@@ -79,7 +79,7 @@ extension SQLiteTransaction {
 
     private func forgetWanted(of follower: FollowerName) throws {
         let delete = try connection.prepare(
-            "DELETE FROM former_wanted WHERE follower = ?1")
+            "DELETE FROM previous_version_needs WHERE follower = ?1")
         delete.bind(follower.text, at: 1)
         try delete.run()
     }
@@ -101,35 +101,35 @@ extension SQLiteTransaction {
         try note.run()
     }
 
-    /// Notes a record's change; before its former version goes.
-    func note(_ version: NewVersion, of record: RecordNumber, former: KeptFormer?) throws {
+    /// Notes a record's change; before its previous version goes.
+    func note(_ version: NewVersion, of record: RecordNumber, previous: PreviousVersion?) throws {
         let kind: ChangeKind = version.flags.contains(.tombstone) ? .deleted : .saved
         let note = try noting(kind, version.zone.number, version.position)
         note.bind(record.value, at: 4)
         note.bind(version.type, at: 10)
-        note.bind(Int64(version.formerIsAlive ? 1 : 0), at: 11)
-        if let former {
-            note.bind(former.position, at: 6)
-            note.bind(former.type, at: 7)
-            note.bind(former.flags, at: 8)
-            note.bind(former.body, at: 9)
+        note.bind(Int64(version.previousIsAlive ? 1 : 0), at: 11)
+        if let previous {
+            note.bind(previous.position, at: 6)
+            note.bind(previous.type, at: 7)
+            note.bind(previous.flags, at: 8)
+            note.bind(previous.body, at: 9)
         }
         try note.run()
     }
 
     /// A record's version before a change, if somebody wants it.
-    func wantedFormer(of version: NewVersion) throws -> KeptFormer? {
-        guard version.formerIsAlive, let former = version.former,
+    func wantedPrevious(of version: NewVersion) throws -> PreviousVersion? {
+        guard version.previousIsAlive, let previous = version.previous,
             following.mayWant(in: version.zone)
         else { return nil }
-        let key = SQLiteSnapshot.key(version.zone.number, former.position)
+        let key = SQLiteSnapshot.key(version.zone.number, previous.position)
         do {
-            return try versions.visit(at: key, of: former.record) { stored in
+            return try versions.visit(at: key, of: previous.record) { stored in
                 guard following.wants((stored.type, version.type), in: version.zone) else {
                     return nil
                 }
-                return KeptFormer(
-                    position: former.position, type: stored.type, flags: stored.flags.rawValue,
+                return PreviousVersion(
+                    position: previous.position, type: stored.type, flags: stored.flags.rawValue,
                     body: [UInt8](stored.body))
             } ?? nil
         } catch is DamagedVersion {
@@ -163,7 +163,7 @@ extension SQLiteTransaction {
 }
 
 /// A version that goes, as it is kept for a follower.
-struct KeptFormer {
+struct PreviousVersion {
     let position: Position
     let type: Int64
     let flags: Int64

@@ -15,7 +15,7 @@ struct IndexCheck {
     /// How many rows the records are good for.
     private struct Expected {
         var values: Int64 = 0
-        var places: Int64 = 0
+        var locations: Int64 = 0
         var terms: Int64 = 0
     }
 
@@ -112,14 +112,14 @@ struct IndexCheck {
             }
             expected.terms += Int64(words.count)
             return try words.allSatisfy { try has($0, record, zone, index) }
-        case .place(let place):
-            expected.places += 1
+        case .location(let location):
+            expected.locations += 1
             let row = try connection.prepare(
-                "SELECT latitude, longitude, zone FROM index_places WHERE id = ?1")
+                "SELECT latitude, longitude, zone FROM index_locations WHERE id = ?1")
             defer { row.reset() }
             row.bind(EntryNumber(index, record).value, at: 1)
-            return try row.step() && row.double(0) == place.latitude
-                && row.double(1) == place.longitude && row.int64(2) == zone.value
+            return try row.step() && row.double(0) == location.latitude
+                && row.double(1) == location.longitude && row.int64(2) == zone.value
         }
     }
 
@@ -161,8 +161,8 @@ struct IndexCheck {
                 """, 0
             ),
             (
-                "places in indexes that no record has", "SELECT count(*) FROM index_places",
-                expected.places
+                "locations in indexes that no record has", "SELECT count(*) FROM index_locations",
+                expected.locations
             ),
             (
                 "words in indexes that no record has",
@@ -172,10 +172,10 @@ struct IndexCheck {
         var problems = missing == 0 ? [] : ["values of records that indexes lack: \(missing)"]
         // What is missing lets the sums fall short; only what is left over has not been told yet.
         for (words, rows) in excess where rows > 0 { problems.append("\(words): \(rows)") }
-        let places = try connection.prepare("SELECT rtreecheck('index_places')")
-        defer { places.reset() }
-        if try places.step(), places.string(0) != "ok" {
-            problems.append("the index of places: \(places.string(0))")
+        let locations = try connection.prepare("SELECT rtreecheck('index_locations')")
+        defer { locations.reset() }
+        if try locations.step(), locations.string(0) != "ok" {
+            problems.append("the index of locations: \(locations.string(0))")
         }
         return problems
     }

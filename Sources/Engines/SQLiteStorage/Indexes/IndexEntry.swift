@@ -9,12 +9,12 @@ enum IndexEntry: Hashable {
     case value(IndexValue)
     /// The texts of the field, a line each.
     case words([UInt8])
-    case place(RecordQuery.Place)
+    case location(RecordQuery.Coordinate)
 
     /// About how many rows the entry has in its index.
     var rows: Int {
         switch self {
-        case .absent, .value, .place: 1
+        case .absent, .value, .location: 1
         case .words(let text): 1 + text.count / 4
         }
     }
@@ -34,7 +34,7 @@ enum IndexEntry: Hashable {
             } else {
                 []
             }
-        case .places: [record.place(in: need.field).map { .place($0) } ?? .absent]
+        case .locations: [record.location(in: need.field).map { .location($0) } ?? .absent]
         }
     }
 }

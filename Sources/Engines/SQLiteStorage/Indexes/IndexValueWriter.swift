@@ -240,7 +240,7 @@ extension IndexKind {
     var keepsValues: Bool {
         switch self {
         case .values, .folded: true
-        case .words, .places: false
+        case .words, .locations: false
         }
     }
 }

@@ -128,7 +128,7 @@ struct IndexWork {
         ) { record, zone, version in
             if try isLate(record, in: zone, [index], version) {
                 return try leave(
-                    record, zone, to: [index], former: [UInt8](version.body), isAwaited: false)
+                    record, zone, to: [index], previous: [UInt8](version.body), isAwaited: false)
             }
             return try writer.replace(
                 version.storedFields(), with: nil, of: record, in: zone, index)
@@ -171,11 +171,11 @@ struct IndexWork {
     /// - Returns: how many rows that counts for.
     private func leave(
         _ record: RecordNumber, _ zone: ZoneNumber, to indexes: [StoredIndex],
-        former: [UInt8]? = nil, isAwaited: Bool
+        previous: [UInt8]? = nil, isAwaited: Bool
     ) throws -> Int {
         _ = try writer.late.leave(
-            record, in: zone, to: indexes, former: former, isAwaited: isAwaited)
-        return indexes.count + (former?.count ?? 0) / 256
+            record, in: zone, to: indexes, previous: previous, isAwaited: isAwaited)
+        return indexes.count + (previous?.count ?? 0) / 256
     }
 
     /// Hands the living records of some types to a closure.

@@ -11,8 +11,8 @@ final class IndexWriter {
     private let terms: IndexTerms
     private let insertWords: Statement
     private let deleteWords: Statement
-    private let insertPlace: Statement
-    private let deletePlace: Statement
+    private let insertLocation: Statement
+    private let deleteLocation: Statement
     private let connection: Connection
 
     init(_ connection: Connection, terms: IndexTerms) throws {
@@ -24,12 +24,12 @@ final class IndexWriter {
             "INSERT INTO index_words (rowid, terms) VALUES (?1, ?2)")
         deleteWords = try connection.prepare(
             "INSERT INTO index_words (index_words, rowid, terms) VALUES ('delete', ?1, ?2)")
-        insertPlace = try connection.prepare(
+        insertLocation = try connection.prepare(
             """
-            INSERT INTO index_places
+            INSERT INTO index_locations
             VALUES (?1, ?2, ?2, ?3, ?3, ?4, ?4 + 1, ?5, ?5 + 1, ?4, ?2, ?3)
             """)
-        deletePlace = try connection.prepare("DELETE FROM index_places WHERE id = ?1")
+        deleteLocation = try connection.prepare("DELETE FROM index_locations WHERE id = ?1")
     }
 
     /// What it remembers was undone.
@@ -41,15 +41,15 @@ final class IndexWriter {
     /// Brings an index from what it says of a record to what it is to say.
     ///
     /// - Parameters:
-    ///   - former: the record as the index has it; nil when it has nothing of it.
+    ///   - previous: the record as the index has it; nil when it has nothing of it.
     ///   - new: nil for a record that goes.
     /// - Returns: about how many rows that took.
     @discardableResult
     func replace(
-        _ former: StoredFields?, with new: StoredFields?, of record: RecordNumber,
+        _ previous: StoredFields?, with new: StoredFields?, of record: RecordNumber,
         in zone: ZoneNumber, _ index: StoredIndex
     ) throws -> Int {
-        let before = former.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
+        let before = previous.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
         let after = new.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
         guard before != after else { return 0 }
         guard record.value <= EntryNumber.recordMax else { throw StorageFailure.full }
@@ -58,7 +58,7 @@ final class IndexWriter {
         let come = before.isEmpty ? after : after.subtracting(before)
         for entry in gone { try remove(entry, record, zone, index.number) }
         for entry in come {
-            try add(entry, record, zone, index.number, isNew: former == nil)
+            try add(entry, record, zone, index.number, isNew: previous == nil)
         }
         return gone.reduce(0) { $0 + $1.rows } + come.reduce(0) { $0 + $1.rows }
     }
@@ -100,8 +100,8 @@ final class IndexWriter {
     func forget(_ record: RecordNumber, in zone: ZoneNumber, _ index: Int64) throws {
         try values.forget(record, in: zone, index)
         let entry = EntryNumber(index, record).value
-        deletePlace.bind(entry, at: 1)
-        try deletePlace.run()
+        deleteLocation.bind(entry, at: 1)
+        try deleteLocation.run()
         try connection.execute(
             """
             CREATE VIRTUAL TABLE IF NOT EXISTS temp.index_entries
@@ -131,13 +131,13 @@ final class IndexWriter {
             insertWords.bind(EntryNumber(index, record).value, at: 1)
             insertWords.bind(text: terms, at: 2)
             try insertWords.run()
-        case .place(let place):
-            insertPlace.bind(EntryNumber(index, record).value, at: 1)
-            insertPlace.bind(place.latitude, at: 2)
-            insertPlace.bind(place.longitude, at: 3)
-            insertPlace.bind(zone.value, at: 4)
-            insertPlace.bind(index, at: 5)
-            try insertPlace.run()
+        case .location(let location):
+            insertLocation.bind(EntryNumber(index, record).value, at: 1)
+            insertLocation.bind(location.latitude, at: 2)
+            insertLocation.bind(location.longitude, at: 3)
+            insertLocation.bind(zone.value, at: 4)
+            insertLocation.bind(index, at: 5)
+            try insertLocation.run()
         }
     }
 
@@ -153,9 +153,9 @@ final class IndexWriter {
             deleteWords.bind(EntryNumber(index, record).value, at: 1)
             deleteWords.bind(text: terms, at: 2)
             try deleteWords.run()
-        case .place:
-            deletePlace.bind(EntryNumber(index, record).value, at: 1)
-            try deletePlace.run()
+        case .location:
+            deleteLocation.bind(EntryNumber(index, record).value, at: 1)
+            try deleteLocation.run()
         }
     }
 }

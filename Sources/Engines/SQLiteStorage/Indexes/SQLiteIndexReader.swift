@@ -15,7 +15,7 @@ final class SQLiteIndexReader {
         try Region.name(IndexReadStatements.ring, on: connection) { numbers, box in
             guard let ring = GlobeRing(numbers: numbers), box.count >= 4 else { return false }
             return ring.mayMeet(
-                RecordQuery.Place.Rectangle(
+                RecordQuery.Coordinate.Rectangle(
                     south: box[0], north: box[1], west: box[2], east: box[3]))
         }
         statements = IndexReadStatements(connection)
@@ -84,29 +84,30 @@ final class SQLiteIndexReader {
         statement.bind(Int64(limit), at: 7)
     }
 
-    /// The records of a zone in a rectangle, in no order, that an index of places holds.
-    func places(
-        of index: Int64, in zone: ZoneNumber, _ rectangle: RecordQuery.Place.Rectangle, limit: Int
-    ) throws -> [PlacedRecord] {
-        try places(
-            statements.places, of: index, in: zone,
+    /// The records of a zone in a rectangle, in no order, that an index of locations holds.
+    func locations(
+        of index: Int64, in zone: ZoneNumber, _ rectangle: RecordQuery.Coordinate.Rectangle,
+        limit: Int
+    ) throws -> [LocatedRecord] {
+        try locations(
+            statements.locations, of: index, in: zone,
             [rectangle.south, rectangle.north, rectangle.west, rectangle.east], limit: limit)
     }
 
-    /// The records of a zone in a ring, in no order, that an index of places holds.
+    /// The records of a zone in a ring, in no order, that an index of locations holds.
     ///
     /// Some of them may lie near the ring's edges without being in it.
-    func places(
+    func locations(
         of index: Int64, in zone: ZoneNumber, _ ring: GlobeRing, limit: Int
-    ) throws -> [PlacedRecord] {
-        try places(
-            statements.placesInRing, of: index, in: zone, ring.numbers, limit: limit)
+    ) throws -> [LocatedRecord] {
+        try locations(
+            statements.locationsInRing, of: index, in: zone, ring.numbers, limit: limit)
     }
 
-    private func places(
-        _ search: IndexReadStatements.Places, of index: Int64, in zone: ZoneNumber,
+    private func locations(
+        _ search: IndexReadStatements.LocationSearch, of index: Int64, in zone: ZoneNumber,
         _ numbers: [Double], limit: Int
-    ) throws -> [PlacedRecord] {
+    ) throws -> [LocatedRecord] {
         // Numbers beyond what a float tells apart; reading a stored column costs each row a look-up.
         let isZoneVague = zone.value >= 1 << 22
         let statement = isZoneVague ? search.withZones : search.plain
@@ -117,29 +118,29 @@ final class SQLiteIndexReader {
         for (offset, number) in numbers.enumerated() {
             statement.bind(number, at: Int32(4 + offset))
         }
-        var found: [PlacedRecord] = []
+        var found: [LocatedRecord] = []
         while try statement.step() {
             let entry = EntryNumber(statement.int64(0))
             guard entry.index == index, !isZoneVague || statement.int64(5) == zone.value else {
                 continue
             }
             found.append(
-                PlacedRecord(
+                LocatedRecord(
                     record: entry.record,
-                    place: RecordQuery.Place(
+                    location: RecordQuery.Coordinate(
                         latitude: (statement.double(1) + statement.double(2)) / 2,
                         longitude: (statement.double(3) + statement.double(4)) / 2)))
         }
         return found
     }
 
-    /// A record's exact place, as the record itself has it, not rounded as in an index of places.
-    func place(of record: RecordNumber, in index: Int64) throws -> RecordQuery.Place? {
-        let statement = statements.place
+    /// A record's exact place, as the record itself has it, not rounded as in an index of locations.
+    func location(of record: RecordNumber, in index: Int64) throws -> RecordQuery.Coordinate? {
+        let statement = statements.location
         defer { statement.reset() }
         statement.bind(EntryNumber(index, record).value, at: 1)
         guard try statement.step() else { return nil }
-        return RecordQuery.Place(latitude: statement.double(3), longitude: statement.double(4))
+        return RecordQuery.Coordinate(latitude: statement.double(3), longitude: statement.double(4))
     }
 
     /// The records of a zone that have words: in the order of their numbers, after one, at most `limit`.
@@ -277,15 +278,15 @@ struct IndexReadStatements {
     /// What a search calls the region of a `GlobeRing`.
     static let ring = "globe_ring"
 
-    /// A search of an index of places, and the same with the zone of each.
-    struct Places {
+    /// A search of an index of locations, and the same with the zone of each.
+    struct LocationSearch {
         let plain: Statement
         let withZones: Statement
 
         init(_ region: String, _ connection: Connection) {
             let box = "SELECT id, south, north, west, east"
             let within = """
-                FROM index_places
+                FROM index_locations
                 WHERE zone_through >= ?1 + 0.5 AND zone_from <= ?1 + 0.5
                 AND index_through >= ?2 + 0.5 AND index_from <= ?2 + 0.5 AND \(region) LIMIT ?3
                 """
@@ -299,9 +300,9 @@ struct IndexReadStatements {
     let range: Statement
     let rangeDescending: Statement
     let countRange: Statement
-    let places: Places
-    let placesInRing: Places
-    let place: Statement
+    let locations: LocationSearch
+    let locationsInRing: LocationSearch
+    let location: Statement
     let words: Statement
     let versionKey: Statement
     let awaited: Statement
@@ -328,12 +329,12 @@ struct IndexReadStatements {
             "\(rows) ORDER BY value DESC, record DESC LIMIT ?7")
         countRange = connection.statement(
             "SELECT count(*) FROM (\(rows) ORDER BY value, record LIMIT ?7)")
-        places = Places(
+        locations = LocationSearch(
             "north >= ?4 AND south <= ?5 AND east >= ?6 AND west <= ?7", connection)
-        placesInRing = Places("id MATCH \(Self.ring)(?4, ?5, ?6, ?7, ?8)", connection)
+        locationsInRing = LocationSearch("id MATCH \(Self.ring)(?4, ?5, ?6, ?7, ?8)", connection)
         // The tree's own table of ids, which ends with the stored columns: the tree itself would look the
         // entry's box up too, and prepare a statement for the columns each time.
-        place = connection.statement("SELECT * FROM index_places_rowid WHERE rowid = ?1")
+        location = connection.statement("SELECT * FROM index_locations_rowid WHERE rowid = ?1")
         words = connection.statement(
             """
             SELECT rowid FROM index_words WHERE index_words MATCH ?1

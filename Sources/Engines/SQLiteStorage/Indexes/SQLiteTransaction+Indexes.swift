@@ -4,10 +4,10 @@ import Storage
 
 // What a write does to indexes.
 extension SQLiteTransaction {
-    func formerFields(_ version: NewVersion) throws -> StoredFields? {
-        guard version.formerIsAlive, !version.formerIsDamaged, let former = version.former
+    func previousFields(_ version: NewVersion) throws -> StoredFields? {
+        guard version.previousIsAlive, !version.previousIsDamaged, let previous = version.previous
         else { return nil }
-        return try snapshot.version(at: former.position, in: version.zone.number) {
+        return try snapshot.version(at: previous.position, in: version.zone.number) {
             $0.flags.contains(.tombstone) ? nil : try $0.storedFields()
         } ?? nil
     }
@@ -27,12 +27,12 @@ extension SQLiteTransaction {
     ) throws {
         let holding = indexes.filter { $0.holds(record) }
         guard !holding.isEmpty else { return }
-        let former: StoredFields?
+        let previous: StoredFields?
         switch change {
-        case .direct(let fields): former = fields
+        case .direct(let fields): previous = fields
         case .later(let body):
             return try leave(
-                record, in: version.zone.number, to: holding, former: body,
+                record, in: version.zone.number, to: holding, previous: body,
                 isAwaited: !version.flags.contains(.tombstone))
         }
         let writer = try group.preparedIndexWriter(snapshot.connection)
@@ -41,7 +41,7 @@ extension SQLiteTransaction {
             ? nil : version.body.withUnsafeBytes { try StoredFields($0) }
         for index in holding {
             try writer.replace(
-                former, with: new, of: record, in: version.zone.number, index)
+                previous, with: new, of: record, in: version.zone.number, index)
         }
         if try writer.values.isDue(record, indexes: indexesOfValues) {
             try enqueue(.maintenance(.index))

@@ -130,19 +130,19 @@ struct IndexRow: Sendable {
     }
 }
 
-/// A record that an index of places holds, and about where it lies.
-struct PlacedRecord: Sendable {
-    /// How many metres the record's own place may be from `place`.
+/// A record that an index of locations holds, and about where it lies.
+struct LocatedRecord: Sendable {
+    /// How many metres the record's own place may be from `location`.
     ///
     /// An engine's index may keep a place in fewer bits than the record does.
     static let metresOff = 10.0
 
     let record: RecordNumber
-    let place: RecordQuery.Place
+    let location: RecordQuery.Coordinate
 
-    init(record: RecordNumber, place: RecordQuery.Place) {
+    init(record: RecordNumber, location: RecordQuery.Coordinate) {
         self.record = record
-        self.place = place
+        self.location = location
     }
 }
 

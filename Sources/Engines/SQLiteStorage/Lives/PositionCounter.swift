@@ -106,9 +106,9 @@ final class PositionCounter {
 /// A life that begins with the next write.
 struct NewLife {
     let incarnation: Int64
-    let former: Int64
-    /// The former one's last position, as the file has it.
-    let formerLast: Position
-    /// What the former one had acknowledged, where that is more than the file has.
+    let previous: Int64
+    /// The previous one's last position, as the file has it.
+    let previousLast: Position
+    /// What the previous one had acknowledged, where that is more than the file has.
     let lostThrough: Position?
 }

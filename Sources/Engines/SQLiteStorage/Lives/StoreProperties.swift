@@ -8,7 +8,7 @@ struct StoreProperties {
     private static let tokenKeyKey = "token_key"
     private static let nameKey = "catalog_name"
     private static let nameHashKey = "name_hash_key"
-    /// How far a restored store's counter moves at least: further than its former life can have gone
+    /// How far a restored store's counter moves at least: further than its previous life can have gone
     /// since.
     private static let restoredGap: Position = 1 << 30
     /// How far the counter moves at least when a store was opened.
@@ -73,13 +73,14 @@ struct StoreProperties {
             "SELECT number, last_position FROM incarnations ORDER BY last_position DESC")
         defer { rows.reset() }
         var earlier: [Int64: Position] = [:]
-        var former: Int64?
+        var previous: Int64?
         while try rows.step() {
-            former = former ?? rows.int64(0)
+            previous = previous ?? rows.int64(0)
             earlier[rows.int64(0)] = rows.int64(1)
         }
         return StoreIdentity(
-            incarnation: incarnation, former: former, earlier: earlier, last: try lastPosition(),
+            incarnation: incarnation, previous: previous, earlier: earlier,
+            last: try lastPosition(),
             tokenKey: tokenKey)
     }
 
@@ -101,7 +102,8 @@ struct StoreProperties {
         let last = try lastPosition()
         let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 10
         let life = NewLife(
-            incarnation: Self.incarnation(random), former: identity.incarnation, formerLast: last,
+            incarnation: Self.incarnation(random), previous: identity.incarnation,
+            previousLast: last,
             lostThrough: try note.flatMap { try loss(noted: $0) })
         return (life, last + 1 + Self.lifeGap + further)
     }
@@ -130,8 +132,8 @@ struct StoreProperties {
             INSERT OR REPLACE INTO incarnations (number, last_position, ended_at, lost_through)
             VALUES (?1, ?2, ?3, ?4)
             """)
-        note.bind(life.former, at: 1)
-        note.bind(life.formerLast, at: 2)
+        note.bind(life.previous, at: 1)
+        note.bind(life.previousLast, at: 2)
         if let moment { note.bind(moment, at: 3) } else { note.bindNull(at: 3) }
         if let lost = life.lostThrough { note.bind(lost, at: 4) } else { note.bindNull(at: 4) }
         try note.run()
@@ -144,12 +146,13 @@ struct StoreProperties {
         try forget.run()
     }
 
-    /// Opens a new incarnation in a restored file: later tokens of the former one expire.
+    /// Opens a new incarnation in a restored file: later tokens of the previous one expire.
     func beginIncarnation(random: (Int) -> [UInt8]) throws {
         let identity = try identity()
         let last = try lastPosition()
         let life = NewLife(
-            incarnation: Self.incarnation(random), former: identity.incarnation, formerLast: last,
+            incarnation: Self.incarnation(random), previous: identity.incarnation,
+            previousLast: last,
             lostThrough: nil)
         // Two lives from one copy must not give out the same numbers either.
         let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 2
@@ -163,10 +166,10 @@ struct StoreProperties {
     /// Goes on where a store ended whose data is gone: its tokens are known, and have expired.
     ///
     /// In a transaction of the caller's.
-    func succeed(_ former: StoreProperties) throws {
-        let identity = try former.identity()
+    func succeed(_ previous: StoreProperties) throws {
+        let identity = try previous.identity()
         try set(Self.tokenKeyKey) { $0.bind(identity.tokenKey, at: 2) }
-        try move(to: try former.lastPosition())
+        try move(to: try previous.lastPosition())
     }
 
     private func move(to position: Position) throws {

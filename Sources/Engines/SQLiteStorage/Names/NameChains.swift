@@ -12,7 +12,7 @@ struct NameChains {
     }
 
     /// The records that a name may be of.
-    struct Found {
+    struct Candidates {
         /// The latest; nil for none.
         fileprivate(set) var first: Int64?
         /// Those before it, whose hashes are the same.
@@ -38,11 +38,11 @@ struct NameChains {
         link(entries.count - 1)
     }
 
-    func records(of hash: Int64) -> Found {
-        var found = Found()
-        var place = buckets[bucket(of: hash)]
-        while place != 0 {
-            let entry = entries[Int(place) - 1]
+    func records(of hash: Int64) -> Candidates {
+        var found = Candidates()
+        var number = buckets[bucket(of: hash)]
+        while number != 0 {
+            let entry = entries[Int(number) - 1]
             if entry.hash == hash {
                 if found.first == nil {
                     found.first = entry.record
@@ -50,7 +50,7 @@ struct NameChains {
                     found.others.append(entry.record)
                 }
             }
-            place = entry.next
+            number = entry.next
         }
         return found
     }
@@ -66,7 +66,7 @@ struct NameChains {
     }
 
     /// The place of the first entry behind a record.
-    func place(behind record: Int64) -> Int {
+    func index(behind record: Int64) -> Int {
         var range = entries.indices
         while !range.isEmpty {
             let middle = range.lowerBound + range.count / 2
@@ -82,7 +82,7 @@ struct NameChains {
     /// Without the records up to one.
     func behind(_ record: Int64) -> NameChains {
         var made = NameChains()
-        made.entries = Array(entries[place(behind: record)...])
+        made.entries = Array(entries[index(behind: record)...])
         made.makeRoom()
         return made
     }

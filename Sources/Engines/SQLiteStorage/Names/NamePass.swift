@@ -25,13 +25,13 @@ struct NamePass {
         func digit(_ entry: NameChains.Entry) -> Int {
             Int(truncatingIfNeeded: UInt64(bitPattern: entry.hash ^ .min) &>> 48)
         }
-        var places = [Int](repeating: 0, count: 1 << 16 + 1)
-        for entry in entries { places[digit(entry) + 1] += 1 }
-        for index in 1..<places.count { places[index] += places[index - 1] }
+        var offsets = [Int](repeating: 0, count: 1 << 16 + 1)
+        for entry in entries { offsets[digit(entry) + 1] += 1 }
+        for index in 1..<offsets.count { offsets[index] += offsets[index - 1] }
         var ordered = entries
         for entry in entries {
-            ordered[places[digit(entry)]] = entry
-            places[digit(entry)] += 1
+            ordered[offsets[digit(entry)]] = entry
+            offsets[digit(entry)] += 1
         }
         return ordered
     }

@@ -12,7 +12,7 @@ import Synchronization
 final class WaitingNames: Sendable {
     /// What is known of a hash.
     struct Hint {
-        let records: NameChains.Found
+        let records: NameChains.Candidates
         /// Where the range begins of which all records are known: behind this one.
         let after: Int64
         /// The last record of that range.
@@ -123,12 +123,12 @@ final class WaitingNames: Sendable {
     }
 
     func count(behind record: Int64) -> Int {
-        state.withLock { $0.chains.entries.count - $0.chains.place(behind: record) }
+        state.withLock { $0.chains.entries.count - $0.chains.index(behind: record) }
     }
 
     func entries(behind record: Int64) -> [NameChains.Entry] {
         let chains = state.withLock { $0.chains }
-        return Array(chains.entries[chains.place(behind: record)...])
+        return Array(chains.entries[chains.index(behind: record)...])
     }
 }
 

@@ -135,7 +135,7 @@ extension SQLiteSnapshot {
         return StoredNotice(
             number: NoticeNumber(row.int64(0)), destination: DestinationNumber(row.int64(1)),
             identifier: row.string(2), scope: scope,
-            ground: NoticeGround(
+            condition: NoticeCondition(
                 zone: row.isNull(4) ? nil : ZoneNumber(row.int64(4)),
                 type: row.isNull(5) ? nil : row.int64(5), isOwn: row.int64(6) != 0),
             collapseID: row.isNull(7) ? nil : row.string(7), payload: [UInt8](row.bytes(8)),

@@ -16,9 +16,9 @@ extension SQLiteTransaction {
         insert.bind(notice.destination.value, at: 1)
         insert.bind(notice.identifier, at: 2)
         insert.bind(notice.scope.stored, at: 3)
-        insert.bind(optional: notice.ground.zone?.value, at: 4)
-        insert.bind(optional: notice.ground.type, at: 5)
-        insert.bind(Int64(notice.ground.isOwn ? 1 : 0), at: 6)
+        insert.bind(optional: notice.condition.zone?.value, at: 4)
+        insert.bind(optional: notice.condition.type, at: 5)
+        insert.bind(Int64(notice.condition.isOwn ? 1 : 0), at: 6)
         if let key = notice.mergeKey { insert.bind(key, at: 7) } else { insert.bindNull(at: 7) }
         if let id = notice.collapseID { insert.bind(id, at: 8) } else { insert.bindNull(at: 8) }
         insert.bind(notice.payload, at: 9)
@@ -122,7 +122,8 @@ extension SQLiteTransaction {
             _ = try enqueue(
                 NewNotice(
                     destination: destination, identifier: notice.identifier, scope: notice.scope,
-                    ground: notice.ground, collapseID: notice.collapseID, payload: notice.payload),
+                    condition: notice.condition, collapseID: notice.collapseID,
+                    payload: notice.payload),
                 countedMax: 0)
             delete.bind(notice.number.value, at: 1)
             try delete.run()

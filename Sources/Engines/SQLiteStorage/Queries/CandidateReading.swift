@@ -54,9 +54,10 @@ struct CandidateReading {
                 of: index, in: zone.number, with: search, after: RecordNumber(0), limit: limit
             ).count
         case .near(let centre, let metres):
-            return try centre.surroundings(metres: metres).reduce(0) { count, rectangle in
+            return try centre.boundingBoxes(metres: metres).reduce(0) { count, rectangle in
                 count
-                    + (try reader.places(of: index, in: zone.number, rectangle, limit: limit).count)
+                    + (try reader.locations(of: index, in: zone.number, rectangle, limit: limit)
+                        .count)
             }
         case .nothing: return 0
         }
@@ -73,15 +74,15 @@ struct CandidateReading {
     ///
     /// - Parameter start: the last place that was looked at; nil for the beginning.
     func candidates(
-        _ source: QuerySource, after start: QueryPlace?
+        _ source: QuerySource, after start: SortedRecord?
     ) throws -> any Candidates {
         switch source.kind {
         case .walk:
             let descending = query.sorts.first?.ascending == false
             var walks: [any Candidates] = []
-            for place in zones.indices {
+            for zoneIndex in zones.indices {
                 try budget.spend(1)
-                walks.append(try walk(place, source.filter, descending, after: start))
+                walks.append(try walk(zoneIndex, source.filter, descending, after: start))
             }
             return try MergedCandidates.merging(walks) { left, right in
                 if let first = left.key, let second = right.key, first != second {
@@ -99,8 +100,8 @@ struct CandidateReading {
                 throw QueryRefusal.unknownCursor
             }
             var found: [any Candidates] = []
-            for place in zones.indices {
-                found += try sets(place, filter, after: after ?? RecordNumber(0))
+            for zoneIndex in zones.indices {
+                found += try sets(zoneIndex, filter, after: after ?? RecordNumber(0))
             }
             return try MergedCandidates.merging(found) { $0.record.value < $1.record.value }
         }
@@ -109,38 +110,39 @@ struct CandidateReading {
     // MARK: - Walks
 
     private func walk(
-        _ place: Int, _ filter: Int?, _ descending: Bool, after start: QueryPlace?
+        _ zoneIndex: Int, _ filter: Int?, _ descending: Bool, after start: SortedRecord?
     ) throws -> any Candidates {
-        let zone = zones[place].number
+        let zone = zones[zoneIndex].number
         if let filter, query.sorts.first?.relativeTo == nil {
             guard let need = query.filters[filter].indexNeed,
                 case .range(let from, let to) = query.access(
-                    by: filter, in: zones[place].name, words: words)
+                    by: filter, in: zones[zoneIndex].name, words: words)
             else { return KnownCandidates([]) }
             let range = IndexRange(index: try number(need), zone: zone, from: from, to: to)
-            return indexWalk([IndexWalk.Section(range: range)], place, descending, after: start)
+            return indexWalk([IndexWalk.Section(range: range)], zoneIndex, descending, after: start)
         }
         guard let sort = query.sorts.first else {
             let index = try number(IndexNeed(QueryPlan.listing, .values))
             let range = IndexRange(index: index, zone: zone)
-            return indexWalk([IndexWalk.Section(range: range)], place, descending, after: start)
+            return indexWalk([IndexWalk.Section(range: range)], zoneIndex, descending, after: start)
         }
         let index = try number(QueryPlan.need(sort))
         if let centre = sort.relativeTo {
-            return distanceWalk(place, index, centre, sort.ascending, after: start)
+            return distanceWalk(zoneIndex, index, centre, sort.ascending, after: start)
         }
         let valued = IndexWalk.Section(range: IndexRange(index: index, zone: zone))
         let absent = IndexWalk.Section(range: .absent(index: index, zone: zone), key: .absent)
         return indexWalk(
-            descending ? [valued, absent] : [absent, valued], place, descending, after: start)
+            descending ? [valued, absent] : [absent, valued], zoneIndex, descending, after: start)
     }
 
     private func indexWalk(
-        _ sections: [IndexWalk.Section], _ place: Int, _ descending: Bool, after start: QueryPlace?
+        _ sections: [IndexWalk.Section], _ zoneIndex: Int, _ descending: Bool,
+        after start: SortedRecord?
     ) -> IndexWalk {
         let remaining = start.map { Self.remaining(of: sections, after: $0, descending, isWhole) }
         return IndexWalk(
-            remaining ?? sections, zone: place, descending: descending, isKeyed: true,
+            remaining ?? sections, zone: zoneIndex, descending: descending, isKeyed: true,
             rowsAtOnce: max(8, (limit + 1) / max(1, zones.count)), reader: reader)
     }
 
@@ -150,12 +152,12 @@ struct CandidateReading {
     /// What is left of a walk after a place; includes all rows of the place's value when they have an order
     /// of their own.
     private static func remaining(
-        of sections: [IndexWalk.Section], after place: QueryPlace, _ descending: Bool,
+        of sections: [IndexWalk.Section], after sortedRecord: SortedRecord, _ descending: Bool,
         _ isWhole: Bool
     ) -> [IndexWalk.Section] {
         let value: IndexValue
         let isAbsent: Bool
-        switch place.keys.first {
+        switch sortedRecord.keys.first {
         case .value(let known): (value, isAbsent) = (known, false)
         default: (value, isAbsent) = (.integer(0), true)
         }
@@ -165,7 +167,8 @@ struct CandidateReading {
         var rest = Array(sections[first...])
         let position: IndexPosition =
             isWhole
-            ? IndexPosition(value, place.record) : descending ? .after(value) : .before(value)
+            ? IndexPosition(value, sortedRecord.record)
+            : descending ? .after(value) : .before(value)
         // A reference has another value in each zone, so the place may lie outside of the range.
         if descending {
             rest[0].range.to = min(rest[0].range.to, position)
@@ -176,10 +179,10 @@ struct CandidateReading {
     }
 
     private func distanceWalk(
-        _ place: Int, _ index: Int64, _ centre: RecordQuery.Place, _ ascending: Bool,
-        after start: QueryPlace?
+        _ zoneIndex: Int, _ index: Int64, _ centre: RecordQuery.Coordinate, _ ascending: Bool,
+        after start: SortedRecord?
     ) -> any Candidates {
-        let zone = zones[place].number
+        let zone = zones[zoneIndex].number
         var metresMax = Double.infinity
         for filter in query.filters where filter.subject == query.sorts.first?.subject {
             guard filter.comparator == .near, case .location(let near) = filter.value else {
@@ -193,8 +196,8 @@ struct CandidateReading {
         var metres: Double?
         if case .distance(let known)? = start?.keys.first { metres = known }
         let rings = DistanceWalk(
-            DistanceWalk.Ground(
-                index: index, zone: (place, zone), centre: centre, ascending: ascending,
+            DistanceWalk.Input(
+                index: index, zone: (zoneIndex, zone), centre: centre, ascending: ascending,
                 metresMax: metresMax, start: metres?.isFinite == true ? metres : nil),
             reader: reader, budget: budget)
         var absent = IndexWalk.Section(
@@ -204,7 +207,7 @@ struct CandidateReading {
             if ascending { absent.range.from = position } else { absent.range.to = position }
         }
         let without = IndexWalk(
-            [absent], zone: place, descending: !ascending, isKeyed: true, rowsAtOnce: limit + 1,
+            [absent], zone: zoneIndex, descending: !ascending, isKeyed: true, rowsAtOnce: limit + 1,
             reader: reader)
         if metresMax.isFinite { return rings }
         if ascending {
@@ -216,9 +219,9 @@ struct CandidateReading {
     // MARK: - Sets
 
     private func sets(
-        _ place: Int, _ filter: Int, after: RecordNumber
+        _ zoneIndex: Int, _ filter: Int, after: RecordNumber
     ) throws -> [any Candidates] {
-        let zone = zones[place]
+        let zone = zones[zoneIndex]
         let access = query.access(by: filter, in: zone.name, words: words)
         let index = try query.filters[filter].indexNeed.map(number) ?? 0
         switch access {
@@ -227,7 +230,7 @@ struct CandidateReading {
             let range = IndexRange(index: index, zone: zone.number, from: from, to: to)
             return [
                 IndexWalk(
-                    [IndexWalk.Section(range: range)], zone: place, descending: false,
+                    [IndexWalk.Section(range: range)], zone: zoneIndex, descending: false,
                     isKeyed: true, rowsAtOnce: 256, reader: reader)
             ]
         case .values(let values):
@@ -237,46 +240,48 @@ struct CandidateReading {
                     index: index, zone: zone.number, from: IndexPosition(value, after),
                     to: .after(value))
                 return IndexWalk(
-                    [IndexWalk.Section(range: range)], zone: place, descending: false,
+                    [IndexWalk.Section(range: range)], zone: zoneIndex, descending: false,
                     isKeyed: false, rowsAtOnce: max(8, (limit + 1) / values.count), reader: reader)
             }
-        case .names(let names): return [try named(names, place, after: after)]
+        case .names(let names): return [try named(names, zoneIndex, after: after)]
         case .words(let search):
             return [
                 WordWalk(
-                    search, of: index, in: (place, zone.number), after: after, reader: reader)
+                    search, of: index, in: (zoneIndex, zone.number), after: after, reader: reader)
             ]
         case .near(let centre, let metres):
-            return [try near(centre, metres, index, place, after: after)]
+            return [try near(centre, metres, index, zoneIndex, after: after)]
         }
     }
 
     private func named(
-        _ names: [RecordName], _ place: Int, after: RecordNumber
+        _ names: [RecordName], _ zoneIndex: Int, after: RecordNumber
     ) throws -> KnownCandidates {
         var records: Set<RecordNumber> = []
         for name in names {
             try budget.spend(1)
-            guard let head = try snapshot.head(of: name, in: zones[place].number) else { continue }
+            guard let head = try snapshot.head(of: name, in: zones[zoneIndex].number) else {
+                continue
+            }
             records.insert(head.record)
         }
-        return Self.known(records, place, after: after)
+        return Self.known(records, zoneIndex, after: after)
     }
 
     private func near(
-        _ centre: RecordQuery.Place, _ metres: Double, _ index: Int64, _ place: Int,
+        _ centre: RecordQuery.Coordinate, _ metres: Double, _ index: Int64, _ zoneIndex: Int,
         after: RecordNumber
     ) throws -> KnownCandidates {
         var records: Set<RecordNumber> = []
-        for rectangle in centre.surroundings(metres: metres + PlacedRecord.metresOff) {
-            let found = try reader.places(
-                of: index, in: zones[place].number, rectangle, limit: budget.rowsAtOnceMax)
+        for rectangle in centre.boundingBoxes(metres: metres + LocatedRecord.metresOff) {
+            let found = try reader.locations(
+                of: index, in: zones[zoneIndex].number, rectangle, limit: budget.rowsAtOnceMax)
             try budget.spend(found.count)
             for placed in found {
-                let about = placed.place.distance(to: centre)
-                guard about <= metres + PlacedRecord.metresOff else { continue }
+                let about = placed.location.distance(to: centre)
+                guard about <= metres + LocatedRecord.metresOff else { continue }
                 // At the edge, only the record's exact place decides.
-                if about > metres - PlacedRecord.metresOff,
+                if about > metres - LocatedRecord.metresOff,
                     try !isNear(placed.record, index, centre, metres)
                 {
                     continue
@@ -284,21 +289,21 @@ struct CandidateReading {
                 records.insert(placed.record)
             }
         }
-        return Self.known(records, place, after: after)
+        return Self.known(records, zoneIndex, after: after)
     }
 
     private func isNear(
-        _ record: RecordNumber, _ index: Int64, _ centre: RecordQuery.Place, _ metres: Double
+        _ record: RecordNumber, _ index: Int64, _ centre: RecordQuery.Coordinate, _ metres: Double
     ) throws -> Bool {
-        guard let place = try reader.place(of: record, in: index) else { return false }
-        return place.distance(to: centre) <= metres
+        guard let location = try reader.location(of: record, in: index) else { return false }
+        return location.distance(to: centre) <= metres
     }
 
     static func known(
-        _ records: Set<RecordNumber>, _ place: Int, after: RecordNumber
+        _ records: Set<RecordNumber>, _ zoneIndex: Int, after: RecordNumber
     ) -> KnownCandidates {
         let sorted = records.filter { $0.value > after.value }.sorted { $0.value < $1.value }
-        return KnownCandidates(sorted.map { Candidate(key: nil, record: $0, zone: place) })
+        return KnownCandidates(sorted.map { Candidate(key: nil, record: $0, zone: zoneIndex) })
     }
 }
 

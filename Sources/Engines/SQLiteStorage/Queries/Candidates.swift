@@ -95,7 +95,7 @@ final class IndexWalk: Candidates {
 final class WordWalk: Candidates {
     private let reader: SQLiteIndexReader
     private let index: Int64
-    private let zone: (place: Int, number: ZoneNumber)
+    private let zone: (index: Int, number: ZoneNumber)
     private let search: WordSearch
     private var after: RecordNumber
     private var records: [RecordNumber] = []
@@ -105,7 +105,7 @@ final class WordWalk: Candidates {
     private static let recordsAtOnce = 256
 
     init(
-        _ search: WordSearch, of index: Int64, in zone: (place: Int, number: ZoneNumber),
+        _ search: WordSearch, of index: Int64, in zone: (index: Int, number: ZoneNumber),
         after: RecordNumber, reader: SQLiteIndexReader
     ) {
         self.search = search
@@ -126,7 +126,7 @@ final class WordWalk: Candidates {
             after = last
         }
         defer { position += 1 }
-        return Candidate(key: nil, record: records[position], zone: zone.place)
+        return Candidate(key: nil, record: records[position], zone: zone.index)
     }
 }
 

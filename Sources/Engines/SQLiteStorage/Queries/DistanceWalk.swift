@@ -9,10 +9,10 @@ import Storage
 /// is. The exact place is looked up when it may be the record's turn.
 final class DistanceWalk: Candidates {
     /// What is to be walked.
-    struct Ground {
+    struct Input {
         let index: Int64
-        let zone: (place: Int, number: ZoneNumber)
-        let centre: RecordQuery.Place
+        let zone: (index: Int, number: ZoneNumber)
+        let centre: RecordQuery.Coordinate
         let ascending: Bool
         /// The distance in metres beyond which the walk does not look.
         let metresMax: Double
@@ -23,17 +23,17 @@ final class DistanceWalk: Candidates {
     /// A record of the ring, and its distance from the origin according to the index.
     private typealias About = (metres: Double, record: RecordNumber)
 
-    private static let halfway = Double.pi * RecordQuery.Place.earthRadius
+    private static let halfway = Double.pi * RecordQuery.Coordinate.earthRadius
     private static let firstMetres = 50.0
     /// When a ring holds more rows, only its first part is read: a page shows a few hundred records.
     private static let rowsInRingMax = 4_096
-    private static let off = PlacedRecord.metresOff
+    private static let off = LocatedRecord.metresOff
 
-    private let ground: Ground
+    private let input: Input
     private let reader: SQLiteIndexReader
     private let budget: QueryBudget
     /// The point that rings grow from.
-    private let origin: RecordQuery.Place
+    private let origin: RecordQuery.Coordinate
     /// How far from the origin the last ring reaches.
     private let end: Double
     private var inner: Double
@@ -43,16 +43,16 @@ final class DistanceWalk: Candidates {
     /// Candidates whose exact places are known, in order.
     private var known: ArraySlice<Candidate> = []
 
-    init(_ ground: Ground, reader: SQLiteIndexReader, budget: QueryBudget) {
-        self.ground = ground
+    init(_ input: Input, reader: SQLiteIndexReader, budget: QueryBudget) {
+        self.input = input
         self.reader = reader
         self.budget = budget
-        origin = ground.ascending ? ground.centre : ground.centre.antipode
+        origin = input.ascending ? input.centre : input.centre.antipode
         // A place is as far from one point as it is near to the other, except for rounding.
         let whole = Self.halfway + Self.off
-        end = ground.ascending ? min(whole, ground.metresMax + Self.off) : whole
-        var start = ground.start.map { ground.ascending ? $0 : Self.halfway - $0 } ?? 0
-        if !ground.ascending { start = max(start, Self.halfway - ground.metresMax) }
+        end = input.ascending ? min(whole, input.metresMax + Self.off) : whole
+        var start = input.start.map { input.ascending ? $0 : Self.halfway - $0 } ?? 0
+        if !input.ascending { start = max(start, Self.halfway - input.metresMax) }
         inner = max(0, start - Self.off)
         width = max(Self.firstMetres, inner / 16)
     }
@@ -77,7 +77,7 @@ final class DistanceWalk: Candidates {
 
     private func fromOrigin(_ candidate: Candidate) -> Double {
         guard case .distance(let metres)? = candidate.key else { return 0 }
-        return ground.ascending ? metres : Self.halfway - metres
+        return input.ascending ? metres : Self.halfway - metres
     }
 
     /// Looks up the exact places of the ring's nearest records: of all that might come first.
@@ -86,11 +86,13 @@ final class DistanceWalk: Candidates {
         var found = Array(known)
         while let about = ring.first, about.metres <= nearest {
             ring.removeFirst()
-            guard let place = try reader.place(of: about.record, in: ground.index) else { continue }
-            let metres = place.distance(to: ground.centre)
-            guard metres <= ground.metresMax else { continue }
+            guard let location = try reader.location(of: about.record, in: input.index) else {
+                continue
+            }
+            let metres = location.distance(to: input.centre)
+            guard metres <= input.metresMax else { continue }
             found.append(
-                Candidate(key: .distance(metres), record: about.record, zone: ground.zone.place))
+                Candidate(key: .distance(metres), record: about.record, zone: input.zone.index))
         }
         found.sort(by: precedes)
         known = found[...]
@@ -101,18 +103,18 @@ final class DistanceWalk: Candidates {
         let outer = min(inner + width, end)
         let isNarrow = outer - inner <= Self.firstMetres
         let rowsMax = min(Self.rowsInRingMax, max(1, budget.rowsAtOnceMax / 16))
-        let places = try reader.places(
-            of: ground.index, in: ground.zone.number,
+        let locations = try reader.locations(
+            of: input.index, in: input.zone.number,
             GlobeRing(around: origin, from: inner - Self.off, to: outer + Self.off),
             limit: isNarrow ? budget.rowsAtOnceMax : rowsMax + 1)
-        try budget.spend(places.count)
-        guard isNarrow || places.count <= rowsMax else {
+        try budget.spend(locations.count)
+        guard isNarrow || locations.count <= rowsMax else {
             width = max(Self.firstMetres, (outer - inner) / 8)
             return
         }
         var found: [About] = []
-        for placed in places {
-            let metres = placed.place.distance(to: origin)
+        for placed in locations {
+            let metres = placed.location.distance(to: origin)
             guard metres >= inner || inner == 0, metres < outer || outer == end else { continue }
             found.append((metres, placed.record))
         }
@@ -126,16 +128,16 @@ final class DistanceWalk: Candidates {
 
     private func precedes(_ left: Candidate, _ right: Candidate) -> Bool {
         let (first, second) = (left.key ?? .absent, right.key ?? .absent)
-        if first != second { return (first < second) == ground.ascending }
+        if first != second { return (first < second) == input.ascending }
         return left.record != right.record
-            && (left.record.value < right.record.value) == ground.ascending
+            && (left.record.value < right.record.value) == input.ascending
     }
 }
 
-extension RecordQuery.Place {
+extension RecordQuery.Coordinate {
     /// The point on the other side of the globe.
-    fileprivate var antipode: RecordQuery.Place {
-        RecordQuery.Place(
+    fileprivate var antipode: RecordQuery.Coordinate {
+        RecordQuery.Coordinate(
             latitude: -latitude, longitude: longitude > 0 ? longitude - 180 : longitude + 180)
     }
 }

@@ -10,7 +10,7 @@ enum FilterAccess {
     /// The records with these names.
     case names([RecordName])
     case words(WordSearch)
-    case near(RecordQuery.Place, metres: Double)
+    case near(RecordQuery.Coordinate, metres: Double)
     /// No record can match.
     case nothing
 }
@@ -30,7 +30,7 @@ extension RecordQuery.Filter {
         case .lessThan, .lessThanOrEquals, .greaterThan, .greaterThanOrEquals, .beginsWith,
             .listMemberBeginsWith:
             return IndexNeed(subject.name, .values)
-        case .near: return IndexNeed(subject.name, .places)
+        case .near: return IndexNeed(subject.name, .locations)
         case .containsAllTokens, .containsAnyTokens: return IndexNeed(subject.name, .words)
         case .notEquals, .notIn, .notBeginsWith, .notListContains, .notListContainsAny,
             .notListContainsAll, .notListMemberBeginsWith:
@@ -57,7 +57,7 @@ extension RecordQuery.Filter {
     }
 
     /// Whether the filter matches within a circle around this place.
-    func isCircle(around centre: RecordQuery.Place) -> Bool {
+    func isCircle(around centre: RecordQuery.Coordinate) -> Bool {
         comparator == .near && value == .location(centre)
     }
 

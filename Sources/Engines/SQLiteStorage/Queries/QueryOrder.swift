@@ -23,7 +23,7 @@ extension SortKey: Comparable {
 }
 
 /// Where a record stands in a query's order: its sort values, then its number in the store.
-struct QueryPlace: Hashable, Sendable {
+struct SortedRecord: Hashable, Sendable {
     var keys: [SortKey]
     var record: RecordNumber
 }
@@ -45,7 +45,7 @@ struct QueryOrder: Sendable {
         sorts.map { sort in
             if let centre = sort.relativeTo {
                 return .distance(
-                    record.place(in: sort.subject.name)?.distance(to: centre) ?? .infinity)
+                    record.location(in: sort.subject.name)?.distance(to: centre) ?? .infinity)
             }
             guard case .one(let value) = record.content(of: sort.subject.name) else {
                 return .absent
@@ -54,7 +54,7 @@ struct QueryOrder: Sendable {
         }
     }
 
-    func precedes(_ left: QueryPlace, _ right: QueryPlace) -> Bool {
+    func precedes(_ left: SortedRecord, _ right: SortedRecord) -> Bool {
         for (sort, pair) in zip(sorts, zip(left.keys, right.keys)) where pair.0 != pair.1 {
             return (pair.0 < pair.1) == sort.ascending
         }

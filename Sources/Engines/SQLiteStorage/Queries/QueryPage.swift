@@ -9,7 +9,7 @@ final class QueryPage {
     private let bytesMax: Int
     private let shown: (StoredVersion) throws -> Void
     /// The last place of the previous page.
-    private let start: QueryPlace?
+    private let start: SortedRecord?
     /// The filters for each zone's records, made when the zone's first record is judged.
     private var tests: [[FilterTest]?]
     /// For each filter, whether the index that is read is enough to tell that it matches.
@@ -18,10 +18,10 @@ final class QueryPage {
     private var count = 0
     private var bytes = 0
     /// The last place of the page so far.
-    private var last: QueryPlace?
+    private var last: SortedRecord?
 
     init(
-        _ reading: CandidateReading, from source: QuerySource, after start: QueryPlace?,
+        _ reading: CandidateReading, from source: QuerySource, after start: SortedRecord?,
         bytesMax: Int, _ shown: @escaping (StoredVersion) throws -> Void
     ) {
         self.reading = reading
@@ -49,7 +49,7 @@ final class QueryPage {
     ///
     /// - Returns: the last place of the page; nil when nothing comes after it.
     /// - Throws: `DamagedVersion` where the first candidate is not what was written.
-    func show() throws -> QueryPlace? {
+    func show() throws -> SortedRecord? {
         let candidates = try reading.candidates(source, after: start)
         do {
             if source.kind == .sorted { return try showSorted(candidates) }
@@ -71,8 +71,8 @@ final class QueryPage {
 
     // MARK: - Candidates in the order that is asked for
 
-    private func showInOrder(_ candidates: any Candidates) throws -> QueryPlace? {
-        var end: QueryPlace?
+    private func showInOrder(_ candidates: any Candidates) throws -> SortedRecord? {
+        var end: SortedRecord?
         var isBeyond = false
         while true {
             // One more than there is room for tells whether more comes.
@@ -83,12 +83,12 @@ final class QueryPage {
                     return false
                 }
                 try show(version)
-                end = place(of: candidate)
+                end = sortedRecord(of: candidate)
                 last = end
                 return true
             } passed: { candidate in
                 // A marker tells a participant of no place that they are not shown.
-                if reading.shared == nil { last = place(of: candidate) }
+                if reading.shared == nil { last = sortedRecord(of: candidate) }
             }
             if isBeyond { return end }
             if let error = run.error { throw error }
@@ -96,8 +96,8 @@ final class QueryPage {
         }
     }
 
-    private func place(of candidate: Candidate) -> QueryPlace {
-        QueryPlace(keys: candidate.key.map { [$0] } ?? [], record: candidate.record)
+    private func sortedRecord(of candidate: Candidate) -> SortedRecord {
+        SortedRecord(keys: candidate.key.map { [$0] } ?? [], record: candidate.record)
     }
 
     /// Candidates whose versions are read together.
@@ -118,7 +118,7 @@ final class QueryPage {
                     run.isLast = true
                     break
                 }
-                if isInOrder, let start, !precedes(start, place(of: candidate)) { continue }
+                if isInOrder, let start, !precedes(start, sortedRecord(of: candidate)) { continue }
                 try reading.budget.spend(1)
                 run.candidates.append(candidate)
             }
@@ -132,7 +132,7 @@ final class QueryPage {
     }
 
     /// The order of a walk: along a filter's index it goes by the values of that one.
-    private func precedes(_ left: QueryPlace, _ right: QueryPlace) -> Bool {
+    private func precedes(_ left: SortedRecord, _ right: SortedRecord) -> Bool {
         if order.sorts.isEmpty, let first = left.keys.first, let second = right.keys.first,
             first != second
         {
@@ -146,8 +146,8 @@ final class QueryPage {
     /// How many candidates are read together where all of them are to be read.
     private static let sortedAtOnce = 256
 
-    private func showSorted(_ candidates: any Candidates) throws -> QueryPlace? {
-        var found = FirstPlaces(order, countMax: reading.limit + 1)
+    private func showSorted(_ candidates: any Candidates) throws -> SortedRecord? {
+        var found = FirstInOrder(order, countMax: reading.limit + 1)
         while true {
             let run = run(of: candidates, countMax: Self.sortedAtOnce)
             try visit(run.candidates) { candidate, _, fields in
@@ -161,8 +161,8 @@ final class QueryPage {
     }
 
     /// Sorts the records that have the first sort's value in common; such groups come one after the other.
-    private func showByGroups(_ candidates: any Candidates) throws -> QueryPlace? {
-        var found = FirstPlaces(order, countMax: reading.limit + 1)
+    private func showByGroups(_ candidates: any Candidates) throws -> SortedRecord? {
+        var found = FirstInOrder(order, countMax: reading.limit + 1)
         var group: SortKey?
         // How many places the groups have that are whole: they come before all others.
         var whole = 0
@@ -194,25 +194,26 @@ final class QueryPage {
     }
 
     private func collect(
-        _ candidate: Candidate, _ fields: LazyFields, into found: inout FirstPlaces
+        _ candidate: Candidate, _ fields: LazyFields, into found: inout FirstInOrder
     ) throws {
-        let place = QueryPlace(keys: order.keys(of: try fields.get()), record: candidate.record)
-        if start.map({ order.precedes($0, place) }) ?? true { found.insert(place) }
+        let sortedRecord = SortedRecord(
+            keys: order.keys(of: try fields.get()), record: candidate.record)
+        if start.map({ order.precedes($0, sortedRecord) }) ?? true { found.insert(sortedRecord) }
     }
 
     /// Shows places as far as there is room.
     ///
     /// - Returns: whether there was no room for all.
-    private func show(_ places: ArraySlice<QueryPlace>) throws -> Bool {
-        let places = Array(places)
+    private func show(_ sortedRecords: ArraySlice<SortedRecord>) throws -> Bool {
+        let sortedRecords = Array(sortedRecords)
         var isShort = false
-        try reading.reader.versions(of: places.map(\.record)) { index, version in
+        try reading.reader.versions(of: sortedRecords.map(\.record)) { index, version in
             guard !isFull else {
                 isShort = true
                 return false
             }
             try show(version)
-            last = places[index]
+            last = sortedRecords[index]
             return true
         }
         return isShort
@@ -314,10 +315,10 @@ private final class LazyFields {
 }
 
 /// The first places of many, in the order of a query.
-private struct FirstPlaces {
+private struct FirstInOrder {
     private let order: QueryOrder
     private let countMax: Int
-    private var places: [QueryPlace] = []
+    private var sortedRecords: [SortedRecord] = []
 
     init(_ order: QueryOrder, countMax: Int) {
         self.order = order
@@ -327,14 +328,14 @@ private struct FirstPlaces {
     /// How many places have been inserted, kept or not.
     private(set) var count = 0
 
-    mutating func insert(_ place: QueryPlace) {
+    mutating func insert(_ sortedRecord: SortedRecord) {
         count += 1
-        places.append(place)
+        sortedRecords.append(sortedRecord)
         // Sorted now and then, so that each place costs the logarithm of what is kept.
-        if places.count >= 2 * countMax + 16 { places = Array(sorted) }
+        if sortedRecords.count >= 2 * countMax + 16 { sortedRecords = Array(sorted) }
     }
 
-    var sorted: ArraySlice<QueryPlace> {
-        places.sorted { order.precedes($0, $1) }.prefix(countMax)
+    var sorted: ArraySlice<SortedRecord> {
+        sortedRecords.sorted { order.precedes($0, $1) }.prefix(countMax)
     }
 }

@@ -28,7 +28,7 @@ struct QueryPlan {
     }
 
     static func need(_ sort: RecordQuery.Sort) -> IndexNeed {
-        IndexNeed(sort.subject.name, sort.relativeTo == nil ? .values : .places)
+        IndexNeed(sort.subject.name, sort.relativeTo == nil ? .values : .locations)
     }
 
     /// What the pages of the query are read from.

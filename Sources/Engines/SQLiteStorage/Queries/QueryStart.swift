@@ -23,7 +23,7 @@ struct QuerySource: Hashable, Sendable {
 /// looked at.
 struct QueryStart: Equatable {
     var source: QuerySource
-    var place: QueryPlace
+    var sortedRecord: SortedRecord
 
     /// - Throws: `QueryRefusal.unknownCursor`.
     init(_ cursor: QueryCursor) throws {
@@ -37,20 +37,20 @@ struct QueryStart: Equatable {
             keys.append(key)
         }
         source = QuerySource(kind: kind, filter: filter == 0 ? nil : Int(filter) - 1)
-        place = QueryPlace(keys: keys, record: RecordNumber(record))
+        sortedRecord = SortedRecord(keys: keys, record: RecordNumber(record))
     }
 
-    init(source: QuerySource, place: QueryPlace) {
+    init(source: QuerySource, sortedRecord: SortedRecord) {
         self.source = source
-        self.place = place
+        self.sortedRecord = sortedRecord
     }
 
     var cursor: QueryCursor {
         var text = CursorText()
         text.bytes.append(source.kind.rawValue)
         text.append(UInt32(truncatingIfNeeded: (source.filter ?? -1) + 1))
-        text.append(place.record.value)
-        for key in place.keys { text.append(key) }
+        text.append(sortedRecord.record.value)
+        for key in sortedRecord.keys { text.append(key) }
         return QueryCursor(text.bytes)
     }
 }

@@ -42,10 +42,11 @@ extension SQLiteSnapshot {
                 ?? plan.source(count: reading.count)
             let last = try withoutActuallyEscaping(visit) { visit in
                 try QueryPage(
-                    reading, from: source, after: start?.place, bytesMax: query.bytesMax, visit
+                    reading, from: source, after: start?.sortedRecord, bytesMax: query.bytesMax,
+                    visit
                 ).show()
             }
-            return last.map { QueryStart(source: source, place: $0).cursor }
+            return last.map { QueryStart(source: source, sortedRecord: $0).cursor }
         } catch let missing as MissingIndexes {
             throw QueryUnprepared(
                 query, fields: Set(missing.needs.map(\.field)), isLate: missing.isLate)

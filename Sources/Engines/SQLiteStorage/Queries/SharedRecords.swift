@@ -10,7 +10,7 @@ final class SharedRecords {
     private let snapshot: SQLiteSnapshot
     private var granted: [ShareNumber: Bool] = [:]
 
-    private static let staysAtOnce = 512
+    private static let membershipsAtOnce = 512
 
     init(
         _ viewer: UserRecordName, in zone: ZoneNumber, isWhole: Bool, _ snapshot: SQLiteSnapshot
@@ -24,7 +24,7 @@ final class SharedRecords {
     /// Those of some candidates that the viewer sees, in their order.
     func seen(_ candidates: [Candidate]) throws -> [Candidate] {
         guard !isWhole, !candidates.isEmpty else { return candidates }
-        let covers = try snapshot.covers(of: candidates.map(\.record))
+        let covers = try snapshot.currentMemberships(of: candidates.map(\.record))
         let asked = Set(covers.compactMap { $0?.share }).filter { granted[$0] == nil }
             .sorted { $0.value < $1.value }
         for (share, grant) in zip(asked, try snapshot.grants(of: asked, to: viewer)) {
@@ -50,15 +50,16 @@ final class SharedRecords {
         where grant.revoked == nil {
             var after: Position = 0
             while true {
-                let run = try snapshot.stays(
-                    of: grant.share, in: zone, after: after, limit: Self.staysAtOnce,
+                let run = try snapshot.memberships(
+                    of: grant.share, in: zone, after: after, limit: Self.membershipsAtOnce,
                     withVersions: false)
-                left -= run.stays.count
+                left -= run.memberships.count
                 guard left >= 0 else { return nil }
-                for stay in run.stays where stay.left == nil && stay.type == type {
-                    found.append(stay.record)
+                for membership in run.memberships
+                where membership.left == nil && membership.type == type {
+                    found.append(membership.record)
                 }
-                guard let last = run.stays.last, !run.isLast else { break }
+                guard let last = run.memberships.last, !run.isLast else { break }
                 after = last.position
             }
         }

@@ -23,11 +23,11 @@ struct SchemaWriter {
         var new = wanted
         for (name, type) in old.types where new.types[name] == nil { try remove(type) }
         for (name, type) in wanted.types {
-            let former = old.types[name]
+            let previous = old.types[name]
             var stored = type
-            stored.number = try former?.number ?? insertType(name)
-            try replaceFields(of: stored, former: former)
-            try replaceGrants(of: stored, former: former)
+            stored.number = try previous?.number ?? insertType(name)
+            try replaceFields(of: stored, previous: previous)
+            try replaceGrants(of: stored, previous: previous)
             new.types[name] = stored
         }
         for (role, number) in old.roles where new.roles[role] == nil { try removeRole(number) }
@@ -62,15 +62,15 @@ struct SchemaWriter {
 
     private mutating func remove(_ type: Schema.RecordType) throws {
         let none = Schema.RecordType(number: type.number, grants: [:])
-        try replaceFields(of: none, former: type)
-        try replaceGrants(of: none, former: type)
+        try replaceFields(of: none, previous: type)
+        try replaceGrants(of: none, previous: type)
         try run("UPDATE record_types SET is_removed = 1 WHERE id = ?1", .number(type.number))
     }
 
     private mutating func replaceFields(
-        of type: Schema.RecordType, former: Schema.RecordType?
+        of type: Schema.RecordType, previous: Schema.RecordType?
     ) throws {
-        for (name, field) in former?.fields ?? [:] where type.fields[name] == nil {
+        for (name, field) in previous?.fields ?? [:] where type.fields[name] == nil {
             try run(
                 "DELETE FROM fields WHERE record_type = ?1 AND name = ?2", .number(type.number),
                 .text(name.text))
@@ -78,7 +78,7 @@ struct SchemaWriter {
                 of: name.text, in: type.number, from: field.indexes, to: [], isSameType: false)
         }
         for (name, field) in type.fields {
-            let before = former?.fields[name]
+            let before = previous?.fields[name]
             guard field != before else { continue }
             try run(
                 """
@@ -92,7 +92,7 @@ struct SchemaWriter {
                 isSameType: before == nil || before?.type == field.type)
         }
         for field in SystemField.allCases {
-            let (before, options) = (former?.systemFields[field], type.systemFields[field])
+            let (before, options) = (previous?.systemFields[field], type.systemFields[field])
             guard before != options else { continue }
             try run(
                 "DELETE FROM system_fields WHERE record_type = ?1 AND name = ?2",
@@ -108,13 +108,13 @@ struct SchemaWriter {
         }
     }
 
-    private func replaceGrants(of type: Schema.RecordType, former: Schema.RecordType?) throws {
-        for role in (former?.grants ?? [:]).keys where type.grants[role] == nil {
+    private func replaceGrants(of type: Schema.RecordType, previous: Schema.RecordType?) throws {
+        for role in (previous?.grants ?? [:]).keys where type.grants[role] == nil {
             try run(
                 "DELETE FROM permissions WHERE record_type = ?1 AND role = ?2",
                 .number(type.number), .text(role.text))
         }
-        for (role, granted) in type.grants where former?.grants[role] != granted {
+        for (role, granted) in type.grants where previous?.grants[role] != granted {
             try run(
                 """
                 INSERT OR REPLACE INTO permissions (record_type, role, granted)

@@ -7,13 +7,13 @@ import Storage
 /// What a share covers and to whom it is granted are told by different tables: were they to part, somebody would be
 /// shown what is not theirs, or not be shown what is.
 final class CoverageInvariants: StatementSet {
-    private let standing: Statement
+    private let activeShare: Statement
     private let view: Statement
     private let granted: Statement
     private let viewsOfShare: Statement
 
     init(_ connection: Connection) throws {
-        standing = try connection.prepare(
+        activeShare = try connection.prepare(
             "SELECT zone FROM shares WHERE id = ?1 AND ended IS NULL")
         view = try connection.prepare(
             "SELECT shares_granted, ended IS NULL FROM views WHERE viewer = ?1 AND zone = ?2")
@@ -31,13 +31,13 @@ final class CoverageInvariants: StatementSet {
     ///
     /// - Throws: `BrokenInvariant` for one that has ended or has never been.
     func zone(of share: ShareNumber) throws -> ZoneNumber {
-        defer { standing.reset() }
-        standing.bind(share.value, at: 1)
-        guard try standing.step() else {
+        defer { activeShare.reset() }
+        activeShare.bind(share.value, at: 1)
+        guard try activeShare.step() else {
             throw BrokenInvariant(
                 "only a standing share covers or is granted: share \(share.value)")
         }
-        return ZoneNumber(standing.int64(0))
+        return ZoneNumber(activeShare.int64(0))
     }
 
     /// A viewer has a zone exactly as long as a share of it is granted to them.

@@ -1,14 +1,14 @@
 import CloudModel
 import Storage
 
-// What is left of shares that nobody can ask for any more. It goes before tombstones do: while a stay is
+// What is left of shares that nobody can ask for any more. It goes before tombstones do: while a membership is
 // there, the number of its record is not given to another one.
 extension GarbageCollector {
     /// Removes shares, grants, views and stays that ended before a moment.
     mutating func collectShares(olderThan moment: Milliseconds) throws {
         try collectRequests()
         try collectEndedShares(olderThan: moment)
-        try collectDepartures(olderThan: moment)
+        try collectEndedMemberships(olderThan: moment)
         try collectGrants(olderThan: moment)
         try collectViews(olderThan: moment)
     }
@@ -53,9 +53,10 @@ extension GarbageCollector {
     /// Removes what belongs to a share, as far as there is room, and the share last.
     private mutating func purge(_ share: Int64) throws {
         for position in try keys(
-            "SELECT position, record FROM stays WHERE share = ?1 LIMIT ?2", share, Int64(rowsLeft)
+            "SELECT position, record FROM memberships WHERE share = ?1 LIMIT ?2", share,
+            Int64(rowsLeft)
         ).map(\.0) {
-            try run("DELETE FROM stays WHERE share = ?1 AND position = ?2", share, position)
+            try run("DELETE FROM memberships WHERE share = ?1 AND position = ?2", share, position)
             rowsLeft -= 1
         }
         guard rowsLeft > 0 else { return }
@@ -69,14 +70,14 @@ extension GarbageCollector {
         rowsLeft -= 1
     }
 
-    private mutating func collectDepartures(olderThan moment: Milliseconds) throws {
+    private mutating func collectEndedMemberships(olderThan moment: Milliseconds) throws {
         guard rowsLeft > 0 else { return }
         let old = try keys(
-            "SELECT share, position FROM stays WHERE left_at < ?1 LIMIT ?2", moment,
+            "SELECT share, position FROM memberships WHERE left_at < ?1 LIMIT ?2", moment,
             Int64(rowsLeft))
         var lost: [Int64: Position] = [:]
         for (share, position) in old {
-            try run("DELETE FROM stays WHERE share = ?1 AND position = ?2", share, position)
+            try run("DELETE FROM memberships WHERE share = ?1 AND position = ?2", share, position)
             lost[share] = max(lost[share] ?? 0, position)
         }
         for (share, position) in lost {

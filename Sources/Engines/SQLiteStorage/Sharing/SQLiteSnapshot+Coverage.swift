@@ -4,41 +4,44 @@ import Storage
 
 // Which records shares cover, and what is still to be worked through.
 extension SQLiteSnapshot {
-    func covers(of records: [RecordNumber]) throws -> [StoredCover?] { try records.map(cover) }
+    func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?] {
+        try records.map(currentMembership)
+    }
 
-    private func cover(_ record: RecordNumber) throws -> StoredCover? {
-        let statement = try shareStatements().coverage.cover
+    private func currentMembership(_ record: RecordNumber) throws -> CurrentMembership? {
+        let statement = try shareStatements().coverage.current
         defer { statement.reset() }
         statement.bind(record.value, at: 1)
         guard try statement.step() else { return nil }
-        return StoredCover(share: ShareNumber(statement.int64(0)), position: statement.int64(1))
+        return CurrentMembership(
+            share: ShareNumber(statement.int64(0)), position: statement.int64(1))
     }
 
-    func stays(
+    func memberships(
         of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
         withVersions: Bool
-    ) throws -> StayRun {
+    ) throws -> MembershipRun {
         let statements = try shareStatements().coverage
-        let statement = withVersions ? statements.staysWithVersions : statements.stays
+        let statement = withVersions ? statements.membershipsWithVersions : statements.memberships
         statement.bind(share.value, at: 1)
         statement.bind(after, at: 2)
         if withVersions { statement.bind(Self.key(zone, 0), at: 3) }
         return try run(statement, limit: limit, withVersionsOf: withVersions ? zone : nil)
     }
 
-    func changedStays(
+    func changedMemberships(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> StayRun? {
-        let statement = try shareStatements().coverage.changedStays
+    ) throws -> MembershipRun? {
+        let statement = try shareStatements().coverage.changedMemberships
         defer { statement.reset() }
         statement.bind(viewer.text, at: 1)
         statement.bind(zone.value, at: 2)
         statement.bind(after, at: 3)
         statement.bind(Self.key(zone, 0), at: 4)
-        let run = StayRun(limit: limit)
+        let run = MembershipRun(limit: limit)
         while try statement.step() {
             guard run.hasRoom, statement.int64(8) != 0 else { return nil }
-            // A grant may have changed without a stay.
+            // A grant may have changed without a membership.
             guard !statement.isNull(0) else { continue }
             do {
                 try append(statement, to: run, withVersionOf: zone)
@@ -104,15 +107,15 @@ extension SQLiteSnapshot {
     /// - Throws: `DamagedVersion` for the first row; before a later one the run ends.
     private func run(
         _ statement: Statement, limit: Int, withVersionsOf zone: ZoneNumber?
-    ) throws -> StayRun {
+    ) throws -> MembershipRun {
         defer { statement.reset() }
-        let run = StayRun(limit: limit)
+        let run = MembershipRun(limit: limit)
         while try statement.step() {
             guard run.hasRoom else { return run }
             do {
                 try append(statement, to: run, withVersionOf: zone)
             } catch let damaged as DamagedVersion {
-                guard !run.stays.isEmpty else { throw damaged }
+                guard !run.memberships.isEmpty else { throw damaged }
                 return run
             }
         }
@@ -121,20 +124,20 @@ extension SQLiteSnapshot {
     }
 
     private func append(
-        _ row: Statement, to run: StayRun, withVersionOf zone: ZoneNumber?
+        _ row: Statement, to run: MembershipRun, withVersionOf zone: ZoneNumber?
     ) throws {
-        let stay = StoredStay(
+        let membership = StoredMembership(
             share: ShareNumber(row.int64(0)), position: row.int64(1),
             record: RecordNumber(row.int64(2)), version: row.int64(3), type: row.int64(4),
             entered: row.int64(5), left: row.isNull(6) ? nil : row.int64(6))
-        guard let zone, stay.left == nil else { return run.append(stay) }
-        let key = Self.key(zone, stay.version)
+        guard let zone, membership.left == nil else { return run.append(membership) }
+        let key = Self.key(zone, membership.version)
         if !row.isNull(7) {
             return try versions.visit(content: row.bytes(7), at: key) {
-                run.append(stay, $0)
+                run.append(membership, $0)
             }
         }
-        let isThere = try versions.visit(at: key) { run.append(stay, $0) } != nil
-        if !isThere { run.append(stay) }
+        let isThere = try versions.visit(at: key) { run.append(membership, $0) } != nil
+        if !isThere { run.append(membership) }
     }
 }

@@ -85,17 +85,17 @@ extension SQLiteSnapshot {
         return try statement.step() ? RecordNumber(statement.int64(0)) : nil
     }
 
-    func places(of records: [RecordNumber]) throws -> [RecordPlace?] {
-        try records.map(place)
+    func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
+        try records.map(location)
     }
 
-    private func place(_ record: RecordNumber) throws -> RecordPlace? {
-        let statement = try shareStatements().shares.place
+    private func location(_ record: RecordNumber) throws -> RecordLocation? {
+        let statement = try shareStatements().shares.location
         defer { statement.reset() }
         statement.bind(record.value, at: 1)
         guard try statement.step() else { return nil }
         guard let name = RecordName(statement.string(1)) else { throw InvalidRow(table: "heads") }
-        return RecordPlace(
+        return RecordLocation(
             zone: ZoneNumber(statement.int64(0)), name: name, position: statement.int64(2))
     }
 

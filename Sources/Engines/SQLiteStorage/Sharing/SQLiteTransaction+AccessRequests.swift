@@ -17,14 +17,14 @@ extension SQLiteTransaction {
     }
 
     func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
-        let former = try accessRequests(of: share)
-        for gone in former where !requests.contains(gone) {
+        let previous = try accessRequests(of: share)
+        for gone in previous where !requests.contains(gone) {
             let settle = try shareWrites().shares.settleRequests
             settle.bind(share.value, at: 1)
             settle.bind(gone.user.text, at: 2)
             try settle.run()
         }
-        for request in requests where !former.contains(request) {
+        for request in requests where !previous.contains(request) {
             try insert(request, of: share, request.isBlocked ? .blocked : .waiting)
         }
     }

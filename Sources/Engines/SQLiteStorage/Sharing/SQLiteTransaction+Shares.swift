@@ -98,7 +98,7 @@ extension SQLiteTransaction {
             statements.viewers.setPermission.bind(permission.rawValue, at: 3)
             return try statements.viewers.setPermission.run()
         }
-        guard try zone(ofStanding: share.number) == share.zone else {
+        guard try zone(ofActive: share.number) == share.zone else {
             throw BrokenInvariant("a grant is of the share's own zone: share \(share.number.value)")
         }
         let position = try takePosition()
@@ -124,11 +124,11 @@ extension SQLiteTransaction {
         guard let grant = try grant(of: share, to: viewer) else { return }
         let position = try takePosition()
         let statements = try shareWrites()
-        for (statement, place) in [
+        for (statement, location) in [
             (statements.viewers.narrowView, grant.zone.value),
             (statements.viewers.revokeGrant, share.value),
         ] {
-            statement.bind(place, at: 1)
+            statement.bind(location, at: 1)
             statement.bind(position, at: 2)
             statement.bind(now, at: 3)
             statement.bind(viewer.text, at: 4)
@@ -163,71 +163,72 @@ extension SQLiteTransaction {
 
 // What shares cover.
 extension SQLiteTransaction {
-    func enter(_ stay: StoredStay) throws {
-        _ = try zone(ofStanding: stay.share)
-        let insert = try coverageStatements().insertStay
-        insert.bind(stay.share.value, at: 1)
-        insert.bind(stay.position, at: 2)
-        insert.bind(stay.record.value, at: 3)
-        insert.bind(stay.version, at: 4)
-        insert.bind(stay.type, at: 5)
-        insert.bind(stay.entered, at: 6)
+    func enter(_ membership: StoredMembership) throws {
+        _ = try zone(ofActive: membership.share)
+        let insert = try coverageStatements().insertMembership
+        insert.bind(membership.share.value, at: 1)
+        insert.bind(membership.position, at: 2)
+        insert.bind(membership.record.value, at: 3)
+        insert.bind(membership.version, at: 4)
+        insert.bind(membership.type, at: 5)
+        insert.bind(membership.entered, at: 6)
         try insert.run()
-        try cover(stay.record, by: stay.share, at: stay.position)
+        try setMembership(membership.record, by: membership.share, at: membership.position)
     }
 
     func renew(
-        _ record: RecordNumber, _ cover: StoredCover, at position: Position, type: Int64
+        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position, type: Int64
     ) throws {
-        let renew = try coverageStatements().renewStay
-        renew.bind(cover.share.value, at: 1)
-        renew.bind(cover.position, at: 2)
+        let renew = try coverageStatements().renewMembership
+        renew.bind(membership.share.value, at: 1)
+        renew.bind(membership.position, at: 2)
         renew.bind(position, at: 3)
         renew.bind(type, at: 4)
         renew.bind(record.value, at: 5)
         try renew.run()
-        try requireStay(record, cover)
-        try self.cover(record, by: cover.share, at: position)
+        try requireMembership(record, membership)
+        try setMembership(record, by: membership.share, at: position)
     }
 
     func leave(
-        _ record: RecordNumber, _ cover: StoredCover, at position: Position, left: Position
+        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position,
+        left: Position
     ) throws {
         let statements = try coverageStatements()
-        statements.leaveStay.bind(cover.share.value, at: 1)
-        statements.leaveStay.bind(cover.position, at: 2)
-        statements.leaveStay.bind(position, at: 3)
-        statements.leaveStay.bind(left, at: 4)
-        statements.leaveStay.bind(now, at: 5)
-        statements.leaveStay.bind(record.value, at: 6)
-        try statements.leaveStay.run()
-        try requireStay(record, cover)
-        statements.uncover.bind(record.value, at: 1)
-        try statements.uncover.run()
-        touch(cover.share, position)
+        statements.leaveMembership.bind(membership.share.value, at: 1)
+        statements.leaveMembership.bind(membership.position, at: 2)
+        statements.leaveMembership.bind(position, at: 3)
+        statements.leaveMembership.bind(left, at: 4)
+        statements.leaveMembership.bind(now, at: 5)
+        statements.leaveMembership.bind(record.value, at: 6)
+        try statements.leaveMembership.run()
+        try requireMembership(record, membership)
+        statements.endMembership.bind(record.value, at: 1)
+        try statements.endMembership.run()
+        touch(membership.share, position)
     }
 
-    /// A cover leads to its record's stay: so that was there, once.
-    private func requireStay(_ record: RecordNumber, _ cover: StoredCover) throws {
+    /// Coverage leads to its record's membership: so that was there, once.
+    private func requireMembership(_ record: RecordNumber, _ membership: CurrentMembership) throws {
         guard connection.changeCount == 1 else {
             throw BrokenInvariant(
-                "a cover leads to its stay: record \(record.value) in share \(cover.share.value) "
-                    + "at \(cover.position)")
+                "coverage leads to its membership: record \(record.value) in share \(membership.share.value) "
+                    + "at \(membership.position)")
         }
     }
 
-    private func cover(
+    private func setMembership(
         _ record: RecordNumber, by share: ShareNumber, at position: Position
     ) throws {
-        let cover = try coverageStatements().cover
-        cover.bind(record.value, at: 1)
-        cover.bind(share.value, at: 2)
-        cover.bind(position, at: 3)
-        try cover.run()
+        let set = try coverageStatements().setMembership
+        set.bind(record.value, at: 1)
+        set.bind(share.value, at: 2)
+        set.bind(position, at: 3)
+        try set.run()
         touch(share, position)
     }
 
-    func markCoverWork(
+    func markCoverageWork(
         _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
         since: Position
     ) throws {
@@ -241,7 +242,9 @@ extension SQLiteTransaction {
         }
     }
 
-    func coverWorkSince(_ record: RecordNumber, concerning share: ShareNumber) throws -> Position? {
+    func coverageWorkSince(
+        _ record: RecordNumber, concerning share: ShareNumber
+    ) throws -> Position? {
         let statement = try coverageStatements().markSince
         defer { statement.reset() }
         statement.bind(share.value, at: 1)
@@ -250,7 +253,7 @@ extension SQLiteTransaction {
     }
 
     /// Takes away the notes of the shares that work on a record's children concerned.
-    func endCoverWork(_ record: RecordNumber) throws {
+    func endCoverageWork(_ record: RecordNumber) throws {
         let statement = try coverageStatements().endMarks
         statement.bind(record.value, at: 1)
         try statement.run()

@@ -26,7 +26,7 @@ final class ShareReadStatements: StatementSet {
         let requestsTold: Statement
         let shortGUID: Statement
         let recordByShortGUID: Statement
-        let place: Statement
+        let location: Statement
         let ownerName: Statement
 
         init(_ connection: Connection) throws {
@@ -46,11 +46,11 @@ final class ShareReadStatements: StatementSet {
                     p.is_approved_requester
                 FROM participants p
                 """
-            let standing = "JOIN shares s ON s.id = p.share AND s.ended IS NULL"
+            let active = "JOIN shares s ON s.id = p.share AND s.ended IS NULL"
             participants = try connection.prepare("\(participant) WHERE p.share = ?1")
             participations = try connection.prepare(
-                "\(participant) \(standing) WHERE p.user_record_name = ?1")
-            invitations = try connection.prepare("\(participant) \(standing) WHERE p.address = ?1")
+                "\(participant) \(active) WHERE p.user_record_name = ?1")
+            invitations = try connection.prepare("\(participant) \(active) WHERE p.address = ?1")
             accessRequests = try connection.prepare(
                 """
                 SELECT user_record_name, made_at, state FROM access_requests
@@ -63,7 +63,8 @@ final class ShareReadStatements: StatementSet {
             shortGUID = try connection.prepare("SELECT value FROM short_guids WHERE record = ?1")
             recordByShortGUID = try connection.prepare(
                 "SELECT record FROM short_guids WHERE value = ?1")
-            place = try connection.prepare("SELECT zone, name, position FROM heads WHERE id = ?1")
+            location = try connection.prepare(
+                "SELECT zone, name, position FROM heads WHERE id = ?1")
             ownerName = try connection.prepare("SELECT record_name FROM owners WHERE id = ?1")
         }
     }
@@ -106,10 +107,10 @@ final class ShareReadStatements: StatementSet {
 
     /// About what shares cover, and the trees that they follow.
     final class Coverage {
-        let cover: Statement
-        let stays: Statement
-        let staysWithVersions: Statement
-        let changedStays: Statement
+        let current: Statement
+        let memberships: Statement
+        let membershipsWithVersions: Statement
+        let changedMemberships: Statement
         let parent: Statement
         let link: Statement
         let children: Statement
@@ -117,28 +118,29 @@ final class ShareReadStatements: StatementSet {
         let shareWorkOfZone: Statement
 
         init(_ connection: Connection) throws {
-            cover = try connection.prepare(
+            current = try connection.prepare(
                 """
-                SELECT c.share, c.position FROM covered c
+                SELECT c.share, c.position FROM current_memberships c
                     JOIN shares s ON s.id = c.share AND s.ended IS NULL
                 WHERE c.record = ?1
                 """)
-            let stay = "t.share, t.position, t.record, t.version, t.record_type, t.entered, t.left"
-            stays = try connection.prepare(
+            let columns =
+                "t.share, t.position, t.record, t.version, t.record_type, t.entered, t.left"
+            memberships = try connection.prepare(
                 """
-                SELECT \(stay) FROM stays t WHERE t.share = ?1 AND t.position > ?2
+                SELECT \(columns) FROM memberships t WHERE t.share = ?1 AND t.position > ?2
                 ORDER BY t.position
                 """)
-            staysWithVersions = try connection.prepare(
+            membershipsWithVersions = try connection.prepare(
                 """
-                SELECT \(stay), v.content FROM stays t
+                SELECT \(columns), v.content FROM memberships t
                     LEFT JOIN version_rows v ON t.left IS NULL AND v.key = (?3 | t.version)
                 WHERE t.share = ?1 AND t.position > ?2 ORDER BY t.position
                 """)
-            changedStays = try connection.prepare(
+            changedMemberships = try connection.prepare(
                 """
-                SELECT \(stay), v.content, g.granted <= ?3 AND g.revoked IS NULL
-                FROM grants g LEFT JOIN stays t ON t.share = g.share AND t.position > ?3
+                SELECT \(columns), v.content, g.granted <= ?3 AND g.revoked IS NULL
+                FROM grants g LEFT JOIN memberships t ON t.share = g.share AND t.position > ?3
                     LEFT JOIN version_rows v ON t.left IS NULL AND v.key = (?4 | t.version)
                 WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3 ORDER BY g.changed
                 """)

@@ -138,34 +138,35 @@ final class ShareWriteStatements: StatementSet {
 
 /// The writer's statements about what shares cover, prepared when the first is needed.
 final class CoverageStatements: StatementSet {
-    let insertStay: Statement
-    let renewStay: Statement
-    let leaveStay: Statement
-    let cover: Statement
-    let uncover: Statement
+    let insertMembership: Statement
+    let renewMembership: Statement
+    let leaveMembership: Statement
+    let setMembership: Statement
+    let endMembership: Statement
     let addMark: Statement
     let markSince: Statement
     let endMarks: Statement
 
     init(_ connection: Connection) throws {
-        insertStay = try connection.prepare(
+        insertMembership = try connection.prepare(
             """
-            INSERT INTO stays (share, position, record, version, record_type, entered)
+            INSERT INTO memberships (share, position, record, version, record_type, entered)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """)
-        renewStay = try connection.prepare(
+        renewMembership = try connection.prepare(
             """
-            UPDATE stays SET position = ?3, version = ?3, record_type = ?4
+            UPDATE memberships SET position = ?3, version = ?3, record_type = ?4
             WHERE share = ?1 AND position = ?2 AND record = ?5 AND left IS NULL
             """)
-        leaveStay = try connection.prepare(
+        leaveMembership = try connection.prepare(
             """
-            UPDATE stays SET position = ?3, left = ?4, left_at = ?5
+            UPDATE memberships SET position = ?3, left = ?4, left_at = ?5
             WHERE share = ?1 AND position = ?2 AND record = ?6 AND left IS NULL
             """)
-        cover = try connection.prepare(
-            "INSERT OR REPLACE INTO covered (record, share, position) VALUES (?1, ?2, ?3)")
-        uncover = try connection.prepare("DELETE FROM covered WHERE record = ?1")
+        setMembership = try connection.prepare(
+            "INSERT OR REPLACE INTO current_memberships (record, share, position) VALUES (?1, ?2, ?3)"
+        )
+        endMembership = try connection.prepare("DELETE FROM current_memberships WHERE record = ?1")
         addMark = try connection.prepare(
             "INSERT OR REPLACE INTO share_work_marks (share, record, since) VALUES (?1, ?2, ?3)")
         markSince = try connection.prepare(

@@ -1,8 +1,8 @@
 extension StoreCheck {
     /// Which share covers a record, as noted.
-    static let standing = """
-        WITH standing AS (
-            SELECT c.record, c.share, c.position FROM covered c
+    static let active = """
+        WITH active AS (
+            SELECT c.record, c.share, c.position FROM current_memberships c
             JOIN shares s ON s.id = c.share AND s.ended IS NULL)
         """
 
@@ -10,34 +10,34 @@ extension StoreCheck {
 
     private static let coverage = [
         Rule(
-            broken: "shared records whose stay is not where they say",
+            broken: "shared records whose membership is not where they say",
             count: """
-                \(standing) SELECT count(*) FROM standing c
-                LEFT JOIN stays t ON t.share = c.share AND t.position = c.position
+                \(active) SELECT count(*) FROM active c
+                LEFT JOIN memberships t ON t.share = c.share AND t.position = c.position
                 WHERE t.record IS NOT c.record OR t.left IS NOT NULL
                 """),
         Rule(
-            broken: "stays in standing shares that no record leads to",
+            broken: "memberships in shares that have not ended that no record leads to",
             count: """
-                \(standing) SELECT count(*) FROM stays t
+                \(active) SELECT count(*) FROM memberships t
                 JOIN shares s ON s.id = t.share AND s.ended IS NULL
-                LEFT JOIN standing c ON c.record = t.record
+                LEFT JOIN active c ON c.record = t.record
                 WHERE t.left IS NULL
                 AND (c.share IS NOT t.share OR c.position IS NOT t.position)
                 """),
         Rule(
-            broken: "stays that lead to another version than the record's",
+            broken: "memberships that lead to another version than the record's",
             count: """
-                SELECT count(*) FROM stays t JOIN shares s ON s.id = t.share AND s.ended IS NULL
+                SELECT count(*) FROM memberships t JOIN shares s ON s.id = t.share AND s.ended IS NULL
                 LEFT JOIN heads h ON h.id = t.record
                 LEFT JOIN every_version v ON v.key = (h.zone << 40 | h.position)
                 WHERE t.left IS NULL AND (h.position IS NOT t.version OR h.zone IS NOT s.zone
                     OR v.flags & 1 = 1 OR v.record_type IS NOT t.record_type)
                 """),
         Rule(
-            broken: "stays that end before they begin",
+            broken: "memberships that end before they begin",
             count: """
-                SELECT count(*) FROM stays WHERE entered > position OR version > position
+                SELECT count(*) FROM memberships WHERE entered > position OR version > position
                 OR left > position OR (left IS NULL) <> (left_at IS NULL)
                 """),
     ]
@@ -46,9 +46,9 @@ extension StoreCheck {
         Rule(
             broken: "shares that do not cover their own root and record",
             count: """
-                \(standing) SELECT count(*) FROM shares s
-                LEFT JOIN standing a ON a.record = s.root
-                LEFT JOIN standing b ON b.record = s.record
+                \(active) SELECT count(*) FROM shares s
+                LEFT JOIN active a ON a.record = s.root
+                LEFT JOIN active b ON b.record = s.record
                 WHERE s.ended IS NULL AND s.root IS NOT NULL
                 AND (a.share IS NOT s.id OR b.share IS NOT s.id)
                 """),
@@ -104,7 +104,7 @@ extension StoreCheck {
             broken: "grants that changed later than they say",
             count: """
                 SELECT count(*) FROM grants g WHERE revoked IS NULL AND changed < coalesce(
-                    (SELECT max(position) FROM stays t WHERE t.share = g.share), 0)
+                    (SELECT max(position) FROM memberships t WHERE t.share = g.share), 0)
                 """),
     ]
 }

@@ -58,14 +58,14 @@ struct PackedName {
     /// Writes the 16 bytes of a UUID.
     ///
     /// - Parameter text: has the form of one.
-    static func pack(uuid text: UnsafeRawBufferPointer, to place: UnsafeMutableRawPointer) {
-        var place = place
+    static func pack(uuid text: UnsafeRawBufferPointer, to cursor: UnsafeMutableRawPointer) {
+        var cursor = cursor
         var high: UInt8?
         for byte in text where byte != UInt8(ascii: "-") {
             let digit = byte < 0x40 ? byte - 0x30 : (byte | 0x20) - 0x61 + 10
             if let first = high {
-                place.storeBytes(of: first << 4 | digit, as: UInt8.self)
-                place += 1
+                cursor.storeBytes(of: first << 4 | digit, as: UInt8.self)
+                cursor += 1
                 high = nil
             } else {
                 high = digit
@@ -79,11 +79,11 @@ struct PackedName {
     ///
     /// - Returns: the place after them.
     @inline(__always)
-    func write(to place: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
-        guard let packed = bytes.baseAddress else { return place }
+    func write(to cursor: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+        guard let packed = bytes.baseAddress else { return cursor }
         guard form != .text else {
-            place.copyMemory(from: packed, byteCount: bytes.count)
-            return place + bytes.count
+            cursor.copyMemory(from: packed, byteCount: bytes.count)
+            return cursor + bytes.count
         }
         let letters: UInt64 = form == .upperUUID ? 0x07 : 0x27
         // Eight digits at a time: of the 16 packed bytes four by four, with the dashes between.
@@ -93,21 +93,21 @@ struct PackedName {
         let third = Self.digits((packed + 8).loadUnaligned(as: UInt32.self), letters)
         let fourth = Self.digits((packed + 12).loadUnaligned(as: UInt32.self), letters)
         let dash = UInt8(ascii: "-")
-        place.storeBytes(of: first, as: UInt64.self)
-        place.storeBytes(of: dash, toByteOffset: 8, as: UInt8.self)
-        place.storeBytes(
+        cursor.storeBytes(of: first, as: UInt64.self)
+        cursor.storeBytes(of: dash, toByteOffset: 8, as: UInt8.self)
+        cursor.storeBytes(
             of: UInt32(truncatingIfNeeded: second), toByteOffset: 9, as: UInt32.self)
-        place.storeBytes(of: dash, toByteOffset: 13, as: UInt8.self)
-        place.storeBytes(
+        cursor.storeBytes(of: dash, toByteOffset: 13, as: UInt8.self)
+        cursor.storeBytes(
             of: UInt32(truncatingIfNeeded: second >> 32), toByteOffset: 14, as: UInt32.self)
-        place.storeBytes(of: dash, toByteOffset: 18, as: UInt8.self)
-        place.storeBytes(
+        cursor.storeBytes(of: dash, toByteOffset: 18, as: UInt8.self)
+        cursor.storeBytes(
             of: UInt32(truncatingIfNeeded: third), toByteOffset: 19, as: UInt32.self)
-        place.storeBytes(of: dash, toByteOffset: 23, as: UInt8.self)
-        place.storeBytes(
+        cursor.storeBytes(of: dash, toByteOffset: 23, as: UInt8.self)
+        cursor.storeBytes(
             of: UInt32(truncatingIfNeeded: third >> 32), toByteOffset: 24, as: UInt32.self)
-        place.storeBytes(of: fourth, toByteOffset: 28, as: UInt64.self)
-        return place + Self.uuidTextCount
+        cursor.storeBytes(of: fourth, toByteOffset: 28, as: UInt64.self)
+        return cursor + Self.uuidTextCount
     }
 
     /// The eight hex digits of four bytes, the first in the lowest byte of both.

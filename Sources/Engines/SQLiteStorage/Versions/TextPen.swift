@@ -3,45 +3,45 @@ import CloudModel
 /// Writes pieces of a text one after the other into memory that is large enough for all of them.
 struct TextPen {
     /// Where the next piece goes.
-    var place: UnsafeMutableRawPointer
+    var cursor: UnsafeMutableRawPointer
 
     @inline(__always)
-    init(_ place: UnsafeMutableRawPointer) { self.place = place }
+    init(_ cursor: UnsafeMutableRawPointer) { self.cursor = cursor }
 
     @inline(__always)
     mutating func write(_ piece: StaticString) {
-        place.copyMemory(from: piece.utf8Start, byteCount: piece.utf8CodeUnitCount)
-        place += piece.utf8CodeUnitCount
+        cursor.copyMemory(from: piece.utf8Start, byteCount: piece.utf8CodeUnitCount)
+        cursor += piece.utf8CodeUnitCount
     }
 
     /// Writes a piece, and at most `TextPiece.stride` bytes behind it, which the next ones overwrite.
     @inline(__always)
     mutating func write(_ piece: TextPiece) {
-        var (from, to) = (piece.start, place)
-        place += piece.count
+        var (from, to) = (piece.start, cursor)
+        cursor += piece.count
         repeat {
             let words = from.loadUnaligned(as: TextPiece.Words.self)
             to.storeBytes(of: words, as: TextPiece.Words.self)
             from += TextPiece.stride
             to += TextPiece.stride
-        } while to < place
+        } while to < cursor
     }
 
     @inline(__always)
     mutating func write(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return }
-        place.copyMemory(from: base, byteCount: bytes.count)
-        place += bytes.count
+        cursor.copyMemory(from: base, byteCount: bytes.count)
+        cursor += bytes.count
     }
 
     @inline(__always)
     mutating func write(_ byte: UInt8) {
-        place.storeBytes(of: byte, as: UInt8.self)
-        place += 1
+        cursor.storeBytes(of: byte, as: UInt8.self)
+        cursor += 1
     }
 
     @inline(__always)
-    mutating func write(_ name: PackedName) { place = name.write(to: place) }
+    mutating func write(_ name: PackedName) { cursor = name.write(to: cursor) }
 
     /// Writes a position as change tags have it, in base 36.
     ///
@@ -58,8 +58,8 @@ struct TextPen {
             rest = quotient
             count &+= 1
         } while rest > 0
-        place.storeBytes(of: digits.littleEndian, as: UInt64.self)
-        place += count
+        cursor.storeBytes(of: digits.littleEndian, as: UInt64.self)
+        cursor += count
     }
 }
 
@@ -97,16 +97,16 @@ struct MomentText {
 
     /// - Parameters:
     ///   - moment: less than 10^16, as all are that a row holds.
-    ///   - place: has room for 16 bytes.
+    ///   - cursor: has room for 16 bytes.
     /// - Returns: the place after the digits.
     @inline(__always)
     mutating func write(
-        _ moment: Int64, to place: UnsafeMutableRawPointer
+        _ moment: Int64, to cursor: UnsafeMutableRawPointer
     ) -> UnsafeMutableRawPointer {
         if moment != self.moment { make(moment) }
-        place.storeBytes(of: digits.0, as: UInt64.self)
-        place.storeBytes(of: digits.1, toByteOffset: 8, as: UInt64.self)
-        return place + count
+        cursor.storeBytes(of: digits.0, as: UInt64.self)
+        cursor.storeBytes(of: digits.1, toByteOffset: 8, as: UInt64.self)
+        return cursor + count
     }
 
     private mutating func make(_ moment: Int64) {

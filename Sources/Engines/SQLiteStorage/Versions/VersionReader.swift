@@ -36,7 +36,7 @@ final class VersionReader {
     func visit<Value>(
         at key: Int64, of record: RecordNumber? = nil, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
-        let kept: VersionTexts.Kept
+        let kept: VersionTexts.HeldVersion
         do {
             defer { row.reset() }
             row.bind(key, at: 1)
@@ -52,7 +52,7 @@ final class VersionReader {
     /// - Throws: `DamagedVersion`, also for one of another record.
     func keep(
         _ content: UnsafeRawBufferPointer, at key: Int64, of record: RecordNumber?
-    ) throws -> VersionTexts.Kept {
+    ) throws -> VersionTexts.HeldVersion {
         try checked(key) {
             let found = try VersionRow(content, key: key)
             guard record == nil || record == found.record else { throw DamagedRow() }
@@ -63,7 +63,8 @@ final class VersionReader {
     /// The version at a place where one of a name may lie.
     ///
     /// - Returns: nil for another name's, and for one that is damaged.
-    func keep(at key: Int64, named name: UnsafeRawBufferPointer) throws -> VersionTexts.Kept? {
+    func keep(at key: Int64, named name: UnsafeRawBufferPointer) throws -> VersionTexts.HeldVersion?
+    {
         row.bind(key, at: 1)
         defer { row.reset() }
         guard try row.step() else { return nil }

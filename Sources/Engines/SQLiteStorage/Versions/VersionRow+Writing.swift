@@ -100,7 +100,7 @@ extension VersionRow {
             pen.write(head.record.value.byteSwapped >> 16, bytes: 6)
             pen.write(number: head.type)
             body(&pen)
-            count = pen.place - start
+            count = pen.cursor - start
             let row = UnsafeRawBufferPointer(start: start, count: count)
             let sum = Self.sum(of: row, key: head.key)
             start.storeBytes(of: sum.littleEndian, as: UInt32.self)
@@ -111,8 +111,8 @@ extension VersionRow {
 extension TextPen {
     /// Writes the lowest bytes of a number, the lowest first; others behind them, which the next piece overwrites.
     fileprivate mutating func write(_ number: Int64, bytes count: Int) {
-        place.storeBytes(of: number.littleEndian, as: Int64.self)
-        place += count
+        cursor.storeBytes(of: number.littleEndian, as: Int64.self)
+        cursor += count
     }
 
     /// Writes a number by seven bits to a byte, the lowest first.
@@ -137,8 +137,8 @@ extension TextPen {
         if form == .text {
             write(counted: name)
         } else {
-            PackedName.pack(uuid: name, to: place)
-            place += PackedName.uuidCount
+            PackedName.pack(uuid: name, to: cursor)
+            cursor += PackedName.uuidCount
         }
     }
 

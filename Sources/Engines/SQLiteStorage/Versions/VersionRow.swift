@@ -135,37 +135,37 @@ struct DamagedRow: Error {}
 
 /// Goes along a row; behind its end everything is nothing.
 private struct RowWalk {
-    private var place: UnsafeRawPointer
+    private var cursor: UnsafeRawPointer
     private let end: UnsafeRawPointer
     private(set) var isGood = true
 
     @inline(__always)
-    init(from place: UnsafeRawPointer, to end: UnsafeRawPointer) {
-        self.place = place
+    init(from cursor: UnsafeRawPointer, to end: UnsafeRawPointer) {
+        self.cursor = cursor
         self.end = end
     }
 
     /// All that has not been passed.
     @inline(__always)
-    var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: place, count: end - place) }
+    var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: cursor, count: end - cursor) }
 
     @inline(__always)
     mutating func number() -> Int64 {
-        guard place < end else {
+        guard cursor < end else {
             isGood = false
             return 0
         }
-        let first = place.load(as: UInt8.self)
-        place += 1
+        let first = cursor.load(as: UInt8.self)
+        cursor += 1
         return first < 0x80 ? Int64(first) : longNumber(first)
     }
 
     private mutating func longNumber(_ first: UInt8) -> Int64 {
         var value = Int64(first & 0x7F)
         var shift: Int64 = 7
-        while place < end, shift < 63 {
-            let byte = place.load(as: UInt8.self)
-            place += 1
+        while cursor < end, shift < 63 {
+            let byte = cursor.load(as: UInt8.self)
+            cursor += 1
             value |= Int64(byte & 0x7F) << shift
             if byte < 0x80 { return value }
             shift += 7
@@ -180,12 +180,12 @@ private struct RowWalk {
 
     @inline(__always)
     mutating func take(_ count: Int) -> UnsafeRawBufferPointer {
-        guard count >= 0, count <= end - place else {
+        guard count >= 0, count <= end - cursor else {
             isGood = false
             return VersionRow.nothing
         }
-        let taken = UnsafeRawBufferPointer(start: place, count: count)
-        place += count
+        let taken = UnsafeRawBufferPointer(start: cursor, count: count)
+        cursor += count
         return taken
     }
 

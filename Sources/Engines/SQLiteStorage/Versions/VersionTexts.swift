@@ -66,7 +66,7 @@ final class VersionTexts {
     }
 
     /// A version with its text, which stays in the texts' own memory until it has been visited.
-    struct Kept {
+    struct HeldVersion {
         fileprivate let version: StoredVersion
     }
 
@@ -75,15 +75,15 @@ final class VersionTexts {
     /// Visit what it returns before you keep another.
     ///
     /// - Throws: `DamagedRow` for a row whose text cannot be made.
-    func keep(_ row: VersionRow, key: Int64) throws -> Kept {
+    func keep(_ row: VersionRow, key: Int64) throws -> HeldVersion {
         let version = try version(row, key)
-        return row.format == .text ? keep(version) : Kept(version: version)
+        return row.format == .text ? keep(version) : HeldVersion(version: version)
     }
 
-    func keep(_ version: StoredVersion) -> Kept {
+    func keep(_ version: StoredVersion) -> HeldVersion {
         let buffer = buffer(ofSize: version.body.count)
         buffer.copyMemory(from: version.body)
-        return Kept(
+        return HeldVersion(
             version: StoredVersion(
                 record: version.record, position: version.position, type: version.type,
                 flags: version.flags,
@@ -91,7 +91,7 @@ final class VersionTexts {
     }
 
     func visit<Value>(
-        _ kept: Kept, _ visit: (StoredVersion) throws -> Value
+        _ kept: HeldVersion, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value {
         desk.pointee.depth += 1
         defer { desk.pointee.depth -= 1 }
@@ -122,14 +122,14 @@ final class VersionTexts {
         try prepare(row, zone: key >> SQLiteSnapshot.positionBits)
         let buffer = buffer(ofSize: sizeMax(row))
         guard let start = buffer.baseAddress else { throw DamagedRow() }
-        var places: StoredVersion.Places?
+        var ranges: StoredVersion.Ranges?
         let end =
             row.format == .parts
-            ? write(row, position, from: start, &places) : writeDeletion(row, from: start)
+            ? write(row, position, from: start, &ranges) : writeDeletion(row, from: start)
         guard end - start == row.textCount else { throw DamagedRow() }
         return StoredVersion(
             record: row.record, position: position, type: row.type, flags: row.flags,
-            body: UnsafeRawBufferPointer(start: start, count: row.textCount), places: places)
+            body: UnsafeRawBufferPointer(start: start, count: row.textCount), ranges: ranges)
     }
 
     /// Whether a row of some bytes may stand for a text of so many.
@@ -192,28 +192,28 @@ final class VersionTexts {
     @inline(__always)
     private func write(
         _ row: VersionRow, _ position: Position, from start: UnsafeMutableRawPointer,
-        _ places: inout StoredVersion.Places?
+        _ ranges: inout StoredVersion.Ranges?
     ) -> UnsafeMutableRawPointer {
         var pen = TextPen(start)
         pen.write(beforeName)
         pen.write(row.name)
         pen.write(desk.pointee.type.piece)
         // Their brackets are of what stands around them.
-        let fields = pen.place - start - 1
+        let fields = pen.cursor - start - 1
         pen.write(row.fields)
         pen.write(beforeTag)
         pen.writeTag(position)
         pen.write(beforeCreated)
-        pen.place = desk.pointee.moment.write(row.created.moment, to: pen.place)
-        let creator = pen.place - start + beforeUserCount
+        pen.cursor = desk.pointee.moment.write(row.created.moment, to: pen.cursor)
+        let creator = pen.cursor - start + beforeUserCount
         if row.created.device.isEmpty {
             pen.write(desk.pointee.creator.madeIt)
         } else {
             Self.write(desk.pointee.creator, row.created.device, &pen)
             pen.write(RecordText.beforeModified)
         }
-        pen.place = desk.pointee.moment.write(row.modified.moment, to: pen.place)
-        let modifier = pen.place - start + beforeUserCount
+        pen.cursor = desk.pointee.moment.write(row.modified.moment, to: pen.cursor)
+        let modifier = pen.cursor - start + beforeUserCount
         if row.modified.device.isEmpty {
             pen.write(desk.pointee.modifier.savedIt)
         } else {
@@ -228,11 +228,11 @@ final class VersionTexts {
         }
         pen.write(row.rest)
         pen.write(RecordText.end)
-        places = StoredVersion.Places(
+        ranges = StoredVersion.Ranges(
             fields: fields..<fields + row.fields.count + 2,
             creator: creator..<creator + desk.pointee.creator.name.count,
             modifier: modifier..<modifier + desk.pointee.modifier.name.count)
-        return pen.place
+        return pen.cursor
     }
 
     /// Writes a user and the device that they named.
@@ -256,6 +256,6 @@ final class VersionTexts {
         pen.write(RecordText.beforeDeletedType)
         desk.pointee.type.name.withUnsafeBytes { pen.write($0) }
         pen.write(RecordText.afterDeletedType)
-        return pen.place
+        return pen.cursor
     }
 }

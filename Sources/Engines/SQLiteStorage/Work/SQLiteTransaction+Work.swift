@@ -107,7 +107,7 @@ extension SQLiteTransaction {
         let statement = try workStatements().finish
         statement.bind(work.number.value, at: 1)
         try statement.run()
-        if case .cover(let record, _) = work.task { try endCoverWork(record) }
+        if case .cover(let record, _) = work.task { try endCoverageWork(record) }
         moveCovered(by: work)
     }
 

@@ -23,7 +23,7 @@ extension StoreCheck {
             broken: "bodies kept for indexes that have nothing of them",
             count: """
                 SELECT count(*) FROM late_bodies
-                WHERE id NOT IN (SELECT former FROM late_entries WHERE former IS NOT NULL)
+                WHERE id NOT IN (SELECT previous FROM late_entries WHERE previous IS NOT NULL)
                 """),
     ]
 
@@ -32,10 +32,10 @@ extension StoreCheck {
         Rule(
             broken: "records that another share covers than their parent",
             count: """
-                \(standing) SELECT count(*) FROM links l JOIN heads h ON h.id = l.source
+                \(active) SELECT count(*) FROM links l JOIN heads h ON h.id = l.source
                 LEFT JOIN heads p ON p.id = record_named(l.target_zone, l.target_name)
-                LEFT JOIN standing ch ON ch.record = h.id
-                LEFT JOIN standing cp ON cp.record = p.id
+                LEFT JOIN active ch ON ch.record = h.id
+                LEFT JOIN active cp ON cp.record = p.id
                 WHERE l.kind = 3 AND ch.share IS NOT cp.share
                 AND h.zone NOT IN (SELECT subject FROM work WHERE kind = 1)
                 AND h.zone NOT IN (SELECT id FROM zones WHERE deleted_at IS NOT NULL)
@@ -45,7 +45,7 @@ extension StoreCheck {
         Rule(
             broken: "records that a share covers and no parent leads to",
             count: """
-                \(standing) SELECT count(*) FROM standing c JOIN heads h ON h.id = c.record
+                \(active) SELECT count(*) FROM active c JOIN heads h ON h.id = c.record
                 WHERE h.zone NOT IN (SELECT subject FROM work WHERE kind = 1)
                 AND c.record NOT IN (SELECT source FROM links WHERE kind = 3)
                 AND c.record NOT IN (

@@ -17,13 +17,13 @@ package struct Command: Sendable {
         ///   place; nil for the whole folder.
         case copy(
             to: String, file: String? = nil,
-            @Sendable (Invocation, Administrator, CopyPlace) throws -> CommandOutput)
+            @Sendable (Invocation, Administrator, CopyDestination) throws -> CommandOutput)
     }
 
     /// The words that name it, such as `api-token create`.
     package let words: [String]
     package let summary: String
-    package let places: [CommandPlace]
+    package let positionals: [CommandPositional]
     package let options: [CommandOption]
     /// What is asked on a terminal before it runs; elsewhere it then needs `--yes`.
     package let question: String?
@@ -34,13 +34,13 @@ package struct Command: Sendable {
     package let isLong: Bool
 
     package init(
-        _ name: String, _ summary: String, places: [CommandPlace] = [],
+        _ name: String, _ summary: String, positionals: [CommandPositional] = [],
         options: [CommandOption] = [], question: String? = nil, showsFirst: Bool = false,
         isLong: Bool = false, action: Action
     ) {
         self.words = name.split(separator: " ").map(String.init)
         self.summary = summary
-        self.places = places
+        self.positionals = positionals
         self.options =
             options
             + (question == nil ? [] : [CommandOption("yes", "do not ask whether it is meant")])
@@ -66,8 +66,8 @@ package enum ArgumentKind: Sendable, Equatable {
     case output
 }
 
-/// An argument known by its place.
-package struct CommandPlace: Sendable {
+/// An argument known by its position.
+package struct CommandPositional: Sendable {
     package enum Arity: Sendable { case one, optional, many }
 
     package let name: String

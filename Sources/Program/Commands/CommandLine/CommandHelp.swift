@@ -26,7 +26,7 @@ package struct CommandHelp: Sendable {
     private func text(for command: Command) -> String {
         var lines = ["usage: lenticular \(synopsis(of: command))", "", command.summary, ""]
         let rows =
-            command.places.map { ($0.name, $0.summary) }
+            command.positionals.map { ($0.name, $0.summary) }
             + command.options.map { option in
                 (
                     option.value.map { "--\(option.name) \($0)" } ?? "--\(option.name)",
@@ -40,11 +40,11 @@ package struct CommandHelp: Sendable {
 
     private func synopsis(of command: Command) -> String {
         var parts = [command.name]
-        for place in command.places {
-            switch place.arity {
-            case .one: parts.append(place.name)
-            case .optional: parts.append("[\(place.name)]")
-            case .many: parts.append("\(place.name)…")
+        for positional in command.positionals {
+            switch positional.arity {
+            case .one: parts.append(positional.name)
+            case .optional: parts.append("[\(positional.name)]")
+            case .many: parts.append("\(positional.name)…")
             }
         }
         let common = Set(CommandOption.common.map(\.name))

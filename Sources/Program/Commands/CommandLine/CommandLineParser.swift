@@ -106,37 +106,42 @@ package struct CommandLineParser: Sendable {
 
     private func place(_ loose: [String], into invocation: inout Invocation) throws(UsageFailure) {
         var rest = loose[...]
-        var placesLeft = invocation.command.places[...]
-        var passed: (place: CommandPlace, argument: String)?
-        while let place = placesLeft.popFirst() {
-            switch place.arity {
+        var positionalsLeft = invocation.command.positionals[...]
+        var passed: (positional: CommandPositional, argument: String)?
+        while let positional = positionalsLeft.popFirst() {
+            switch positional.arity {
             case .one, .optional:
-                if place.arity == .optional {
+                if positional.arity == .optional {
                     // The arguments left may belong to later ones, or may not be among its choices.
-                    let needed = placesLeft.filter { $0.arity != .optional }.count
+                    let needed = positionalsLeft.filter { $0.arity != .optional }.count
                     let isChoice =
-                        place.choices.isEmpty || rest.first.map(place.choices.contains) == true
+                        positional.choices.isEmpty
+                        || rest.first.map(positional.choices.contains) == true
                     guard rest.count > needed, isChoice else {
-                        if !isChoice, let argument = rest.first { passed = (place, argument) }
+                        if !isChoice, let argument = rest.first { passed = (positional, argument) }
                         continue
                     }
                 }
                 if let value = rest.popFirst() {
-                    guard place.choices.isEmpty || place.choices.contains(value) else {
-                        throw failure(invocation.command, notAmongChoices(place, value))
+                    guard positional.choices.isEmpty || positional.choices.contains(value) else {
+                        throw failure(invocation.command, notAmongChoices(positional, value))
                     }
-                    invocation.append(value, toPlace: place.name)
-                } else if place.arity == .one {
-                    throw failure(invocation.command, "\(place.name) is missing")
+                    invocation.append(value, toPositional: positional.name)
+                } else if positional.arity == .one {
+                    throw failure(invocation.command, "\(positional.name) is missing")
                 }
             case .many:
-                if rest.isEmpty { throw failure(invocation.command, "\(place.name) is missing") }
-                while let value = rest.popFirst() { invocation.append(value, toPlace: place.name) }
+                if rest.isEmpty {
+                    throw failure(invocation.command, "\(positional.name) is missing")
+                }
+                while let value = rest.popFirst() {
+                    invocation.append(value, toPositional: positional.name)
+                }
             }
         }
         if let first = rest.first {
-            if let (place, argument) = passed {
-                throw failure(invocation.command, notAmongChoices(place, argument))
+            if let (positional, argument) = passed {
+                throw failure(invocation.command, notAmongChoices(positional, argument))
             }
             throw failure(invocation.command, "\(quoted(first)) is one argument too many")
         }
@@ -147,8 +152,8 @@ package struct CommandLineParser: Sendable {
     }
 }
 
-private func notAmongChoices(_ place: CommandPlace, _ argument: String) -> String {
-    "\(place.name) is \(place.choices.joined(separator: " or ")), not \(quoted(argument))"
+private func notAmongChoices(_ positional: CommandPositional, _ argument: String) -> String {
+    "\(positional.name) is \(positional.choices.joined(separator: " or ")), not \(quoted(argument))"
 }
 
 private func isHelp(_ argument: String?) -> Bool { argument == "--help" || argument == "-h" }

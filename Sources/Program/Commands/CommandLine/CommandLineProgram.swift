@@ -66,7 +66,7 @@ package struct CommandLineProgram: Sendable {
             case .data(let action):
                 return CommandAnswer(try action(invocation, administrator), for: invocation)
             case .copy(_, _, let action):
-                return try CopyPlace.withOutgoing(of: folder, to: sender) {
+                return try CopyDestination.withOutgoing(of: folder, to: sender) {
                     CommandAnswer(try action(invocation, administrator, $0), for: invocation)
                 }
             }
@@ -99,15 +99,15 @@ package struct CommandLineProgram: Sendable {
                 try setContents(bytes, of: option.name, in: &invocation)
             }
         }
-        for place in command.places where place.kind == .contents {
-            guard let path = invocation.value(place.name) else { continue }
+        for positional in command.positionals where positional.kind == .contents {
+            guard let path = invocation.value(positional.name) else { continue }
             guard
                 let bytes = path == "-"
                     ? process.readInput(Self.inputBytesMax)
                     : try FileSystem.contents(
                         of: process.absolute(path), bytesMax: Self.inputBytesMax)
             else { throw CommandFailure("standard input cannot be read") }
-            try setContents(bytes, of: place.name, in: &invocation)
+            try setContents(bytes, of: positional.name, in: &invocation)
         }
         try readFilesOfKeys(in: &invocation)
         if !command.showsFirst, !invocation.has("yes") { try ask(for: command) }
@@ -115,9 +115,9 @@ package struct CommandLineProgram: Sendable {
 
     /// Reads the files that arguments KEY=VALUE name.
     private func readFilesOfKeys(in invocation: inout Invocation) throws {
-        for place in invocation.command.places where !place.fileKeys.isEmpty {
-            for text in invocation.values(place.name) {
-                guard let (key, path) = text.keyAndValue, place.fileKeys.contains(key),
+        for positional in invocation.command.positionals where !positional.fileKeys.isEmpty {
+            for text in invocation.values(positional.name) {
+                guard let (key, path) = text.keyAndValue, positional.fileKeys.contains(key),
                     !path.isEmpty
                 else { continue }
                 let bytes = try FileSystem.contents(
@@ -159,8 +159,8 @@ package struct CommandLineProgram: Sendable {
     private func finish(
         _ answer: CommandAnswer, _ invocation: Invocation
     ) throws -> CommandAnswer {
-        let place = invocation.command.places.first { $0.kind == .output }
-        guard let bytes = answer.file, let path = place.flatMap({ invocation.value($0.name) })
+        let positional = invocation.command.positionals.first { $0.kind == .output }
+        guard let bytes = answer.file, let path = positional.flatMap({ invocation.value($0.name) })
         else { return answer }
         try FileSystem.write(bytes, over: process.absolute(path))
         return answer
@@ -185,11 +185,11 @@ package struct CommandLineProgram: Sendable {
             return try onData(invocation) { administrator in
                 CommandAnswer(try action(invocation, administrator), for: invocation)
             }
-        case .copy(let place, let file, let action):
-            let made = try NewFolder(at: invocation.required(place))
+        case .copy(let positional, let file, let action):
+            let made = try NewFolder(at: invocation.required(positional))
             do {
                 let answer = try onData(invocation, receive: made.receive) { administrator in
-                    let copy = CopyPlace(path: made.partial)
+                    let copy = CopyDestination(path: made.partial)
                     return CommandAnswer(
                         try action(invocation, administrator, copy), for: invocation)
                 }
@@ -199,7 +199,7 @@ package struct CommandLineProgram: Sendable {
                     try made.finish(as: file)
                 } else {
                     try made.finish()
-                    try ErasureLedger.copyBeside(backup: invocation.required(place))
+                    try ErasureLedger.copyBeside(backup: invocation.required(positional))
                 }
                 return answer
             } catch {

@@ -12,7 +12,7 @@ extension String {
 package struct Invocation: Sendable {
     package let command: Command
     private var options: [String: [String]] = [:]
-    private var places: [String: [String]] = [:]
+    private var positionals: [String: [String]] = [:]
     /// What arguments of kind `contents` and standard input held, by their names.
     private var contents: [String: [UInt8]] = [:]
 
@@ -30,7 +30,7 @@ package struct Invocation: Sendable {
     }
 
     /// All values of an option or place that may come more than once.
-    package func values(_ name: String) -> [String] { options[name] ?? places[name] ?? [] }
+    package func values(_ name: String) -> [String] { options[name] ?? positionals[name] ?? [] }
 
     /// Whether an option was given.
     package func has(_ name: String) -> Bool { options[name] != nil }
@@ -42,8 +42,8 @@ package struct Invocation: Sendable {
         options[name, default: []].append(value)
     }
 
-    mutating func append(_ value: String, toPlace name: String) {
-        places[name, default: []].append(value)
+    mutating func append(_ value: String, toPositional name: String) {
+        positionals[name, default: []].append(value)
     }
 
     mutating func setContents(_ bytes: [UInt8], of name: String) { contents[name] = bytes }
@@ -54,8 +54,8 @@ package struct Invocation: Sendable {
         for option in command.options where option.kind == kind {
             options[option.name] = try options[option.name]?.map(change)
         }
-        for place in command.places where place.kind == kind {
-            places[place.name] = try places[place.name]?.map(change)
+        for positional in command.positionals where positional.kind == kind {
+            positionals[positional.name] = try positionals[positional.name]?.map(change)
         }
     }
 
@@ -71,7 +71,7 @@ package struct Invocation: Sendable {
             }
         }
         arguments.append("--")
-        for place in command.places { arguments += places[place.name] ?? [] }
+        for positional in command.positionals { arguments += positionals[positional.name] ?? [] }
         return arguments
     }
 

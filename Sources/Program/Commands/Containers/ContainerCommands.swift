@@ -8,7 +8,7 @@ extension Command {
     static let containers: [Command] = [
         Command(
             "container create", "make a container",
-            places: [CommandPlace("ID", "1 to 128 of A-Z a-z 0-9 . -")],
+            positionals: [CommandPositional("ID", "1 to 128 of A-Z a-z 0-9 . -")],
             action: .data { invocation, administrator in
                 let made = try administrator.perform(CreateContainer(invocation.required("ID")))
                 return named(made.id.name, "made")
@@ -33,9 +33,9 @@ extension Command {
             }),
         Command(
             "container set", "change settings of a container; an empty value goes back to none",
-            places: [
-                CommandPlace("ID", "the container"),
-                CommandPlace(
+            positionals: [
+                CommandPositional("ID", "the container"),
+                CommandPositional(
                     "KEY=VALUE",
                     ContainerSetting.allCases.map { "\($0.rawValue): \($0.form)" }
                         .joined(separator: "; "), arity: .many,
@@ -57,7 +57,7 @@ extension Command {
             }),
         Command(
             "container delete", "delete a container with everything in it",
-            places: [CommandPlace("ID", "the container")],
+            positionals: [CommandPositional("ID", "the container")],
             question: "Delete the container and all data in it for ever?",
             action: .data { invocation, administrator in
                 let id = try administrator.perform(DeleteContainer(invocation.required("ID")))
@@ -93,11 +93,11 @@ extension Invocation {
     }
 }
 
-extension CommandPlace {
+extension CommandPositional {
     /// The places of every command that works on one environment of a container.
     static let containerAndEnvironment = [
-        CommandPlace("CONTAINER", "the container's ID"),
-        CommandPlace(
+        CommandPositional("CONTAINER", "the container's ID"),
+        CommandPositional(
             "ENVIRONMENT", "development or production",
             choices: Environment.allCases.map(\.rawValue)),
     ]

@@ -6,7 +6,7 @@ extension Command {
     static let apiTokens: [Command] = [
         Command(
             "api-token create", "make a token that an app calls with; shown this once",
-            places: CommandPlace.containerAndEnvironment,
+            positionals: CommandPositional.containerAndEnvironment,
             options: [
                 CommandOption("name", value: "N", "what to revoke it by; made up when left out"),
                 CommandOption(
@@ -45,7 +45,7 @@ extension Command {
             }),
         Command(
             "api-token revoke", "end a token at once",
-            places: [CommandPlace("NAME", "the token's name, as list shows it")],
+            positionals: [CommandPositional("NAME", "the token's name, as list shows it")],
             action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")
                 try administrator.perform(RevokeAPIToken(name: name))
@@ -57,7 +57,7 @@ extension Command {
     static let serverKeys: [Command] = [
         Command(
             "server-key add", "let the holder of a P-256 key sign requests",
-            places: CommandPlace.containerAndEnvironment,
+            positionals: CommandPositional.containerAndEnvironment,
             options: [
                 CommandOption(
                     "public-key", value: "FILE", "the public key in PEM", isRequired: true,
@@ -68,14 +68,14 @@ extension Command {
                     "how far it reaches; public when left out"),
             ],
             action: .data { invocation, administrator in
-                let place = try invocation.containerAndEnvironment()
+                let target = try invocation.containerAndEnvironment()
                 let scopeName = invocation.value("scope") ?? ServerKeyRecord.Scope.public.rawValue
                 guard let scope = ServerKeyRecord.Scope(rawValue: scopeName) else {
                     throw invocation.misuse("--scope is public or container")
                 }
                 let key = try administrator.perform(
                     AddServerKey(
-                        in: place,
+                        in: target,
                         publicKeyPEM: String(
                             decoding: invocation.contents("public-key") ?? [], as: UTF8.self),
                         name: invocation.value("name"), scope: scope))
@@ -102,7 +102,7 @@ extension Command {
             }),
         Command(
             "server-key revoke", "end a key at once",
-            places: [CommandPlace("KEYID", "the key's ID")],
+            positionals: [CommandPositional("KEYID", "the key's ID")],
             action: .data { invocation, administrator in
                 let keyID = try invocation.required("KEYID")
                 try administrator.perform(RevokeServerKey(keyID: keyID))

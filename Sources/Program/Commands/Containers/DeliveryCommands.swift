@@ -6,12 +6,12 @@ import Server
 import Storage
 
 extension Command {
-    private static let appContainer = CommandPlace("CONTAINER", "the app's container")
+    private static let appContainer = CommandPositional("CONTAINER", "the app's container")
 
     static let pushKeys: [Command] = [
         Command(
             "push key add", "let the server push to an app on Apple's devices",
-            places: [appContainer],
+            positionals: [appContainer],
             options: [
                 CommandOption("topic", value: "T", "the app's bundle ID", isRequired: true),
                 CommandOption(
@@ -51,7 +51,7 @@ extension Command {
             }),
         Command(
             "push key remove", "end pushes to an app",
-            places: [appContainer, CommandPlace("TOPIC", "the app's bundle ID")],
+            positionals: [appContainer, CommandPositional("TOPIC", "the app's bundle ID")],
             action: .data { invocation, administrator in
                 let topic = try invocation.required("TOPIC")
                 try administrator.perform(
@@ -61,12 +61,15 @@ extension Command {
             }),
     ]
 
-    private static let webhookName = CommandPlace("NAME", "the webhook's name, as list shows it")
+    private static let webhookName = CommandPositional(
+        "NAME", "the webhook's name, as list shows it")
 
     static let webhooks: [Command] = [
         Command(
             "webhook add", "tell a URL of every change; the signing key is shown this once",
-            places: CommandPlace.containerAndEnvironment + [CommandPlace("URL", "where to post")],
+            positionals: CommandPositional.containerAndEnvironment + [
+                CommandPositional("URL", "where to post")
+            ],
             options: [
                 CommandOption("name", value: "N", "what to know it by; made up when left out")
             ],
@@ -86,7 +89,7 @@ extension Command {
             }),
         Command(
             "webhook list", "list the webhooks, what waits for them and what was given up",
-            places: CommandPlace.containerAndEnvironment,
+            positionals: CommandPositional.containerAndEnvironment,
             action: .data { invocation, administrator in
                 let found = try administrator.perform(
                     ListWebhooks(of: invocation.containerAndEnvironment()))
@@ -99,7 +102,7 @@ extension Command {
             }),
         Command(
             "webhook test", "post to a webhook once, of no change",
-            places: CommandPlace.containerAndEnvironment + [webhookName],
+            positionals: CommandPositional.containerAndEnvironment + [webhookName],
             action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")
                 switch try administrator.perform(
@@ -114,7 +117,7 @@ extension Command {
             }),
         Command(
             "webhook replay", "send again what was given up",
-            places: CommandPlace.containerAndEnvironment + [webhookName],
+            positionals: CommandPositional.containerAndEnvironment + [webhookName],
             action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")
                 let count = try administrator.perform(
@@ -125,7 +128,7 @@ extension Command {
             }),
         Command(
             "webhook remove", "end a webhook, with all that waits for it",
-            places: CommandPlace.containerAndEnvironment + [webhookName],
+            positionals: CommandPositional.containerAndEnvironment + [webhookName],
             action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")
                 try administrator.perform(

@@ -7,10 +7,10 @@ extension Command {
     static let identityProviders: [Command] = [
         Command(
             "identity-provider add", "let people sign in by way of an OpenID Connect provider",
-            places: [
-                CommandPlace("NAME", "what people see on the button"),
-                CommandPlace("ISSUER", "its URL, exactly as it writes it"),
-                CommandPlace("CLIENT", "what it calls this server"),
+            positionals: [
+                CommandPositional("NAME", "what people see on the button"),
+                CommandPositional("ISSUER", "its URL, exactly as it writes it"),
+                CommandPositional("CLIENT", "what it calls this server"),
             ],
             options: [
                 CommandOption(
@@ -62,7 +62,7 @@ extension Command {
             }),
         Command(
             "identity-provider remove", "let nobody sign in by way of a provider any more",
-            places: [CommandPlace("NAME", "what people see on the button")],
+            positionals: [CommandPositional("NAME", "what people see on the button")],
             action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")
                 try administrator.perform(RemoveIdentityProvider(name))

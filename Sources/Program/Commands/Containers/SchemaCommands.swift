@@ -7,9 +7,10 @@ extension Command {
     static let schemas: [Command] = [
         Command(
             "schema export", "write a schema down, on standard output or into a file",
-            places: [container, environment, CommandPlace.optionalFile],
+            positionals: [container, environment, CommandPositional.optionalFile],
             action: .data { invocation, administrator in
-                let text = try administrator.perform(ExportSchema(of: invocation.schemaPlace()))
+                let text = try administrator.perform(
+                    ExportSchema(of: invocation.schemaEnvironment()))
                 let path = invocation.value("FILE")
                 var output = CommandOutput(
                     path.map { "schema written to \($0)" } ?? String(text.dropLast()),
@@ -19,14 +20,14 @@ extension Command {
             }),
         Command(
             "schema import", "make development's schema what a file says, or nothing of it",
-            places: [container, only(.development), file], options: [prune], isLong: true,
+            positionals: [container, only(.development), file], options: [prune], isLong: true,
             action: .data { invocation, administrator in
                 let made = try administrator.perform(invocation.schemaImport(isMeant: true))
                 return changed(made.lines, none: "development's schema says that already")
             }),
         Command(
             "schema validate", "say what an import would change, and whether it would be refused",
-            places: [container, only(.development), file], options: [prune], isLong: true,
+            positionals: [container, only(.development), file], options: [prune], isLong: true,
             action: .data { invocation, administrator in
                 let made = try administrator.perform(invocation.schemaImport(isMeant: false))
                 return changed(
@@ -34,7 +35,7 @@ extension Command {
             }),
         Command(
             "schema check", "say in what a schema differs from a file; exit status 1 when it does",
-            places: [container, environment, file],
+            positionals: [container, environment, file],
             action: .data { invocation, administrator in
                 let lines = try administrator.perform(invocation.schemaComparison()).lines
                 var output = changed(lines, none: "no difference")
@@ -44,9 +45,9 @@ extension Command {
         Command(
             "schema diff",
             "say what differs between a schema and a file, or production and development",
-            places: [
+            positionals: [
                 container, environment,
-                CommandPlace("FILE", fileSummary, arity: .optional, kind: .contents),
+                CommandPositional("FILE", fileSummary, arity: .optional, kind: .contents),
             ],
             action: .data { invocation, administrator in
                 changed(
@@ -55,7 +56,7 @@ extension Command {
             }),
         Command(
             "schema deploy", "bring production what development's schema has",
-            places: [container, only(.production)],
+            positionals: [container, only(.production)],
             options: [
                 CommandOption(
                     "prune", "also take from production what development has not and no record has")
@@ -64,30 +65,30 @@ extension Command {
             action: .data { try deploy($0, by: $1) }),
         Command(
             "schema reset", "set development back to production's schema and delete its data",
-            places: [container, only(.development)],
+            positionals: [container, only(.development)],
             question: "Delete all data of development, for ever?", showsFirst: true, isLong: true,
             action: .data { try reset($0, by: $1) }),
         Command(
             "schema history", "say who changed a schema, when, and in what; the latest first",
-            places: [container, environment],
+            positionals: [container, environment],
             options: [
                 CommandOption("limit", value: "N", "how many changes; 50 when left out")
             ],
             action: .data { try history($0, by: $1) }),
     ]
 
-    private static let container = CommandPlace("CONTAINER", "the container's ID")
-    private static let environment = CommandPlace(
+    private static let container = CommandPositional("CONTAINER", "the container's ID")
+    private static let environment = CommandPositional(
         "ENVIRONMENT", "development or production; development when left out", arity: .optional,
         choices: Environment.allCases.map(\.rawValue))
     /// For commands that work on one of the two environments alone.
-    private static func only(_ environment: Environment) -> CommandPlace {
-        CommandPlace(
+    private static func only(_ environment: Environment) -> CommandPositional {
+        CommandPositional(
             "ENVIRONMENT", "\(environment.rawValue), which it always is", arity: .optional,
             choices: Environment.allCases.map(\.rawValue))
     }
     private static let fileSummary = "a file in the schema language; - for standard input"
-    private static let file = CommandPlace("FILE", fileSummary, kind: .contents)
+    private static let file = CommandPositional("FILE", fileSummary, kind: .contents)
     private static let prune = CommandOption(
         "prune", "let development lose what production has and no record of development")
 
@@ -141,7 +142,7 @@ extension Command {
             throw invocation.misuse("--limit takes a whole number of changes, at least 1")
         }
         let changes = try administrator.perform(
-            ListSchemaChanges(of: invocation.schemaPlace(), limit: limit))
+            ListSchemaChanges(of: invocation.schemaEnvironment(), limit: limit))
         let heads = changes.map { change in
             "\(change.number)  \(Timestamp(change.madeAt).text)  \(change.who)"
         }
@@ -157,14 +158,14 @@ extension Command {
     }
 }
 
-extension CommandPlace {
-    fileprivate static let optionalFile = CommandPlace(
+extension CommandPositional {
+    fileprivate static let optionalFile = CommandPositional(
         "FILE", "where to write it", arity: .optional, kind: .output)
 }
 
 extension Invocation {
     /// The environment that a command's places name; development when they name none.
-    fileprivate func schemaPlace() throws -> NamedEnvironment {
+    fileprivate func schemaEnvironment() throws -> NamedEnvironment {
         let name = value("ENVIRONMENT") ?? Environment.development.rawValue
         return NamedEnvironment(
             try required("CONTAINER"), Environment(rawValue: name) ?? .development)
@@ -190,7 +191,7 @@ extension Invocation {
     }
 
     fileprivate func schemaComparison() throws -> CompareSchema {
-        CompareSchema(of: try schemaPlace(), with: schemaFile)
+        CompareSchema(of: try schemaEnvironment(), with: schemaFile)
     }
 }
 

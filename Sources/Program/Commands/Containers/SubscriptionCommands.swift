@@ -5,7 +5,7 @@ extension Command {
     static let subscriptions: [Command] = [
         Command(
             "subscription list", "list who waits to hear of what",
-            places: CommandPlace.containerAndEnvironment,
+            positionals: CommandPositional.containerAndEnvironment,
             options: [
                 CommandOption("user", value: "EMAIL", "one user's alone")
             ],

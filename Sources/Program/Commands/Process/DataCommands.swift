@@ -6,7 +6,7 @@ extension Command {
     static let data: [Command] = [
         Command(
             "backup", "copy everything, also while the server runs",
-            places: [CommandPlace("DEST", "a folder that is not there yet", kind: .path)],
+            positionals: [CommandPositional("DEST", "a folder that is not there yet", kind: .path)],
             isLong: true,
             action: .copy(to: "DEST") { invocation, administrator, copy in
                 let destination = try invocation.required("DEST")
@@ -25,7 +25,7 @@ extension Command {
             }),
         Command(
             "restore", "fill an empty data folder from a backup",
-            places: [CommandPlace("SRC", "the backup's folder", kind: .path)],
+            positionals: [CommandPositional("SRC", "the backup's folder", kind: .path)],
             question: "Fill the data folder from the backup?", isLong: true,
             action: .local { invocation, process in
                 let configuration = try ServerConfiguration.load(for: invocation, in: process)

@@ -118,8 +118,8 @@ struct ServeProcess {
     /// Takes over the signals before anything else is made, so that none is lost.
     private func watchSignals(_ stop: DispatchSemaphore, _ reload: Reload, _ log: Log) -> Signals {
         Signals(
-            onStop: { former in
-                guard former == 0 else { _exit(1) }
+            onStop: { previous in
+                guard previous == 0 else { _exit(1) }
                 log.info("stopping")
                 stop.signal()
             }, onReload: { reload.run() })

@@ -6,7 +6,7 @@ extension Command {
     static let users: [Command] = [
         Command(
             "user create", "make a person's account; the address counts as verified",
-            places: [CommandPlace("EMAIL", "the address that names the account")],
+            positionals: [CommandPositional("EMAIL", "the address that names the account")],
             options: [
                 CommandOption("given-name", value: "G", "the given name"),
                 CommandOption("family-name", value: "F", "the family name"),
@@ -49,9 +49,9 @@ extension Command {
             }),
         Command(
             "user verify", "note that a further e-mail address or phone number is the user's own",
-            places: [
-                CommandPlace("EMAIL", "the address that names the account"),
-                CommandPlace("ADDRESS", "the e-mail address or phone number"),
+            positionals: [
+                CommandPositional("EMAIL", "the address that names the account"),
+                CommandPositional("ADDRESS", "the e-mail address or phone number"),
             ],
             action: .data { invocation, administrator in
                 let account = try administrator.perform(
@@ -61,7 +61,7 @@ extension Command {
             }),
         Command(
             "user delete", "delete an account with its private data in every container",
-            places: [CommandPlace("EMAIL", "the address that names the account")],
+            positionals: [CommandPositional("EMAIL", "the address that names the account")],
             question: "Delete the user and all private data for ever?",
             action: .data { invocation, administrator in
                 let account = try administrator.perform(

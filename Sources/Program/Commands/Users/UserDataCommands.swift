@@ -11,9 +11,9 @@ extension Command {
     static let userData: [Command] = [
         Command(
             "user export", "write all that is kept of a user to a file",
-            places: [
-                CommandPlace("EMAIL", "the address that names the account"),
-                CommandPlace("FILE", "a ZIP file that is not there yet", kind: .path),
+            positionals: [
+                CommandPositional("EMAIL", "the address that names the account"),
+                CommandPositional("FILE", "a ZIP file that is not there yet", kind: .path),
             ],
             isLong: true,
             action: .copy(to: "FILE", file: archiveName) { invocation, administrator, copy in
@@ -39,7 +39,7 @@ extension Command {
             }),
         Command(
             "user erase", "erase an account with all that every container keeps of it",
-            places: [CommandPlace("EMAIL", "the address that names the account")],
+            positionals: [CommandPositional("EMAIL", "the address that names the account")],
             options: [
                 CommandOption(
                     "public", value: "keep|anonymous|delete",

@@ -6,7 +6,7 @@ extension Command {
     static let userEntrances: [Command] = [
         Command(
             "user password", "set a user's password, and sign them out everywhere",
-            places: [CommandPlace("EMAIL", "the address that names the account")],
+            positionals: [CommandPositional("EMAIL", "the address that names the account")],
             options: [
                 CommandOption(
                     "password-stdin", "read the password from standard input",
@@ -22,7 +22,7 @@ extension Command {
             }),
         Command(
             "user second-factor", "say whether a user is asked for codes, or end that",
-            places: [CommandPlace("EMAIL", "the address that names the account")],
+            positionals: [CommandPositional("EMAIL", "the address that names the account")],
             options: [
                 CommandOption("remove", "ask the user for nothing but the password any more")
             ],
@@ -46,8 +46,8 @@ extension Command {
             }),
         Command(
             "user invite", "invite somebody to create an account",
-            places: [
-                CommandPlace(
+            positionals: [
+                CommandPositional(
                     "EMAIL", "the e-mail address or phone number that the account is to have")
             ],
             action: .data { invocation, administrator in

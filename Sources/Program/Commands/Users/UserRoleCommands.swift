@@ -4,17 +4,17 @@ extension Command {
     static let userRoles: [Command] = [
         Command(
             "user role add", "give a user a role in the public database",
-            places: rolePlaces,
+            positionals: rolePositionals,
             action: .data { try change($0, isGiven: true, by: $1) }),
         Command(
-            "user role remove", "take a role from a user", places: rolePlaces,
+            "user role remove", "take a role from a user", positionals: rolePositionals,
             action: .data { try change($0, isGiven: false, by: $1) }),
     ]
 
-    private static let rolePlaces =
-        [CommandPlace("EMAIL", "the address that names the account")]
-        + CommandPlace.containerAndEnvironment
-        + [CommandPlace("ROLE", "a role that the environment's schema makes")]
+    private static let rolePositionals =
+        [CommandPositional("EMAIL", "the address that names the account")]
+        + CommandPositional.containerAndEnvironment
+        + [CommandPositional("ROLE", "a role that the environment's schema makes")]
 
     private static func change(
         _ invocation: Invocation, isGiven: Bool, by administrator: Administrator

@@ -8,16 +8,16 @@ extension Command {
     static let webTokens: [Command] = [
         Command(
             "web-token create", "make a token that acts as a user; shown this once",
-            places: CommandPlace.containerAndEnvironment
-                + [CommandPlace("EMAIL", "the user's e-mail address")],
+            positionals: CommandPositional.containerAndEnvironment
+                + [CommandPositional("EMAIL", "the user's e-mail address")],
             options: [
                 CommandOption("expires", value: "SECONDS", "its life, and that of its successors")
             ],
             action: .data { try create($0, by: $1) }),
         Command(
             "web-token list", "list who is signed in, without the tokens themselves",
-            places: CommandPlace.containerAndEnvironment
-                + [CommandPlace("EMAIL", "the user's e-mail address", arity: .optional)],
+            positionals: CommandPositional.containerAndEnvironment
+                + [CommandPositional("EMAIL", "the user's e-mail address", arity: .optional)],
             action: .data { invocation, administrator in
                 listed(
                     try administrator.perform(
@@ -27,13 +27,13 @@ extension Command {
             }),
         Command(
             "web-token revoke", "end a token of a user with its successors, at once",
-            places: CommandPlace.containerAndEnvironment + [
-                CommandPlace("EMAIL", "the user's e-mail address"),
-                CommandPlace("TOKENID", "which one, as list shows it", arity: .optional),
+            positionals: CommandPositional.containerAndEnvironment + [
+                CommandPositional("EMAIL", "the user's e-mail address"),
+                CommandPositional("TOKENID", "which one, as list shows it", arity: .optional),
             ],
             options: [CommandOption("all", "every one that the user has in the environment")],
             action: .data { invocation, administrator in
-                let place = try invocation.containerAndEnvironment()
+                let target = try invocation.containerAndEnvironment()
                 let tokenID = invocation.value("TOKENID")
                 guard (tokenID == nil) == invocation.has("all") else {
                     throw UsageFailure(
@@ -41,7 +41,7 @@ extension Command {
                 }
                 let ended = try administrator.perform(
                     EndWebTokens(
-                        in: place, email: invocation.required("EMAIL"), tokenID: tokenID))
+                        in: target, email: invocation.required("EMAIL"), tokenID: tokenID))
                 return CommandOutput(
                     ended.count == 1 ? "1 token revoked" : "\(ended.count) tokens revoked",
                     values: [("webTokens", .objects(ended.map(\.members)))])
@@ -62,7 +62,7 @@ extension Command {
     private static func create(
         _ invocation: Invocation, by administrator: Administrator
     ) throws -> CommandOutput {
-        let place = try invocation.containerAndEnvironment()
+        let target = try invocation.containerAndEnvironment()
         let seconds = try invocation.value("expires").map { text in
             guard let seconds = Int(text) else {
                 throw invocation.misuse("--expires takes a whole number of seconds")
@@ -70,7 +70,7 @@ extension Command {
             return seconds
         }
         let made = try administrator.perform(
-            CreateWebToken(in: place, email: invocation.required("EMAIL"), seconds: seconds))
+            CreateWebToken(in: target, email: invocation.required("EMAIL"), seconds: seconds))
         return CommandOutput(
             "\(made.token)\n(acts as \(made.userRecordName.text) until "
                 + "\(Timestamp(made.expiresAt).text); who uses it gets the next one in time)",

@@ -11,7 +11,7 @@ struct JSON5Reader {
     /// Reads the one value that a text holds.
     static func read(_ bytes: [UInt8]) throws(JSON5Error) -> JSON5Value {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw JSON5Error(place: JSON5Place(), reason: "expected the file to be UTF-8")
+            throw JSON5Error(location: JSON5Location(), reason: "expected the file to be UTF-8")
         }
         var reader = JSON5Reader(scanner: JSON5Scanner(text))
         try reader.scanner.skipSpace()
@@ -24,7 +24,7 @@ struct JSON5Reader {
     }
 
     private mutating func value(depth: Int) throws(JSON5Error) -> JSON5Value {
-        let place = scanner.place
+        let location = scanner.location
         let content: JSON5Value.Content
         switch scanner.next {
         case "{": content = .object(try members(depth: depth + 1))
@@ -35,7 +35,7 @@ struct JSON5Reader {
         case "t", "f", "n", "I", "N": content = try word()
         default: throw scanner.expected("a value")
         }
-        return JSON5Value(content: content, place: place)
+        return JSON5Value(content: content, location: location)
     }
 
     private mutating func word() throws(JSON5Error) -> JSON5Value.Content {
@@ -64,7 +64,7 @@ struct JSON5Reader {
             try scanner.take(":", "':'")
             try scanner.skipSpace()
             let value = try value(depth: depth)
-            members.append(JSON5Value.Member(key: key, keyPlace: start.place, value: value))
+            members.append(JSON5Value.Member(key: key, keyLocation: start.location, value: value))
             try separator(or: "}")
         }
         try scanner.take("}", "'}'")

@@ -2,7 +2,7 @@
 struct JSON5Scanner {
     private let scalars: [Unicode.Scalar]
     private var index = 0
-    private(set) var place = JSON5Place()
+    private(set) var location = JSON5Location()
 
     init(_ text: String) { scalars = Array(text.unicodeScalars) }
 
@@ -14,7 +14,7 @@ struct JSON5Scanner {
 
     /// The error that something else was expected here.
     func expected(_ what: String) -> JSON5Error {
-        JSON5Error(place: place, reason: "expected \(what)")
+        JSON5Error(location: location, reason: "expected \(what)")
     }
 
     /// Steps over one scalar.
@@ -23,10 +23,10 @@ struct JSON5Scanner {
         index += 1
         // CR LF is one line end, counted at the LF.
         if Self.isLineEnd(scalar), !(scalar == "\r" && next == "\n") {
-            place.line += 1
-            place.column = 1
+            location.line += 1
+            location.column = 1
         } else {
-            place.column += 1
+            location.column += 1
         }
     }
 

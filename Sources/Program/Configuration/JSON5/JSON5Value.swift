@@ -14,23 +14,23 @@ struct JSON5Value: Equatable, Sendable {
 
     struct Member: Equatable, Sendable {
         let key: String
-        let keyPlace: JSON5Place
+        let keyLocation: JSON5Location
         let value: JSON5Value
     }
 
     let content: Content
-    let place: JSON5Place
+    let location: JSON5Location
 }
 
 /// A place in a JSON5 text: line and column, counted from 1, columns in Unicode scalars.
-struct JSON5Place: Equatable, Sendable {
+struct JSON5Location: Equatable, Sendable {
     var line = 1
     var column = 1
 }
 
 /// Where and why a text is not JSON5 as this reader takes it.
 struct JSON5Error: Error, Equatable {
-    let place: JSON5Place
+    let location: JSON5Location
     /// What was expected, as a phrase without a capital or a full stop.
     let reason: String
 }

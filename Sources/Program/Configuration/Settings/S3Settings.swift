@@ -33,9 +33,9 @@ extension S3Settings {
         documentation: """
             Assets on an S3-compatible store instead of the data folder; off while bucket is empty.
             """,
-        settings: places + behaviour)
+        settings: locations + behaviour)
 
-    private static let places: [Setting] = [
+    private static let locations: [Setting] = [
         .origin(
             "s3.endpoint", \.s3.endpoint,
             """

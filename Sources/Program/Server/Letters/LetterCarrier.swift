@@ -24,7 +24,7 @@ final class LetterCarrier: Sendable {
     ) {
         self.senders = senders
         round = LetterRound(
-            catalog: folder.catalog, letters: folder.reception.letters, sender: senders,
+            catalog: folder.catalog, letters: folder.accountUseCases.letters, sender: senders,
             compose: LetterTexts.compose(
                 base: folder.configuration.baseURL, books: books, service: mark.name))
         clock = folder.clock

@@ -57,11 +57,11 @@ package struct DevelopmentSetup {
     /// - Throws: what the catalog and the file system report.
     package func make() throws -> String? {
         guard try administrator.perform(ListContainers()).isEmpty else { return nil }
-        let place = NamedEnvironment(
+        let target = NamedEnvironment(
             try administrator.perform(CreateContainer(Self.container)).id.name, .development)
         _ = try administrator.perform(
             ChangeContainer(Self.container, settings: [ContainerSetting.name.rawValue: "Notes"]))
-        let apiToken = try administrator.perform(CreateAPIToken(in: place, name: "development"))
+        let apiToken = try administrator.perform(CreateAPIToken(in: target, name: "development"))
         var users: [User] = []
         for (email, names) in zip(Self.emails, [("Alice", "Archer"), ("Bob", "Baker")]) {
             let password = Hexadecimal.encode(folder.random.bytes(Self.passwordBytes))
@@ -70,7 +70,7 @@ package struct DevelopmentSetup {
                     email: email, givenName: names.0, familyName: names.1,
                     password: Array(password.utf8)))
             let token = try administrator.perform(
-                CreateWebToken(in: place, email: email, seconds: Self.tokenSeconds))
+                CreateWebToken(in: target, email: email, seconds: Self.tokenSeconds))
             users.append(
                 User(
                     email: email, password: password, token: token.token,
@@ -81,7 +81,7 @@ package struct DevelopmentSetup {
         try FileSystem.write(Array(privateKey.pem.utf8), toNew: keyPath)
         let key = try administrator.perform(
             AddServerKey(
-                in: place, publicKeyPEM: privateKey.publicKeyPEM, name: "development"))
+                in: target, publicKeyPEM: privateKey.publicKeyPEM, name: "development"))
         return text(apiToken: apiToken.token, users: users, keyID: key.keyID, keyPath: keyPath)
     }
 
@@ -145,13 +145,13 @@ package struct DevelopmentSetup {
 
     /// What to read where everything was made before: secrets are kept nowhere to be shown again.
     package func reminder() -> String {
-        let place = "\(Self.container) development"
+        let target = "\(Self.container) development"
         let data = "--data \(FolderAccess.quoted(folder.path))"
         return [
             "The data folder \(folder.path) holds containers already: nothing was made.",
             "Tokens are shown once; these commands make others while the server runs:", "",
-            "  \(program) api-token create \(place) \(data)",
-            "  \(program) web-token create \(place) \(Self.emails[0]) "
+            "  \(program) api-token create \(target) \(data)",
+            "  \(program) web-token create \(target) \(Self.emails[0]) "
                 + "--expires \(Self.tokenSeconds) \(data)", "",
         ].joined(separator: "\n")
     }

@@ -30,7 +30,7 @@ package final class RunningServer: Sendable {
     private let protocolResponder: ProtocolResponder
     private let control: ControlServer
     private let upkeep: Upkeep
-    private let departures: Departures
+    private let accountDeletions: AccountDeletions
     private let providerRequests: ProviderRequests
     /// Carry notices of all stores.
     private let senders: NoticeSenders
@@ -93,7 +93,7 @@ package final class RunningServer: Sendable {
             alsoDue: { protocolResponder.doWhatIsDue() })
         providerRequests = try ProviderRequests(configuration)
         folder.providerAccess.attach(providerRequests)
-        departures = Departures(
+        accountDeletions = AccountDeletions(
             folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
         stores.observeOpening { work.begin($0, $1, $2) }
         upkeep.begin()
@@ -183,7 +183,7 @@ package final class RunningServer: Sendable {
         do { ownKey = try folder.pushKeys.ownKey() } catch let refusal as DeliveryRefusal {
             throw CommandFailure("\(folder.path)/\(folder.engineWords.catalog): \(refusal)")
         }
-        try folder.assetPlaces.confirmOwnership {
+        try folder.assetLocations.confirmOwnership {
             log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
         }
         try folder.stores.finishRemovals()
@@ -208,7 +208,7 @@ package final class RunningServer: Sendable {
         metricsListener?.close()
         upkeep.stop()
         protocolResponder.noteLastUses()
-        departures.stop()
+        accountDeletions.stop()
         folder.providerAccess.attach(nil)
         providerRequests.stop()
         carrier?.stop()

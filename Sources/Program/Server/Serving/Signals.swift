@@ -19,7 +19,7 @@ package final class Signals: Sendable {
     ///   - onStop: called for each SIGTERM and SIGINT, with how many came before.
     ///   - onReload: called for each SIGHUP.
     package init(
-        onStop: @escaping @Sendable (_ former: Int) -> Void,
+        onStop: @escaping @Sendable (_ previous: Int) -> Void,
         onReload: @escaping @Sendable () -> Void
     ) {
         signal(SIGPIPE, SIG_IGN)
@@ -31,7 +31,7 @@ package final class Signals: Sendable {
             let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
             source.setEventHandler {
                 if number == SIGHUP { return onReload() }
-                onStop(count.former.wrappingAdd(1, ordering: .relaxed).oldValue)
+                onStop(count.previous.wrappingAdd(1, ordering: .relaxed).oldValue)
             }
             source.activate()
             return source
@@ -44,6 +44,6 @@ package final class Signals: Sendable {
     }
 
     private final class Count: Sendable {
-        let former = Atomic(0)
+        let previous = Atomic(0)
     }
 }

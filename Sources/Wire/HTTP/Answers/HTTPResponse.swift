@@ -68,7 +68,7 @@ package protocol Responder: Sendable {
 
 extension Responder {
     package func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
-        .receive(BodyReception(owner: .block(request.client)))
+        .receive(BodyOptions(owner: .block(request.client)))
     }
 
     package func runLong(

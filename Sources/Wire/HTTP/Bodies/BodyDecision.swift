@@ -3,11 +3,11 @@ package enum BodyDecision: Sendable {
     /// The request has its answer; what comes of the body is thrown away.
     case answered
     /// The body is received whole, and then the request is responded to.
-    case receive(BodyReception)
+    case receive(BodyOptions)
 }
 
 /// How a body is received.
-package struct BodyReception: Sendable {
+package struct BodyOptions: Sendable {
     /// The owner whose share its memory counts towards while it comes in.
     package var owner: BodyOwner
     /// Whether the bytes are kept; without, the request's body is empty in the end.

@@ -11,7 +11,7 @@ package final class HeldBody: @unchecked Sendable {
     static let loopOutputBytesMax = 64 * 1024
     private static let firstCapacity = 4 * 1024
 
-    private let reception: BodyReception
+    private let bodyOptions: BodyOptions
     private let limits: WireLimits
     private let charge: BodyCharge
     /// As the head says; nil where that is not known.
@@ -32,11 +32,11 @@ package final class HeldBody: @unchecked Sendable {
 
     /// - Throws: 503 where the budget has no room for it.
     package init(
-        _ head: RequestHead, _ reception: BodyReception, budget: BodyBudget, limits: WireLimits
+        _ head: RequestHead, _ bodyOptions: BodyOptions, budget: BodyBudget, limits: WireLimits
     ) throws(WireFault) {
-        self.reception = reception
+        self.bodyOptions = bodyOptions
         self.limits = limits
-        charge = BodyCharge(budget, for: reception.owner)
+        charge = BodyCharge(budget, for: bodyOptions.owner)
         if case .length(let length) = head.framing, !head.isGzipped {
             lengthToCome = length
         } else {
@@ -91,7 +91,7 @@ package final class HeldBody: @unchecked Sendable {
         var request = request
         request.body = body
         request.bodyMemory = charge
-        request.bodyWitness = reception.witness
+        request.bodyWitness = bodyOptions.witness
         body = []
         return request
     }
@@ -108,8 +108,8 @@ package final class HeldBody: @unchecked Sendable {
 
     private func append(_ bytes: UnsafeRawBufferPointer) throws(WireFault) {
         byteCount += bytes.count
-        reception.witness?.see(bytes)
-        guard reception.keeps else { return }
+        bodyOptions.witness?.see(bytes)
+        guard bodyOptions.keeps else { return }
         let wanted = body.count + bytes.count
         if wanted > capacity {
             // Room is taken for what has come and not on the word of the client alone.

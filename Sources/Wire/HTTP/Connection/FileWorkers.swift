@@ -83,11 +83,11 @@ final class FileWorkers: Sendable {
     /// The next work that may begin; nil when none may.
     private static func next(_ state: inout State) -> Turn? {
         guard let queue = state.free.last,
-            let place = state.turns.firstIndex(where: {
+            let index = state.turns.firstIndex(where: {
                 state.lines[$0]?.running ?? 0 < countPerClientMax
             })
         else { return nil }
-        let client = state.turns.remove(at: place)
+        let client = state.turns.remove(at: index)
         guard var line = state.lines.removeValue(forKey: client), let work = line.removeFirst()
         else { return nil }
         line.running += 1

@@ -285,12 +285,12 @@ extension HTTPConnection {
     /// Pipelined answers may be sent together.
     private func noteWhenSent(_ tell: (@Sendable (Bool) -> Void)?) {
         guard let tell else { return }
-        guard let former = whenSent else {
+        guard let previous = whenSent else {
             whenSent = tell
             return
         }
         whenSent = { isSent in
-            former(isSent)
+            previous(isSent)
             tell(isSent)
         }
     }

@@ -155,13 +155,13 @@ extension HTTPConnection {
         }
         drainedBytes = 0
         let reply = HTTPReply(self, request: requestNumber)
-        guard case .receive(let reception) = shared.responder.decide(on: request, reply: reply)
+        guard case .receive(let bodyOptions) = shared.responder.decide(on: request, reply: reply)
         else { return }
         flags = kept
         phase = .streaming
         do throws(WireFault) {
             let held = try HeldBody(
-                head, reception, budget: shared.bodies, limits: shared.limits)
+                head, bodyOptions, budget: shared.bodies, limits: shared.limits)
             incoming = IncomingBody(.held(held, request))
             if isContinueDue { sendContinue() }
         } catch {

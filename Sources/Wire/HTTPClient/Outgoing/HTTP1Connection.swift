@@ -156,9 +156,9 @@ extension HTTP1Connection {
     }
 
     private func fail(_ failure: ClientFailure) {
-        let (former, pending) = (phase, current)
+        let (previous, pending) = (phase, current)
         end()
-        switch former {
+        switch previous {
         case .opening: destination.failed(self, failure, others: otherAddresses)
         case .idle: destination.isOver(self)
         case .busy:

@@ -36,7 +36,7 @@ public final class CKContainer: NSObject, Sendable {
         self.init(
             identifier: identifier,
             connection: ServiceConnection(
-                service.map { KeptToken.resume($0, in: try? DeviceStore.store()) },
+                service.map { RenewedToken.resume($0, in: try? DeviceStore.store()) },
                 container: identifier))
     }
 

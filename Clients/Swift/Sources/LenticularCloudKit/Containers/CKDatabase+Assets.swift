@@ -43,8 +43,8 @@ extension CKDatabase {
         guard let address = token?["url"]?.string.flatMap({ URL(string: $0) }) else {
             throw CKError(.internalError, "the answer lacks the address for the file")
         }
-        let receipt = try await settings.attempt { patience in
-            try await connection.upload(file, to: address, patience)
+        let receipt = try await settings.attempt { timeLimits in
+            try await connection.upload(file, to: address, timeLimits)
         }
         guard FileStamp(file) == before else {
             throw CKError(.assetFileModified, "the asset's file changed while it was sent")
@@ -88,7 +88,7 @@ extension CKDatabase {
             try assetCache.makeFolder()
             try await connection.download(
                 address, to: place,
-                Patience(
+                TimeLimits(
                     silenceSeconds: settings.requestSeconds, wholeSeconds: settings.resourceSeconds)
             )
         } catch let failure as TransportFailure {

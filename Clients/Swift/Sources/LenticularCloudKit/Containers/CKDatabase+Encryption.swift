@@ -19,7 +19,7 @@ extension CKDatabase {
         for record in concerned {
             sealed[record.recordID] = try Dictionary(
                 uniqueKeysWithValues: record.encrypted.changed.map { key in
-                    let place = ValuePlace(record, key, in: access.container, user: user)
+                    let place = ValueContext(record, key, in: access.container, user: user)
                     return (
                         key, try record.encrypted.values[key].map { try cipher.seal($0, at: place) }
                     )
@@ -36,7 +36,7 @@ extension CKDatabase {
         let user = await caller.known
         for record in concerned {
             for (key, sealed) in record.sealed {
-                let place = ValuePlace(record, key, in: access.container, user: user)
+                let place = ValueContext(record, key, in: access.container, user: user)
                 record.encrypted.opened(
                     cipher.open([UInt8](sealed), at: place), forKey: key)
             }

@@ -23,30 +23,30 @@ extension CKDatabase {
         of zoneID: CKRecordZone.ID, since token: CKServerChangeToken?,
         desiredKeys: [CKRecord.FieldKey]?, resultsLimit: Int?
     ) async throws -> ZonePage {
-        let place = PagesAhead.Place(
+        let pageKey = PagesAhead.PageKey(
             scope: databaseScope, zone: zoneID, token: token?.text, keys: desiredKeys,
             limit: resultsLimit, account: await connection.accountGeneration)
         // Long-lived operations keep each answer in its order.
-        if settings.journal == nil, let zone = await access.pagesAhead.take(place),
+        if settings.journal == nil, let zone = await access.pagesAhead.take(pageKey),
             WireFault(zone) == nil
         {
             // What is the last page may have been so when it was asked for, and not when the app asked.
-            return try await page(zone, place, isLast: false)
+            return try await page(zone, pageKey, isLast: false)
         }
-        let zone = try await zoneAnswer(place)
+        let zone = try await zoneAnswer(pageKey)
         if let fault = WireFault(zone) { throw CKError(fault, of: .zone) }
-        return try await page(zone, place, isLast: zone["moreComing"]?.bool != true)
+        return try await page(zone, pageKey, isLast: zone["moreComing"]?.bool != true)
     }
 
-    private func zoneAnswer(_ place: PagesAhead.Place) async throws -> JSONView {
+    private func zoneAnswer(_ pageKey: PagesAhead.PageKey) async throws -> JSONView {
         let answer = try await call("changes/zone") { json in
             json.key("zones")
             json.array { json in
                 json.object { json in
-                    json.zone(place.zone)
-                    if let token = place.token { json.member("syncToken", token) }
-                    json.desiredKeys(place.keys)
-                    json.resultsLimit(place.limit)
+                    json.zone(pageKey.zone)
+                    if let token = pageKey.token { json.member("syncToken", token) }
+                    json.desiredKeys(pageKey.keys)
+                    json.resultsLimit(pageKey.limit)
                 }
             }
         }
@@ -57,13 +57,13 @@ extension CKDatabase {
     }
 
     private func page(
-        _ zone: JSONView, _ place: PagesAhead.Place, isLast: Bool
+        _ zone: JSONView, _ pageKey: PagesAhead.PageKey, isLast: Bool
     ) async throws -> ZonePage {
         guard let next = zone["syncToken"]?.string else {
             throw CKError(.internalError, "the answer lacks its token")
         }
-        if zone["moreComing"]?.bool == true, place.limit == nil, settings.journal == nil {
-            let following = place.following(next)
+        if zone["moreComing"]?.bool == true, pageKey.limit == nil, settings.journal == nil {
+            let following = pageKey.following(next)
             await access.pagesAhead.begin(following) { try await self.zoneAnswer(following) }
         }
         let reader = try await reader()
@@ -73,7 +73,7 @@ extension CKDatabase {
                 Data(base64Encoded: $0)
             })
         for item in zone["records"]?.elements ?? zone.elements {
-            reader.note(item, in: place.zone, &page)
+            reader.note(item, in: pageKey.zone, &page)
         }
         return page
     }
@@ -100,7 +100,7 @@ extension AnswerReader {
 /// One page at a time: who follows several feeds in turn gains nothing, and loses nothing but that page.
 actor PagesAhead {
     /// What a page follows, and how it is asked for.
-    struct Place: Hashable {
+    struct PageKey: Hashable {
         let scope: CKDatabase.Scope
         let zone: CKRecordZone.ID
         var token: String?
@@ -109,23 +109,23 @@ actor PagesAhead {
         /// The account that asks: a page is for nobody else.
         let account: Int
 
-        func following(_ token: String) -> Place {
-            var place = self
-            place.token = token
-            return place
+        func following(_ token: String) -> PageKey {
+            var pageKey = self
+            pageKey.token = token
+            return pageKey
         }
     }
 
-    private var ahead: (place: Place, page: Task<JSONView, any Error>)?
+    private var ahead: (pageKey: PageKey, page: Task<JSONView, any Error>)?
 
-    func begin(_ place: Place, _ page: @escaping @Sendable () async throws -> JSONView) {
+    func begin(_ pageKey: PageKey, _ page: @escaping @Sendable () async throws -> JSONView) {
         ahead?.page.cancel()
-        ahead = (place, Task { try await page() })
+        ahead = (pageKey, Task { try await page() })
     }
 
     /// - Returns: nil when another page is under way, or when it has failed: it is then asked for anew.
-    func take(_ place: Place) async -> JSONView? {
-        guard let found = ahead, found.place == place else { return nil }
+    func take(_ pageKey: PageKey) async -> JSONView? {
+        guard let found = ahead, found.pageKey == pageKey else { return nil }
         ahead = nil
         return await withTaskCancellationHandler {
             try? await found.page.value

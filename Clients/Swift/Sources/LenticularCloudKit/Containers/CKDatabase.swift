@@ -67,8 +67,8 @@ public final class CKDatabase: NSObject, Sendable {
         }
         let path = "\(databaseScope.path)/\(operation)"
         if let answer = settings.journal?.answer(to: path) { return answer }
-        let answer = try await settings.attempt { patience in
-            try await connection.call(path, body.bytes, patience, write: name)
+        let answer = try await settings.attempt { timeLimits in
+            try await connection.call(path, body.bytes, timeLimits, write: name)
         }
         try settings.journal?.note(answer, to: path)
         return answer

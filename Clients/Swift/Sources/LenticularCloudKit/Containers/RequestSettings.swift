@@ -40,14 +40,15 @@ struct RequestSettings: Sendable {
     ///
     /// - Parameter body: gets how long it may wait; what it changes must be the same when it is done twice.
     /// - Throws: `CKError`.
-    func attempt<Value>(_ body: (Patience) async throws -> Value) async throws -> Value {
+    func attempt<Value>(_ body: (TimeLimits) async throws -> Value) async throws -> Value {
         let end = resourceSeconds.map { Date(timeIntervalSinceNow: $0) }
         var pause = Self.firstPauseSeconds
         while true {
             let left = end?.timeIntervalSinceNow
             do {
                 return try await body(
-                    Patience(silenceSeconds: requestSeconds, wholeSeconds: left.map { max(0, $0) }))
+                    TimeLimits(
+                        silenceSeconds: requestSeconds, wholeSeconds: left.map { max(0, $0) }))
             } catch {
                 let error = CKError(error)
                 let wait = error.retryAfterSeconds ?? pause

@@ -16,7 +16,7 @@ struct AccountKey: Equatable, Sendable {
 }
 
 /// What an encrypted value belongs to: moved anywhere else it does not open.
-struct ValuePlace: Sendable {
+struct ValueContext: Sendable {
     let container: String
     let owner: String
     let record: CKRecord.ID
@@ -55,7 +55,7 @@ struct ValueCipher: Sendable {
     let key: AccountKey
 
     /// - Returns: version, the key's ID, nonce, ciphertext and tag.
-    func seal(_ value: FieldValue, at place: ValuePlace) throws -> [UInt8] {
+    func seal(_ value: FieldValue, at place: ValueContext) throws -> [UInt8] {
         let head = [Self.version] + key.id
         return head
             + (try SealedBytes.seal(
@@ -63,7 +63,7 @@ struct ValueCipher: Sendable {
     }
 
     /// - Returns: nil for what another key has made, what was moved, and what was changed.
-    func open(_ sealed: [UInt8], at place: ValuePlace) -> FieldValue? {
+    func open(_ sealed: [UInt8], at place: ValueContext) -> FieldValue? {
         let head = Array(sealed.prefix(Self.headBytes))
         guard head == [Self.version] + key.id else { return nil }
         let text = try? SealedBytes.open(

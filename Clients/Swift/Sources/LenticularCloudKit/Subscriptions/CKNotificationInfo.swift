@@ -81,9 +81,10 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unc
         self.collapseIDKey = collapseIDKey
     }
 
-    private typealias Place<Value> = ReferenceWritableKeyPath<CKNotificationInfo, Value> & Sendable
+    private typealias Property<Value> = ReferenceWritableKeyPath<CKNotificationInfo, Value>
+        & Sendable
 
-    private static let texts: [(String, Place<String?>)] = [
+    private static let texts: [(String, Property<String?>)] = [
         ("alertBody", \.alertBody), ("alertLocalizationKey", \.alertLocalizationKey),
         ("title", \.title), ("titleLocalizationKey", \.titleLocalizationKey),
         ("subtitle", \.subtitle), ("subtitleLocalizationKey", \.subtitleLocalizationKey),
@@ -92,14 +93,14 @@ public final class CKNotificationInfo: NSObject, NSSecureCoding, NSCopying, @unc
         ("category", \.category), ("collapseIDKey", \.collapseIDKey),
     ]
 
-    private static let lists: [(String, Place<[String]?>)] = [
+    private static let lists: [(String, Property<[String]?>)] = [
         ("alertLocalizationArgs", \.alertLocalizationArgs),
         ("titleLocalizationArgs", \.titleLocalizationArgs),
         ("subtitleLocalizationArgs", \.subtitleLocalizationArgs),
         ("additionalFields", \.desiredKeys),
     ]
 
-    private static let flags: [(String, Place<Bool>)] = [
+    private static let flags: [(String, Property<Bool>)] = [
         ("shouldBadge", \.shouldBadge),
         ("shouldSendContentAvailable", \.shouldSendContentAvailable),
         ("shouldSendMutableContent", \.shouldSendMutableContent),

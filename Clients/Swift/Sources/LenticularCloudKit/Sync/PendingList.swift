@@ -21,8 +21,8 @@ struct PendingList<Change: Hashable & Sendable, Subject: Hashable & Sendable>: S
         for change in added {
             switch places.updateValue(change, forKey: subject(change)) {
             case change?: break
-            case let former?:
-                changes.removeAll { $0 == former }
+            case let previous?:
+                changes.removeAll { $0 == previous }
                 changes.append(change)
             case nil: changes.append(change)
             }

@@ -11,7 +11,7 @@ extension BatchWriter {
             guard let root = beginning.beginning.root else { continue }
             let shortGUID =
                 try plan.save(of: root)?.sharing.shortGUID
-                ?? ShareRule(context).shortGUID(of: context.former(root).head?.record)
+                ?? ShareRule(context).shortGUID(of: context.previous(root).head?.record)
             marks[root] = RecordBody.Sharing(share: beginning.record, shortGUID: shortGUID)
             marks[context.key(beginning.record)] = RecordBody.Sharing(shortGUID: shortGUID)
         }
@@ -32,11 +32,11 @@ extension BatchWriter {
     ///
     /// - Returns: the outcome of the share record's save, as the caller sees it.
     mutating func write(_ planned: PlannedShare, of key: RecordKey) throws -> RecordOutcome {
-        guard let record = try former(key).head?.record else { throw Fault.recordNotFound }
+        guard let record = try previous(key).head?.record else { throw Fault.recordNotFound }
         let share: StoredShare
-        if let standing = planned.standing {
-            share = standing
-            if standing.publicPermission != planned.publicPermission {
+        if let existing = planned.existing {
+            share = existing
+            if existing.publicPermission != planned.publicPermission {
                 try transaction.setPublicPermission(planned.publicPermission, of: share.number)
             }
         } else {
@@ -46,13 +46,13 @@ extension BatchWriter {
             }
             share = try transaction.makeShare(
                 in: key.zone, record: record,
-                root: try root.flatMap { try former($0).head?.record },
+                root: try root.flatMap { try previous($0).head?.record },
                 publicPermission: planned.publicPermission)
             try coverage(of: key.zone) { try $0.began(share) }
         }
         let shares = ShareWriter(transaction: transaction)
-        try shares.write(planned.participants, over: planned.former, of: share)
-        try shares.write(planned.requests, over: planned.formerRequests, of: share)
+        try shares.write(planned.participants, over: planned.previous, of: share)
+        try shares.write(planned.requests, over: planned.previousRequests, of: share)
         if share.allowsRequests != planned.allowsRequests {
             try transaction.setAllowsRequests(planned.allowsRequests, of: share.number)
         }
@@ -66,10 +66,10 @@ extension BatchWriter {
     /// Lets the caller leave a share; the share record stays, and shows the others that they left.
     mutating func leave(_ share: StoredShare, _ key: RecordKey) throws {
         guard let user = context.database.caller.userRecordName else { return }
-        let former = ParticipantList(try transaction.participants(of: share.number))
-        var participants = former
+        let previous = ParticipantList(try transaction.participants(of: share.number))
+        var participants = previous
         guard participants.leave(user) else { return }
-        try ShareWriter(transaction: transaction).write(participants, over: former, of: share)
+        try ShareWriter(transaction: transaction).write(participants, over: previous, of: share)
         try rewrite(key) { _ in }
     }
 
@@ -79,8 +79,10 @@ extension BatchWriter {
     mutating func end(_ record: RecordNumber) throws -> RecordKey? {
         guard let share = try transaction.share(ofRecord: record) else { return nil }
         try coverage(of: share.zone) { try $0.end(share) }
-        guard let root = share.root, let place = try transaction.place(of: root) else { return nil }
-        let key = RecordKey(zone: place.zone, name: place.name)
+        guard let root = share.root, let location = try transaction.location(of: root) else {
+            return nil
+        }
+        let key = RecordKey(zone: location.zone, name: location.name)
         // If the batch itself touches the root, it writes the root without the share anyway.
         return plan.touches(key) ? nil : key
     }
@@ -88,7 +90,7 @@ extension BatchWriter {
     mutating func rewrite(
         _ key: RecordKey, _ change: (inout RecordBody.Sharing) -> Void
     ) throws {
-        guard let (zone, json) = try place(key.zone) else { return }
+        guard let (zone, json) = try zoneAndJSON(key.zone) else { return }
         let rewritten = try RecordRewriter(transaction: transaction).rewrite(
             key, in: zone, json, change)
         if let rewritten { noteWritten(rewritten, key) }

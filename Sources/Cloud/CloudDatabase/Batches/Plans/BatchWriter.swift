@@ -16,7 +16,7 @@ struct BatchWriter {
     let transaction: any StoreTransaction
     private let bodies: RecordBody.Batch
     private let owner: UserRecordName
-    private var formers: [RecordKey: CurrentRecord]
+    private var previousRecords: [RecordKey: CurrentRecord]
     /// What records will say about the shares that the batch begins.
     let marks: [RecordKey: RecordBody.Sharing]
     private var typeNames: [Int64: RecordTypeName] = [:]
@@ -40,7 +40,7 @@ struct BatchWriter {
         self.context = plan.context
         self.transaction = transaction
         self.owner = context.owner
-        self.formers = context.formers
+        self.previousRecords = context.previousRecords
         zoneJSON = ZoneJSON.identifier(context.zone.name, owner: owner)
         bodies = RecordBody.Batch(stamp, zone: zoneJSON)
     }
@@ -97,7 +97,7 @@ struct BatchWriter {
         _ save: PlannedSave, under name: RecordName, for index: Int
     ) throws {
         let key = context.key(name)
-        let former = try former(key)
+        let previous = try previous(key)
         if waiting.needsPositions {
             let count = savesInARow(from: index)
             waiting.take(try transaction.takePositions(count), count)
@@ -113,14 +113,14 @@ struct BatchWriter {
         if save.share != nil { flags.insert(.share) }
         if sharing.share != nil { flags.insert(.root) }
         var version = NewVersion(
-            zone: context.zone, name: name, position: position, former: former.head,
-            formerBytes: former.bodyBytes, formerIsAlive: former.isAlive,
-            formerIsDamaged: former.isDamaged,
+            zone: context.zone, name: name, position: position, previous: previous.head,
+            previousBytes: previous.bodyBytes, previousIsAlive: previous.isAlive,
+            previousIsDamaged: previous.isDamaged,
             type: try typeNumber(save.type), flags: flags, body: body.bytes,
             fieldsEnd: body.fieldsEnd)
         version.hasFewEntries = context.database.scope == .public
-        if !save.links.isEmpty || former.flags.contains(.hasLinks) { version.links = save.links }
-        if !save.assets.isEmpty || former.flags.contains(.hasAssets) {
+        if !save.links.isEmpty || previous.flags.contains(.hasLinks) { version.links = save.links }
+        if !save.assets.isEmpty || previous.flags.contains(.hasAssets) {
             version.files = Set(save.assets.map(\.digest))
         }
         waiting.versions.append(version)
@@ -174,7 +174,7 @@ struct BatchWriter {
         }
         // A later deletion in the batch may delete this record too.
         if context.actsOnOthers {
-            formers[context.key(name)] = .saved(
+            previousRecords[context.key(name)] = .saved(
                 StoredHead(record: record, position: version.position),
                 bodyBytes: version.body.count, type: version.type, flags: flags)
         }
@@ -210,19 +210,21 @@ struct BatchWriter {
     }
 
     private mutating func writeTombstone(_ key: RecordKey) throws {
-        let former = try former(key)
-        guard former.isAlive, let head = former.head, let (zone, json) = try place(key.zone) else {
+        let previous = try previous(key)
+        guard previous.isAlive, let head = previous.head,
+            let (zone, json) = try zoneAndJSON(key.zone)
+        else {
             return
         }
-        let root = former.flags.contains(.share) ? try end(head.record) : nil
+        let root = previous.flags.contains(.share) ? try end(head.record) : nil
         let position = try transaction.takePosition()
-        let type = try typeName(former.type)
+        let type = try typeName(previous.type)
         _ = try transaction.save(
             .tombstone(
-                of: former, head, name: key.name, in: zone, at: position,
+                of: previous, head, name: key.name, in: zone, at: position,
                 RecordBody.tombstone(name: key.name, type: type, zone: json)))
         try coverage(of: key.zone) { try $0.deleted(head.record, at: position) }
-        formers[key] = .deleted(head.record, at: position)
+        previousRecords[key] = .deleted(head.record, at: position)
         if context.database.scope == .public { buried.append((key, position)) }
         if let root { try rewrite(root) { $0.share = nil } }
     }
@@ -240,21 +242,23 @@ struct BatchWriter {
     }
 
     /// Remembers what was written apart from the operations.
-    mutating func noteWritten(_ record: CurrentRecord, _ key: RecordKey) { formers[key] = record }
+    mutating func noteWritten(_ record: CurrentRecord, _ key: RecordKey) {
+        previousRecords[key] = record
+    }
 
     /// What is stored under a name at this point of the writing.
-    func former(_ key: RecordKey) throws -> CurrentRecord {
-        if let known = formers[key] { return known }
+    func previous(_ key: RecordKey) throws -> CurrentRecord {
+        if let known = previousRecords[key] { return known }
         return try CurrentRecord(key, withBody: false, in: transaction)
     }
 
-    mutating func place(_ number: ZoneNumber) throws -> (StoredZone, [UInt8])? {
+    mutating func zoneAndJSON(_ number: ZoneNumber) throws -> (StoredZone, [UInt8])? {
         if number == context.zone.number { return (context.zone, zoneJSON) }
         if let known = zones[number] { return known }
         guard let zone = try transaction.zone(number), !zone.isDeleted else { return nil }
-        let place = (zone, ZoneJSON.identifier(zone.name, owner: owner))
-        zones[number] = place
-        return place
+        let both = (zone, ZoneJSON.identifier(zone.name, owner: owner))
+        zones[number] = both
+        return both
     }
 
     /// The number of a type; mostly the same as for the record before.

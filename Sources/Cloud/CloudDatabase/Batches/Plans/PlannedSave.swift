@@ -7,7 +7,7 @@ struct PlannedSave {
     var type: RecordTypeName
     /// The members of `fields`, joined by commas.
     var fields: [UInt8]
-    /// The former version's `created` object; nil for a new record.
+    /// The previous version's `created` object; nil for a new record.
     var created: [UInt8]?
     var parent: RecordName?
     var links: [Link]
@@ -39,9 +39,11 @@ struct PlannedSave {
     ///
     /// It leaves out the lengths of the tag, the parent and the device, and the assets that the former
     /// version held. Otherwise it is exact.
-    func growth(over kept: RecordBody.Kept?, as name: RecordName, in zone: ZoneName) -> Int64 {
+    func growth(
+        over previousBody: RecordBody.Previous?, as name: RecordName, in zone: ZoneName
+    ) -> Int64 {
         let files = assets.reduce(Int64(0)) { $0 + Int64($1.size) }
-        if let kept { return Int64(fields.count - kept.fieldsText.count) + files }
+        if let previousBody { return Int64(fields.count - previousBody.fieldsText.count) + files }
         let names = name.text.utf8.count + zone.text.utf8.count + type.text.utf8.count
         return Int64(fields.count + names + Self.frameBytes) + files
     }
@@ -51,10 +53,10 @@ struct PlannedSave {
 }
 
 /// Finds sent fields by the names of stored ones; they nearly always come in the same order.
-private struct SentPlaces {
+private struct SentFields {
     private let fields: [EncodedFields.Field]
     private(set) var isTaken: [Bool]
-    private lazy var places: [String: Int] = Dictionary(
+    private lazy var offsets: [String: Int] = Dictionary(
         fields.enumerated().map { ($1.name.text, $0) }, uniquingKeysWith: { _, last in last })
 
     init(_ fields: [EncodedFields.Field]) {
@@ -63,15 +65,15 @@ private struct SentPlaces {
     }
 
     /// Takes the sent field of a name; nil when there is none.
-    mutating func take(_ name: String, likely place: Int) -> Int? {
-        let isThere = place < fields.count && fields[place].name.text == name
-        guard let found = isThere ? place : places[name], !isTaken[found] else { return nil }
+    mutating func take(_ name: String, likely offset: Int) -> Int? {
+        let isThere = offset < fields.count && fields[offset].name.text == name
+        guard let found = isThere ? offset : offsets[name], !isTaken[found] else { return nil }
         isTaken[found] = true
         return found
     }
 }
 
-/// Joins the fields that a save sends with those that stay from the former version.
+/// Joins the fields that a save sends with those that stay from the previous version.
 struct FieldMerge {
     private(set) var bytes: [UInt8] = []
     /// The references in the fields of the new version.
@@ -99,15 +101,16 @@ struct FieldMerge {
     ///   - hasLinks: whether the former fields may hold references that act.
     ///   - listValuesMax: up to this many list members need no counting.
     init(
-        _ sent: EncodedFields, over kept: RecordBody.Kept, hasLinks: Bool, listValuesMax: Int
+        _ sent: EncodedFields, over previousBody: RecordBody.Previous, hasLinks: Bool,
+        listValuesMax: Int
     ) throws {
         let counts = Self.mayHoldMore(
-            than: listValuesMax, inBytes: sent.bytes.count + kept.fieldsText.count)
-        bytes.reserveCapacity(sent.bytes.count + kept.fieldsText.count + 1)
-        var sentPlaces = SentPlaces(sent.fields)
-        for (place, known) in kept.body.members.enumerated() {
-            let member = kept.body.text(of: known)
-            if let index = sentPlaces.take(kept.body.name(of: known), likely: place) {
+            than: listValuesMax, inBytes: sent.bytes.count + previousBody.fieldsText.count)
+        bytes.reserveCapacity(sent.bytes.count + previousBody.fieldsText.count + 1)
+        var sentFields = SentFields(sent.fields)
+        for (offset, known) in previousBody.body.members.enumerated() {
+            let member = previousBody.body.text(of: known)
+            if let index = sentFields.take(previousBody.body.name(of: known), likely: offset) {
                 let field = sent.fields[index]
                 guard field.type != nil else { continue }
                 try append(sent.bytes[field.range], field.references, counts)
@@ -117,7 +120,7 @@ struct FieldMerge {
             }
         }
         for (index, field) in sent.fields.enumerated()
-        where !sentPlaces.isTaken[index] && field.type != nil {
+        where !sentFields.isTaken[index] && field.type != nil {
             try append(sent.bytes[field.range], field.references, counts)
         }
     }

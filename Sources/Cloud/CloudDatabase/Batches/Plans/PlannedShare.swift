@@ -12,14 +12,14 @@ struct PlannedShare {
     }
 
     /// The standing share; nil for a new one.
-    let standing: StoredShare?
+    let existing: StoredShare?
     /// Where a new share begins; nil for a standing one.
     let beginning: Beginning?
     let publicPermission: SharePermission
     let allowsRequests: Bool
-    let former: ParticipantList
+    let previous: ParticipantList
     let participants: ParticipantList
-    let formerRequests: AccessRequestList
+    let previousRequests: AccessRequestList
     let requests: AccessRequestList
 }
 
@@ -29,15 +29,15 @@ struct ShareWriter {
 
     /// Makes the stored participants those of a list, and gives and takes access accordingly.
     func write(
-        _ participants: ParticipantList, over former: ParticipantList, of share: StoredShare
+        _ participants: ParticipantList, over previous: ParticipantList, of share: StoredShare
     ) throws {
-        for gone in former.all where !participants.all.contains(where: { $0.id == gone.id }) {
+        for gone in previous.all where !participants.all.contains(where: { $0.id == gone.id }) {
             try transaction.removeParticipant(gone.id, of: share.number)
         }
-        for participant in participants.all where !former.all.contains(participant) {
+        for participant in participants.all where !previous.all.contains(participant) {
             try transaction.save(participant, of: share.number)
         }
-        for change in participants.accessChanges(from: former) {
+        for change in participants.accessChanges(from: previous) {
             if change.after == .none {
                 try transaction.revoke(share.number, from: change.viewer)
             } else {
@@ -50,10 +50,10 @@ struct ShareWriter {
     ///
     /// Requests that have come in the meantime stay.
     func write(
-        _ requests: AccessRequestList, over former: AccessRequestList, of share: StoredShare
+        _ requests: AccessRequestList, over previous: AccessRequestList, of share: StoredShare
     ) throws {
-        let gone = former.all.filter { !requests.all.contains($0) }
-        let new = requests.all.filter { !former.all.contains($0) }
+        let gone = previous.all.filter { !requests.all.contains($0) }
+        let new = requests.all.filter { !previous.all.contains($0) }
         guard !gone.isEmpty || !new.isEmpty else { return }
         let settled = Set((gone + new).map(\.user))
         let others = try transaction.accessRequests(of: share.number)

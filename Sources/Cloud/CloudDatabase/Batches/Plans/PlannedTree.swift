@@ -20,7 +20,7 @@ struct PlannedTree {
         switch view.record(key) {
         case .saved: true
         case .deleted: false
-        case nil: try context.former(key).isAlive
+        case nil: try context.previous(key).isAlive
         }
     }
 
@@ -55,7 +55,7 @@ struct PlannedTree {
         case .deleted: return nil
         case .saved(let links): return links.first { $0.kind == .parent }?.targetKey
         case nil:
-            guard let head = try context.former(record).head,
+            guard let head = try context.previous(record).head,
                 let name = try context.parent(of: head.record)
             else { return nil }
             return RecordKey(zone: record.zone, name: name)
@@ -69,7 +69,7 @@ struct PlannedTree {
         var found: ShareNumber?
         try climb(from: record) { ancestor in
             guard !context.unseen.contains(ancestor),
-                let head = try context.former(ancestor).head
+                let head = try context.previous(ancestor).head
             else { return true }
             found =
                 try context.stored.share(ofRoot: head.record)?.number
@@ -101,8 +101,8 @@ struct PlannedTree {
     func isRoot(_ record: RecordKey) throws -> Bool {
         if taken[record] != nil { return true }
         if view.isDeleted(record) { return false }
-        let former = try context.former(record)
-        guard former.isAlive, former.flags.contains(.root), let head = former.head,
+        let previous = try context.previous(record)
+        guard previous.isAlive, previous.flags.contains(.root), let head = previous.head,
             let share = try context.stored.share(ofRoot: head.record)
         else { return false }
         return try !ends(share)
@@ -111,11 +111,11 @@ struct PlannedTree {
     /// A root that lies below a record.
     func root(below record: RecordKey) throws -> RecordKey? {
         var roots = Array(taken.keys)
-        for share in try standingShares() {
-            guard let root = share.root, let place = try context.stored.place(of: root) else {
+        for share in try activeShares() {
+            guard let root = share.root, let location = try context.stored.location(of: root) else {
                 continue
             }
-            roots.append(RecordKey(zone: place.zone, name: place.name))
+            roots.append(RecordKey(zone: location.zone, name: location.name))
         }
         for root in roots where root != record {
             var found = false
@@ -128,13 +128,13 @@ struct PlannedTree {
         return nil
     }
 
-    func standingShares() throws -> [StoredShare] {
+    func activeShares() throws -> [StoredShare] {
         try context.shares.filter { try !ends($0) }
     }
 
     /// Whether the batch ends a standing share.
     func ends(_ share: StoredShare) throws -> Bool {
-        guard let place = try context.stored.place(of: share.record) else { return false }
-        return view.isDeleted(RecordKey(zone: place.zone, name: place.name))
+        guard let location = try context.stored.location(of: share.record) else { return false }
+        return view.isDeleted(RecordKey(zone: location.zone, name: location.name))
     }
 }

@@ -12,7 +12,7 @@ struct AssetRule {
     ///
     /// - Throws: `Fault` BAD_REQUEST for the record.
     func admit(
-        _ sent: EncodedFields, over kept: RecordBody.Kept?
+        _ sent: EncodedFields, over previousBody: RecordBody.Previous?
     ) throws -> EncodedFields {
         guard sent.fields.contains(where: { !$0.assets.isEmpty }) else { return sent }
         var made = EncodedFields()
@@ -23,7 +23,7 @@ struct AssetRule {
             }
             var member = sent.bytes[field.range]
             if field.assets.contains(where: { $0.receipt == nil }) {
-                member = try held(field, kept)[...]
+                member = try held(field, previousBody)[...]
             }
             for case let receipt? in field.assets.map(\.receipt) {
                 try checkReceipt(receipt, of: field.name)
@@ -41,16 +41,16 @@ struct AssetRule {
 
     /// The files that the new version holds.
     func files(
-        of save: PlannedSave, _ sent: EncodedFields, over former: CurrentRecord?
+        of save: PlannedSave, _ sent: EncodedFields, over previous: CurrentRecord?
     ) throws -> Set<AssetContent> {
-        let held = former?.flags.contains(.hasAssets) ?? false
+        let held = previous?.flags.contains(.hasAssets) ?? false
         guard held || sent.fields.contains(where: { !$0.assets.isEmpty }) else { return [] }
         return Set(try Self.assets(of: save.fields).map(\.content))
     }
 
-    /// How many bytes the files of the former version take; they go with that version.
-    func heldBytes(of former: CurrentRecord?) throws -> Int64 {
-        guard let former, former.flags.contains(.hasAssets), let record = former.head?.record
+    /// How many bytes the files of the previous version take; they go with that version.
+    func heldBytes(of previous: CurrentRecord?) throws -> Int64 {
+        guard let previous, previous.flags.contains(.hasAssets), let record = previous.head?.record
         else { return 0 }
         return Int64(try context.stored.assetBytes(of: record))
     }
@@ -59,17 +59,17 @@ struct AssetRule {
         guard let user = context.database.caller.userRecordName,
             let access = context.database.assets,
             let stored = try context.receipt(receipt.id),
-            stored.content == receipt.content, stored.expires > context.ground.now,
+            stored.content == receipt.content, stored.expires > context.basis.now,
             stored.identity == access.tokens.identity(context.database.scope, user)
         else { throw Self.unknownReceipt(field) }
     }
 
     /// The stored member of a field in which a request names at least one asset by checksum alone.
     private func held(
-        _ field: EncodedFields.Field, _ kept: RecordBody.Kept?
+        _ field: EncodedFields.Field, _ previousBody: RecordBody.Previous?
     ) throws -> [UInt8] {
         var known: [String: AssetContent] = [:]
-        if let member = kept?.body.field(field.name.text) {
+        if let member = previousBody?.body.field(field.name.text) {
             for value in StoredAsset.values(of: member) { known[value.checksum] = value.content }
         }
         var writer = JSONWriter()

@@ -14,10 +14,10 @@ struct CascadeRule {
     }
 
     /// What the deletion of a living record does.
-    func deletion(of key: RecordKey, _ former: CurrentRecord) throws -> DecidedStep {
+    func deletion(of key: RecordKey, _ previous: CurrentRecord) throws -> DecidedStep {
         let shares = ShareRule(context)
-        if context.database.scope == .shared, former.flags.contains(.share) {
-            return DecidedStep(step: try shares.leaving(former).map { .leave($0) } ?? .nothing)
+        if context.database.scope == .shared, previous.flags.contains(.share) {
+            return DecidedStep(step: try shares.leaving(previous).map { .leave($0) } ?? .nothing)
         }
         var others = try cascade(from: key)
         var charge = StepCharge(cascade: others.count)

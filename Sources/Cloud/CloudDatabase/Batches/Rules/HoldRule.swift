@@ -72,7 +72,7 @@ struct HoldRule {
 
     /// Who made the record that refers; or the caller, if this batch makes it.
     private func creator(of source: RecordKey) throws -> String? {
-        guard try context.former(source).isAlive else {
+        guard try context.previous(source).isAlive else {
             return context.database.caller.userRecordName?.text
         }
         return try context.creator(of: source)
@@ -85,9 +85,9 @@ extension BatchContext {
     /// If the record does not exist yet, the caller makes it with this batch.
     func mayWrite(_ user: String?, _ target: RecordKey) throws -> Bool {
         guard let user = user.flatMap({ UserRecordName($0) }) else { return false }
-        let former = try former(target)
-        guard former.isAlive else { return user == database.caller.userRecordName }
-        return try access(of: user).allows(.write, ofType: former.type) {
+        let previous = try previous(target)
+        guard previous.isAlive else { return user == database.caller.userRecordName }
+        return try access(of: user).allows(.write, ofType: previous.type) {
             try creator(of: target)
         }
     }

@@ -28,15 +28,15 @@ struct MoveCheck {
     }
 
     private func check(_ record: RecordKey, below parent: RecordName) throws {
-        let former = try context.former(record)
-        let before = try former.head.flatMap { try context.parent(of: $0.record) }
-        let isMoved = former.isAlive && before != parent
+        let previous = try context.previous(record)
+        let before = try previous.head.flatMap { try context.parent(of: $0.record) }
+        let isMoved = previous.isAlive && before != parent
         // Below a new record lies only what the batch puts there. In the public database, there may also be
         // what other people left below an earlier record of this name (rulings.md 45).
         let mayHaveChildren =
             context.database.scope == .public
             || !view.sources(of: record, kinds: .deleteSelfInTree ... .parent).isEmpty
-        guard isMoved || !former.isAlive && mayHaveChildren else { return }
+        guard isMoved || !previous.isAlive && mayHaveChildren else { return }
         var entersTree = false
         let end = try tree.climb(from: record) { ancestor in
             guard try ancestor != record && tree.isRoot(ancestor) else { return true }

@@ -63,39 +63,39 @@ struct NewShareCheck {
         "Cannot share: the zone is shared as a whole", detail: .alreadyShared)
 
     private func checkZoneShare(_ taken: [RecordKey: RecordName]) throws {
-        guard taken.isEmpty, try PlannedTree(context, view).standingShares().isEmpty else {
+        guard taken.isEmpty, try PlannedTree(context, view).activeShares().isEmpty else {
             throw Fault.badRequest(
                 "Cannot share the zone: records of it are shared already", detail: .alreadyShared)
         }
     }
 
     private func checkRoot(_ root: RecordKey, tag: String?) throws {
-        let former = try context.former(root)
+        let previous = try context.previous(root)
         let tree = PlannedTree(context, view)
         guard try tree.isAlive(root) else {
             throw ShareRule.nothingToShare("'\(root.name.text)' is not there")
         }
-        guard former.isAlive else {
+        guard previous.isAlive else {
             guard tag == nil else {
                 throw Fault(.conflict, "forRecord: the record is new and has no tag yet")
             }
             return
         }
-        guard !former.flags.contains(.share) else {
+        guard !previous.flags.contains(.share) else {
             throw ShareRule.nothingToShare("'\(root.name.text)' is a share itself")
         }
         guard let tag else {
             throw Fault.badRequest("forRecord: missing required field 'recordChangeTag'")
         }
         let conflict = RecordConflict(context)
-        guard tag == former.changeTag else {
+        guard tag == previous.changeTag else {
             throw try conflict.fault("client oplock error updating record", root)
         }
         // Unless the batch replaces it, what it says of sharing cannot be changed.
-        if former.isDamaged {
+        if previous.isDamaged {
             guard case .saved = view.record(root) else { throw Fault.recordUnreadable }
         }
-        if former.flags.contains(.root), let head = former.head,
+        if previous.flags.contains(.root), let head = previous.head,
             let share = try context.stored.share(ofRoot: head.record), try !tree.ends(share)
         {
             var fault = try conflict.fault("the record is shared already", root)
@@ -108,7 +108,7 @@ struct NewShareCheck {
     private func checkTree(at root: RecordKey, _ taken: [RecordKey: RecordName]) throws {
         let zoneShare = context.key(.zoneShare)
         if try context.hasShares(context.zone.number), view.record(zoneShare) == nil,
-            try context.former(zoneShare).isAlive
+            try context.previous(zoneShare).isAlive
         {
             throw Self.besideZoneShare
         }
@@ -123,9 +123,9 @@ struct NewShareCheck {
     }
 
     /// Only the owner makes shares, so this tells nobody else of the other share.
-    private static func overlapping(_ other: RecordKey, _ place: String) -> Fault {
+    private static func overlapping(_ other: RecordKey, _ location: String) -> Fault {
         .badRequest(
-            "Cannot share: record '\(other.name.text)' \(place) it is shared already",
+            "Cannot share: record '\(other.name.text)' \(location) it is shared already",
             detail: .alreadyShared)
     }
 }

@@ -23,30 +23,30 @@ struct OperationRule {
         if context.access != nil {
             try context.checkSight(of: key)
             if operation.kind.deletes,
-                let step = try ShareRule(context).leavingUnseen(context.former(key))
+                let step = try ShareRule(context).leavingUnseen(context.previous(key))
             {
                 return DecidedStep(step: step)
             }
         }
         // If the caller may not see a record, no more of it is read than they may know.
         let isOpen = context.access == nil && !context.rights.holdsBack
-        var former = try context.former(key, withBody: isOpen && !operation.kind.deletes)
-        guard former.isAlive, !context.actsOnOthers || !view.isDeleted(key) else {
+        var previous = try context.previous(key, withBody: isOpen && !operation.kind.deletes)
+        guard previous.isAlive, !context.actsOnOthers || !view.isDeleted(key) else {
             guard try isToBeMade(operation, rights) else { return DecidedStep(step: .nothing) }
             return try SaveRule(context, view).save(operation, over: nil, &schemaCheck)
         }
-        try ParticipantRule(context).check(operation, on: former)
+        try ParticipantRule(context).check(operation, on: previous)
         if operation.kind == .create {
             throw try RecordConflict(context).fault("record to insert already exists", key)
         }
         guard try rights.allows(.write, key) else { throw RecordAccess.writeRefused }
         if operation.kind.deletes {
-            try compareTag(operation, former)
-            return try CascadeRule(context, view).deletion(of: key, former)
+            try compareTag(operation, previous)
+            return try CascadeRule(context, view).deletion(of: key, previous)
         }
-        former = try context.former(key, withBody: true)
-        try compareTag(operation, former)
-        return try SaveRule(context, view).save(operation, over: former, &schemaCheck)
+        previous = try context.previous(key, withBody: true)
+        try compareTag(operation, previous)
+        return try SaveRule(context, view).save(operation, over: previous, &schemaCheck)
     }
 
     /// Whether an operation on a name without a record makes one; if not, it has nothing to do.
@@ -69,11 +69,11 @@ struct OperationRule {
     /// Refuses a save or deletion that starts from another version than the stored one.
     ///
     /// Every save of a share is compared, also a forced one: nobody saves a share that they have not seen.
-    private func compareTag(_ operation: RecordOperation, _ former: CurrentRecord) throws {
+    private func compareTag(_ operation: RecordOperation, _ previous: CurrentRecord) throws {
         let compares =
             operation.kind.comparesTag && operation.changeTag != nil
-            || former.flags.contains(.share) && !operation.kind.deletes
-        if compares, operation.changeTag != former.changeTag {
+            || previous.flags.contains(.share) && !operation.kind.deletes
+        if compares, operation.changeTag != previous.changeTag {
             throw try RecordConflict(context).fault(
                 "client oplock error updating record", context.key(operation.name))
         }
@@ -90,11 +90,12 @@ struct RecordConflict {
     func fault(_ reason: String, _ key: RecordKey) throws -> Fault {
         var fault = Fault(.conflict, reason)
         guard try RightRule(context).allows(.read, key) else { return fault }
-        let former = try context.former(key, withBody: true)
-        guard let head = former.head, let body = former.body else { return fault }
-        let answered = try asAnswered(body, key, head.record, former.flags)
+        let previous = try context.previous(key, withBody: true)
+        guard let head = previous.head, let body = previous.body else { return fault }
+        let answered = try asAnswered(body, key, head.record, previous.flags)
         fault.serverRecord =
-            former.flags.contains(.hasAssets) ? try RenderedAsset.withoutLinks(answered) : answered
+            previous.flags.contains(.hasAssets)
+            ? try RenderedAsset.withoutLinks(answered) : answered
         return fault
     }
 

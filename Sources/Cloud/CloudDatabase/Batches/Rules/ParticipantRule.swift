@@ -12,9 +12,9 @@ struct ParticipantRule {
     init(_ context: BatchContext) { self.context = context }
 
     /// Refuses an operation on a stored record that the participant may not see or change.
-    func check(_ operation: RecordOperation, on former: CurrentRecord) throws {
-        guard let access, let record = former.head?.record else { return }
-        let isShare = former.flags.contains(.share)
+    func check(_ operation: RecordOperation, on previous: CurrentRecord) throws {
+        guard let access, let record = previous.head?.record else { return }
+        let isShare = previous.flags.contains(.share)
         // To leave a share is to delete its record, also when they have left before.
         if isShare, operation.kind.deletes, try ShareRule(context).hasTakenPart(record) { return }
         switch try access.permission(on: record) {
@@ -30,9 +30,9 @@ struct ParticipantRule {
     }
 
     /// Whether a record does not exist for the participant who wants to save or delete it.
-    func isOutOfSight(_ former: CurrentRecord, _ operation: RecordOperation) throws -> Bool {
-        guard let access, former.isAlive, let record = former.head?.record else { return false }
-        let isShare = former.flags.contains(.share)
+    func isOutOfSight(_ previous: CurrentRecord, _ operation: RecordOperation) throws -> Bool {
+        guard let access, previous.isAlive, let record = previous.head?.record else { return false }
+        let isShare = previous.flags.contains(.share)
         if isShare, operation.kind.deletes, try ShareRule(context).hasTakenPart(record) {
             return false
         }
@@ -43,23 +43,23 @@ struct ParticipantRule {
     ///
     /// A participant does not see a root's parent, so it stays as it is.
     func parent(
-        _ parent: RecordName?, of operation: RecordOperation, over former: CurrentRecord?,
-        kept: RecordName?
+        _ parent: RecordName?, of operation: RecordOperation, over previous: CurrentRecord?,
+        previousParent: RecordName?
     ) throws -> RecordName? {
         guard let access else { return parent }
         if let whole = access.wholeZone {
-            guard former != nil || whole.permission == .readWrite else {
+            guard previous != nil || whole.permission == .readWrite else {
                 throw Self.noRight("CREATE operation not permitted")
             }
             return parent
         }
-        if former?.flags.contains(.share) == true { return nil }
-        if let record = former?.head?.record, try access.isRoot(record) {
+        if previous?.flags.contains(.share) == true { return nil }
+        if let record = previous?.head?.record, try access.isRoot(record) {
             if case .set = operation.parent {
                 throw Self.noRight("WRITE operation not permitted: only the owner moves a root")
             }
-            if let former, former.isDamaged { return try context.parent(of: record) }
-            return kept
+            if let previous, previous.isDamaged { return try context.parent(of: record) }
+            return previousParent
         }
         guard let parent else {
             throw Self.noRight(
@@ -69,7 +69,7 @@ struct ParticipantRule {
     }
 
     /// Why a save must fail: the participant may not put the record in this place.
-    func faultOfPlace(
+    func faultOfLocation(
         of step: PlannedStep, _ operation: RecordOperation, _ view: BatchView
     ) throws -> Fault? {
         // A record that the batch deletes again is put nowhere.
@@ -91,8 +91,8 @@ struct ParticipantRule {
         placing record: RecordKey, below parent: RecordKey, _ tree: PlannedTree
     ) throws {
         guard let access else { return }
-        let former = try context.former(record)
-        if let head = former.head, former.isAlive, try access.isRoot(head.record) { return }
+        let previous = try context.previous(record)
+        if let head = previous.head, previous.isAlive, try access.isRoot(head.record) { return }
         guard let share = try tree.share(over: parent), let grant = try access.grant(of: share)
         else { throw ReferenceRule.missing(parent.name) }
         guard grant.permission == .readWrite else {
@@ -104,10 +104,10 @@ struct ParticipantRule {
     ///
     /// A participant learns of no zone but this one. References that others have put into a record stay.
     func mayReach(
-        _ name: RecordName, in number: ZoneNumber, _ kind: LinkKind, from former: CurrentRecord?
+        _ name: RecordName, in number: ZoneNumber, _ kind: LinkKind, from previous: CurrentRecord?
     ) throws -> Bool {
         guard access != nil, number != context.zone.number else { return true }
-        guard let record = former?.head?.record else { return false }
+        guard let record = previous?.head?.record else { return false }
         return try context.stored.hasLink(
             Link(targetZone: number, target: name, kind: kind), from: record)
     }
@@ -118,10 +118,11 @@ struct ParticipantRule {
     /// exists. The reference stays a participant's when the owner saves the record again. Likewise, the
     /// owner's own reference stays the owner's.
     func actsInTree(
-        _ name: RecordName, in number: ZoneNumber, from former: CurrentRecord?
+        _ name: RecordName, in number: ZoneNumber, from previous: CurrentRecord?
     ) throws -> Bool {
         let isParticipants = access != nil
-        guard let former, former.flags.contains(.hasLinks), let record = former.head?.record else {
+        guard let previous, previous.flags.contains(.hasLinks), let record = previous.head?.record
+        else {
             return isParticipants
         }
         let others = Link(
@@ -143,7 +144,7 @@ struct ParticipantRule {
         }
         guard key.zone == context.zone.number else { return false }
         if case .saved = view.record(key) { return true }
-        guard let head = try context.former(key).head else { return false }
+        guard let head = try context.previous(key).head else { return false }
         return try access.sees(head.record)
     }
 
@@ -153,8 +154,8 @@ struct ParticipantRule {
     func goesAlong(_ key: RecordKey) throws -> Bool {
         guard let access else { return true }
         guard key.zone == context.zone.number, !context.unseen.contains(key) else { return false }
-        let former = try context.former(key)
-        guard let head = former.head, former.isAlive else { return true }
+        let previous = try context.previous(key)
+        guard let head = previous.head, previous.isAlive else { return true }
         return try access.permission(on: head.record) == .readWrite
             && access.mayRemove(head.record)
     }

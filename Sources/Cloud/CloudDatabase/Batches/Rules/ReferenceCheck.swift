@@ -33,7 +33,7 @@ struct ReferenceCheck {
             guard LinkKind.needing.contains(link.kind) || hasFailed(target) else { continue }
             let isHidden =
                 try link.kind == .validate
-                && !ParticipantRule(context).isInSight(target, of: context.former(key), view)
+                && !ParticipantRule(context).isInSight(target, of: context.previous(key), view)
             if try isHidden || !tree.isAlive(target) { fault = ReferenceRule.missing(link.target) }
         }
         return fault
@@ -62,7 +62,7 @@ struct ReferenceCheck {
     /// Whether a link leads, as it did before, to what the caller cannot see: so it tells them nothing.
     private func staysUnseen(_ link: Link, _ source: RecordKey) throws -> Bool {
         guard context.unseen.contains(link.targetKey),
-            let record = try context.former(source).head?.record
+            let record = try context.previous(source).head?.record
         else { return false }
         return try context.stored.hasLink(link, from: record)
     }

@@ -14,7 +14,7 @@ struct ReferenceRule {
     /// The links of a save, from its references and its parent.
     func links(
         _ references: [FieldReference], parent: RecordName?, of name: RecordName,
-        _ former: CurrentRecord?
+        _ previous: CurrentRecord?
     ) throws -> [Link] {
         guard !references.isEmpty || parent != nil else { return [] }
         var links: [Link] = []
@@ -34,13 +34,13 @@ struct ReferenceRule {
                 throw Self.missing(reference.name)
             }
             guard let number = try number(of: reference.zone),
-                try participants.mayReach(reference.name, in: number, kind, from: former)
+                try participants.mayReach(reference.name, in: number, kind, from: previous)
             else {
                 guard kind == .validate else { continue }
                 throw Self.missing(reference.name)
             }
             if try kind == .deleteSelf
-                && participants.actsInTree(reference.name, in: number, from: former)
+                && participants.actsInTree(reference.name, in: number, from: previous)
             {
                 kind = .deleteSelfInTree
             }
@@ -48,7 +48,7 @@ struct ReferenceRule {
             // A list may name one target thousands of times; it counts once.
             if seen.insert(link).inserted { links.append(link) }
         }
-        try checkSourceCounts(links, of: name, former)
+        try checkSourceCounts(links, of: name, previous)
         return links
     }
 
@@ -75,7 +75,7 @@ struct ReferenceRule {
 
     /// Refuses a reference when so many records refer to its target that no one deletion could take them all.
     private func checkSourceCounts(
-        _ links: [Link], of name: RecordName, _ former: CurrentRecord?
+        _ links: [Link], of name: RecordName, _ previous: CurrentRecord?
     ) throws {
         let most = context.limits.deleteSelfSourcesMax
         for link in links where LinkKind.going.contains(link.kind) {

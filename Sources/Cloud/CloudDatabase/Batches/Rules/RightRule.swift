@@ -31,9 +31,9 @@ struct RightRule {
     /// What is read for this counts towards no limit: a limit would tell the size of the record.
     func allows(_ permission: Permissions, _ key: RecordKey) throws -> Bool {
         guard context.rights.holdsBack else { return true }
-        let former = try context.former(key)
-        return try context.rights.allows(permission, ofType: former.type) {
-            guard let head = former.head, !former.isDamaged else { return nil }
+        let previous = try context.previous(key)
+        return try context.rights.allows(permission, ofType: previous.type) {
+            guard let head = previous.head, !previous.isDamaged else { return nil }
             return try context.stored.version(at: head.position, in: key.zone) {
                 try RecordBody.creator(of: $0)
             } ?? nil

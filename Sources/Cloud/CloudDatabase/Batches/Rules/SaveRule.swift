@@ -12,49 +12,50 @@ struct SaveRule {
         self.view = view
     }
 
-    /// - Parameter former: the living record; nil when the save makes one.
+    /// - Parameter previous: the living record; nil when the save makes one.
     /// - Throws: `Fault` for the operation, `RefusedBatch` for the whole batch.
     func save(
-        _ operation: RecordOperation, over former: CurrentRecord?, _ schemaCheck: inout SchemaCheck
+        _ operation: RecordOperation, over previous: CurrentRecord?,
+        _ schemaCheck: inout SchemaCheck
     ) throws -> DecidedStep {
         let key = context.key(operation.name)
         let shares = ShareRule(context)
-        let kept = try kept(operation, over: former)
-        if former == nil, operation.type == .share { try shares.checkPlaceOfNewShare() }
+        let previousBody = try previousBody(operation, over: previous)
+        if previous == nil, operation.type == .share { try shares.checkLocationOfNewShare() }
         // What the caller may not read, the answer to their save does not tell them either.
-        let isShown = try former == nil || RightRule(context).allows(.read, key)
-        let type = try type(of: operation, over: former, kept, isShown: isShown)
+        let isShown = try previous == nil || RightRule(context).allows(.read, key)
+        let type = try type(of: operation, over: previous, previousBody, isShown: isShown)
         let (known, grown) = try schemaCheck.admit(
             operation.fields, of: type, SchemaGrowth(context.schema, view))
         // Nor may they find out by a checksum which files the record holds.
         let assets = AssetRule(context)
-        let admitted = try assets.admit(known, over: isShown ? kept : nil)
+        let admitted = try assets.admit(known, over: isShown ? previousBody : nil)
         let (sent, roles) = try RightRule(context).rolesApart(admitted, of: type, operation.name)
         if context.database.scope == .public {
             try sent.checkIndexedBytes(in: context.schema.types[type], context.limits)
         }
-        let merge = try merged(sent, operation, over: former, kept)
+        let merge = try merged(sent, operation, over: previous, previousBody)
         try checkSize(of: merge, operation, isShown: isShown)
         try checkListValues(of: merge, isShown: isShown)
         let wanted: RecordName? =
             switch operation.parent {
             case .set(let name): name
             case .cleared: nil
-            case .absent: operation.kind.merges ? kept?.parent : nil
+            case .absent: operation.kind.merges ? previousBody?.parent : nil
             }
         let parent = try ParticipantRule(context).parent(
-            wanted, of: operation, over: former, kept: kept?.parent)
+            wanted, of: operation, over: previous, previousParent: previousBody?.parent)
         var save = PlannedSave(
-            type: type, fields: merge.bytes, created: kept?.created, parent: parent,
+            type: type, fields: merge.bytes, created: previousBody?.created, parent: parent,
             links: try ReferenceRule(context, view).links(
-                merge.references, parent: parent, of: operation.name, former),
+                merge.references, parent: parent, of: operation.name, previous),
             refers: merge.references.contains { $0.action != .none },
             shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)
-        try shares.addSharing(to: &save, operation, over: former, kept: kept)
-        save.assets = try assets.files(of: save, sent, over: former)
+        try shares.addSharing(to: &save, operation, over: previous, previousBody: previousBody)
+        save.assets = try assets.files(of: save, sent, over: previous)
         let bytes =
-            save.growth(over: kept, as: operation.name, in: context.zone.name)
-            - (try assets.heldBytes(of: former))
+            save.growth(over: previousBody, as: operation.name, in: context.zone.name)
+            - (try assets.heldBytes(of: previous))
         return DecidedStep(step: .save(save), charge: StepCharge(bytes: bytes), grown: grown)
     }
 
@@ -62,43 +63,45 @@ struct SaveRule {
     /// read, since it is not what was written.
     ///
     /// - Throws: `Fault` INTERNAL_ERROR for another save over such a record.
-    private func kept(
-        _ operation: RecordOperation, over former: CurrentRecord?
-    ) throws -> RecordBody.Kept? {
-        guard let former else { return nil }
-        let isReplaced = former.isDamaged && operation.kind == .forceReplace
-        return isReplaced ? nil : try context.kept(context.key(operation.name))
+    private func previousBody(
+        _ operation: RecordOperation, over previous: CurrentRecord?
+    ) throws -> RecordBody.Previous? {
+        guard let previous else { return nil }
+        let isReplaced = previous.isDamaged && operation.kind == .forceReplace
+        return isReplaced ? nil : try context.previousBody(context.key(operation.name))
     }
 
     private func type(
-        of operation: RecordOperation, over former: CurrentRecord?, _ kept: RecordBody.Kept?,
+        of operation: RecordOperation, over previous: CurrentRecord?,
+        _ previousBody: RecordBody.Previous?,
         isShown: Bool
     ) throws -> RecordTypeName {
-        guard let type = operation.type ?? kept.flatMap({ RecordTypeName($0.type) }) else {
+        guard let type = operation.type ?? previousBody.flatMap({ RecordTypeName($0.type) }) else {
             throw Fault.badRequest("recordType: expected the record's type, as it is to be made")
         }
-        if let kept, kept.type != type.text {
+        if let previousBody, previousBody.type != type.text {
             throw Fault.badRequest(
                 "recordType '\(type.text)' differs from the stored record's"
-                    + (isShown ? ", '\(kept.type)'" : ""))
+                    + (isShown ? ", '\(previousBody.type)'" : ""))
         }
         // Of a damaged record this much is known.
-        if let former, kept == nil, (type == .share) != former.flags.contains(.share) {
+        if let previous, previousBody == nil, (type == .share) != previous.flags.contains(.share) {
             throw Fault.badRequest("recordType '\(type.text)' differs from the stored record's")
         }
         return type
     }
 
     private func merged(
-        _ sent: EncodedFields, _ operation: RecordOperation, over former: CurrentRecord?,
-        _ kept: RecordBody.Kept?
+        _ sent: EncodedFields, _ operation: RecordOperation, over previous: CurrentRecord?,
+        _ previousBody: RecordBody.Previous?
     ) throws -> FieldMerge {
         let most = context.limits.indexedValuesPerRecordMax
-        guard let former, let kept, operation.kind.merges else {
+        guard let previous, let previousBody, operation.kind.merges else {
             return try FieldMerge(only: sent, listValuesMax: most)
         }
         return try FieldMerge(
-            sent, over: kept, hasLinks: former.flags.contains(.hasLinks), listValuesMax: most)
+            sent, over: previousBody, hasLinks: previous.flags.contains(.hasLinks),
+            listValuesMax: most)
     }
 
     /// Refuses lists with so many members that an index over them would keep the writer long.

@@ -51,9 +51,9 @@ struct TypeTimelines {
             return low
         }
 
-        func place(of index: Int) -> Int? {
-            let place = count(before: index)
-            return place < all.count && all[place].index == index ? place : nil
+        func offset(of index: Int) -> Int? {
+            let offset = count(before: index)
+            return offset < all.count && all[offset].index == index ? offset : nil
         }
 
         mutating func insert(_ grown: GrownType, _ index: Int) {
@@ -61,7 +61,7 @@ struct TypeTimelines {
         }
 
         mutating func remove(_ index: Int) {
-            if let place = place(of: index) { all.remove(at: place) }
+            if let offset = offset(of: index) { all.remove(at: offset) }
         }
     }
 
@@ -73,14 +73,14 @@ struct TypeTimelines {
 
     func entry(_ index: Int) -> GrownType? {
         guard let name = names[index], let timeline = entries[name] else { return nil }
-        return timeline.place(of: index).map { timeline.all[$0].grown }
+        return timeline.offset(of: index).map { timeline.all[$0].grown }
     }
 
     /// The next operation after one that looks at a type.
     func next(_ name: RecordTypeName, after index: Int) -> Int {
         guard let timeline = entries[name] else { return .max }
-        let place = timeline.count(before: index + 1)
-        return place < timeline.all.count ? timeline.all[place].index : .max
+        let offset = timeline.count(before: index + 1)
+        return offset < timeline.all.count ? timeline.all[offset].index : .max
     }
 
     mutating func put(_ grown: GrownType?, _ index: Int) {

@@ -11,13 +11,13 @@ struct ShareRule {
 
     /// Adds to a save what it does to shares, and what the record will say about sharing.
     func addSharing(
-        to save: inout PlannedSave, _ operation: RecordOperation, over former: CurrentRecord?,
-        kept: RecordBody.Kept?
+        to save: inout PlannedSave, _ operation: RecordOperation, over previous: CurrentRecord?,
+        previousBody: RecordBody.Previous?
     ) throws {
-        save.sharing = try sharing(operation, over: former, kept: kept)
+        save.sharing = try sharing(operation, over: previous, previousBody: previousBody)
         if save.type == .share {
-            let changesFields = kept.map { $0.fieldsText != save.fields[...] } ?? true
-            save.share = try share(operation, over: former, changesFields: changesFields)
+            let changesFields = previousBody.map { $0.fieldsText != save.fields[...] } ?? true
+            save.share = try share(operation, over: previous, changesFields: changesFields)
         } else if operation.name == .zoneShare {
             throw Fault.badRequest(
                 "recordName 'cloudkit.zoneshare': only the share of the whole zone has it")
@@ -28,16 +28,16 @@ struct ShareRule {
     ///
     /// - Parameter changesFields: whether it changes any field of the record.
     private func share(
-        _ operation: RecordOperation, over former: CurrentRecord?, changesFields: Bool
+        _ operation: RecordOperation, over previous: CurrentRecord?, changesFields: Bool
     ) throws -> PlannedShare {
         if case .set = operation.parent {
             throw Fault.badRequest("parent: a share is in no tree itself")
         }
-        guard let former, let head = former.head else { return try newShare(operation) }
-        guard let standing = try context.stored.share(ofRecord: head.record) else {
+        guard let previous, let head = previous.head else { return try newShare(operation) }
+        guard let existing = try context.stored.share(ofRecord: head.record) else {
             throw Fault.recordNotFound
         }
-        let list = ParticipantList(try context.stored.participants(of: standing.number))
+        let list = ParticipantList(try context.stored.participants(of: existing.number))
         let isByAdministrator = try isByAdministrator(list)
         guard !isByAdministrator || !changesFields else {
             throw Fault(
@@ -46,21 +46,21 @@ struct ShareRule {
                     + "permissions only")
         }
         let request = operation.share ?? ShareRequest()
-        let permission = request.publicPermission ?? standing.publicPermission
+        let permission = request.publicPermission ?? existing.publicPermission
         var participants = list
-        let known = AccessRequestList(try context.stored.accessRequests(of: standing.number))
+        let known = AccessRequestList(try context.stored.accessRequests(of: existing.number))
         var requests = known
         try edit(
             &participants, &requests, request, permission, isByAdministrator: isByAdministrator)
-        if permission != standing.publicPermission { participants.follow(permission) }
+        if permission != existing.publicPermission { participants.follow(permission) }
         return PlannedShare(
-            standing: standing, beginning: nil, publicPermission: permission,
-            allowsRequests: request.allowsRequests ?? standing.allowsRequests, former: list,
-            participants: participants, formerRequests: known, requests: requests)
+            existing: existing, beginning: nil, publicPermission: permission,
+            allowsRequests: request.allowsRequests ?? existing.allowsRequests, previous: list,
+            participants: participants, previousRequests: known, requests: requests)
     }
 
     /// Refuses a new share in a place where no share can be.
-    func checkPlaceOfNewShare() throws {
+    func checkLocationOfNewShare() throws {
         guard database.scope == .private else {
             throw Fault.badRequest(
                 "Cannot share here: the owner makes shares, in their private database")
@@ -82,10 +82,10 @@ struct ShareRule {
         var requests = AccessRequestList([])
         try edit(&participants, &requests, request, permission, isByAdministrator: false)
         return PlannedShare(
-            standing: nil, beginning: try beginning(operation, request),
+            existing: nil, beginning: try beginning(operation, request),
             publicPermission: permission, allowsRequests: request.allowsRequests ?? false,
-            former: ParticipantList([]), participants: participants,
-            formerRequests: AccessRequestList([]), requests: requests)
+            previous: ParticipantList([]), participants: participants,
+            previousRequests: AccessRequestList([]), requests: requests)
     }
 
     private func beginning(
@@ -168,8 +168,8 @@ struct ShareRule {
     ///
     /// - Returns: nil when they have left before.
     /// - Throws: NOT_FOUND for a caller who has never taken part.
-    func leaving(_ former: CurrentRecord) throws -> StoredShare? {
-        guard let record = former.head?.record, let (share, own) = try part(in: record),
+    func leaving(_ previous: CurrentRecord) throws -> StoredShare? {
+        guard let record = previous.head?.record, let (share, own) = try part(in: record),
             own.status != .invited
         else { throw Fault.recordNotFound }
         return own.status == .removed ? nil : share
@@ -178,11 +178,11 @@ struct ShareRule {
     /// The step of deleting the record of a share that the caller took part in and no longer sees.
     ///
     /// Nil in every other case.
-    func leavingUnseen(_ former: CurrentRecord) throws -> PlannedStep? {
-        guard let access = context.access, former.isAlive, former.flags.contains(.share),
-            let record = former.head?.record, try !access.sees(record)
+    func leavingUnseen(_ previous: CurrentRecord) throws -> PlannedStep? {
+        guard let access = context.access, previous.isAlive, previous.flags.contains(.share),
+            let record = previous.head?.record, try !access.sees(record)
         else { return nil }
-        return try leaving(former).map { .leave($0) } ?? .nothing
+        return try leaving(previous).map { .leave($0) } ?? .nothing
     }
 
     /// The share records that are deleted together with their roots.
@@ -190,12 +190,12 @@ struct ShareRule {
         var ending: [RecordKey] = []
         var known: Set<RecordKey>?
         for key in gone {
-            let former = try context.former(key)
-            guard former.flags.contains(.root), let head = former.head,
+            let previous = try context.previous(key)
+            guard previous.flags.contains(.root), let head = previous.head,
                 let share = try context.stored.share(ofRoot: head.record),
-                let place = try context.stored.place(of: share.record)
+                let location = try context.stored.location(of: share.record)
             else { continue }
-            let record = RecordKey(zone: place.zone, name: place.name)
+            let record = RecordKey(zone: location.zone, name: location.name)
             guard !view.isDeleted(record) else { continue }
             let others = known ?? Set(gone)
             known = others
@@ -206,25 +206,28 @@ struct ShareRule {
 
     /// What a record's body will say about sharing, as far as the record's own operation tells.
     private func sharing(
-        _ operation: RecordOperation, over former: CurrentRecord?, kept: RecordBody.Kept?
+        _ operation: RecordOperation, over previous: CurrentRecord?,
+        previousBody: RecordBody.Previous?
     ) throws -> RecordBody.Sharing {
-        var sharing = try kept?.sharing ?? known(of: former)
+        var sharing = try previousBody?.sharing ?? known(of: previous)
         let isWanted =
             operation.createsShortGUID && database.scope == .private
             || operation.name == .zoneShare
         if sharing.shortGUID == nil, isWanted {
-            let head = try context.former(context.key(operation.name)).head
+            let head = try context.previous(context.key(operation.name)).head
             sharing.shortGUID = try shortGUID(of: head?.record)
         }
         return sharing
     }
 
     /// What a record that is damaged said about sharing, as the store knows it from elsewhere.
-    private func known(of former: CurrentRecord?) throws -> RecordBody.Sharing {
+    private func known(of previous: CurrentRecord?) throws -> RecordBody.Sharing {
         var known = RecordBody.Sharing()
-        guard let former, former.isDamaged, let record = former.head?.record else { return known }
-        if former.flags.contains(.root), let share = try context.stored.share(ofRoot: record) {
-            known.share = try context.stored.place(of: share.record)?.name
+        guard let previous, previous.isDamaged, let record = previous.head?.record else {
+            return known
+        }
+        if previous.flags.contains(.root), let share = try context.stored.share(ofRoot: record) {
+            known.share = try context.stored.location(of: share.record)?.name
         }
         // The identifier of a shared tree is that of its root.
         let root = try context.stored.share(ofRecord: record)?.root

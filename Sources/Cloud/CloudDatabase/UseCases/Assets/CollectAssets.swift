@@ -16,19 +16,19 @@ package struct CollectAssets: Sendable {
     private static let mendedPerStepMax = 16
 
     private let storage: any Store
-    private let depot: AssetStore
+    private let assetStore: AssetStore
 
-    package init(_ storage: any Store, depot: AssetStore) {
+    package init(_ storage: any Store, assetStore: AssetStore) {
         self.storage = storage
-        self.depot = depot
+        self.assetStore = assetStore
     }
 
     /// Whether looking at many files costs little.
-    package var isLocal: Bool { depot.storage.isLocal }
+    package var isLocal: Bool { assetStore.storage.isLocal }
 
     /// Removes the parts of uploads that nobody will finish.
     package func removeAbandoned(begunBefore moment: Milliseconds) throws {
-        try depot.storage.removeAbandoned(begunBefore: moment)
+        try assetStore.storage.removeAbandoned(begunBefore: moment)
     }
 
     /// Removes some of the files that nothing has used since a moment.
@@ -38,13 +38,13 @@ package struct CollectAssets: Sendable {
         let found = try storage.read {
             try $0.unusedAssets(since: moment, limit: Self.filesPerStepMax)
         }
-        let claimed = depot.claims.claim(found)
+        let claimed = assetStore.claims.claim(found)
         guard !claimed.isEmpty else { return false }
-        defer { depot.claims.unclaim(claimed) }
+        defer { assetStore.claims.unclaim(claimed) }
         let forgotten = try storage.writeAndWait(cost: Self.filesPerStepMax) {
             try $0.forgetUnusedAssets(claimed, since: moment)
         }
-        for digest in forgotten { try depot.storage.delete(digest) }
+        for digest in forgotten { try assetStore.storage.delete(digest) }
         return found.count == Self.filesPerStepMax
     }
 
@@ -55,14 +55,14 @@ package struct CollectAssets: Sendable {
     package func removeStray(
         placedBefore moment: Milliseconds, now: Milliseconds
     ) throws -> Bool {
-        let page = try depot.nextListings(Self.filesPerStepMax)
+        let page = try assetStore.nextListings(Self.filesPerStepMax)
         let old = page.filter { $0.placed < moment }.map(\.digest)
-        let claimed = depot.claims.claim(try unknown(old))
-        defer { depot.claims.unclaim(claimed) }
+        let claimed = assetStore.claims.claim(try unknown(old))
+        defer { assetStore.claims.unclaim(claimed) }
         // Checked again, because a row for a claimed file may have been written just before.
         for digest in try unknown(claimed) {
-            try depot.storage.trash?.put(digest, at: now)
-            try depot.storage.delete(digest)
+            try assetStore.storage.trash?.put(digest, at: now)
+            try assetStore.storage.delete(digest)
         }
         mendSums(of: page.map(\.digest).filter { !claimed.contains($0) })
         return page.count == Self.filesPerStepMax
@@ -70,12 +70,12 @@ package struct CollectAssets: Sendable {
 
     private func mendSums(of digests: [AssetDigest]) {
         // So that nothing is left of a file that goes meanwhile.
-        let claimed = depot.claims.claim(digests)
-        defer { depot.claims.unclaim(claimed) }
+        let claimed = assetStore.claims.claim(digests)
+        defer { assetStore.claims.unclaim(claimed) }
         var rest = Self.mendedPerStepMax
         for digest in claimed where rest > 0 {
             do throws(AssetFailure) {
-                if try depot.storage.mendSums(digest, comparing: false) { rest -= 1 }
+                if try assetStore.storage.mendSums(digest, comparing: false) { rest -= 1 }
             } catch {
                 // NB: who reads the file is told what is wrong with it, and so is who checks everything.
                 rest -= 1
@@ -90,7 +90,7 @@ package struct CollectAssets: Sendable {
     ///
     /// - Returns: whether there may be more to remove.
     package func emptyTrash(putBefore moment: Milliseconds) throws -> Bool {
-        guard let trash = depot.storage.trash else { return false }
+        guard let trash = assetStore.storage.trash else { return false }
         var removed = 0
         var rest = try trash.list()[...]
         while !rest.isEmpty {

@@ -9,15 +9,15 @@ import Storage
 /// error or a crash in between leaves a file that nothing refers to; the collection of assets removes it.
 package struct ReceiveAsset: Sendable {
     private let storage: any Store
-    private let depot: AssetStore
+    private let assetStore: AssetStore
     private let tokens: AssetTokens
     private let random: RandomSource
 
     package init(
-        _ storage: any Store, depot: AssetStore, tokens: AssetTokens, random: RandomSource
+        _ storage: any Store, assetStore: AssetStore, tokens: AssetTokens, random: RandomSource
     ) {
         self.storage = storage
-        self.depot = depot
+        self.assetStore = assetStore
         self.tokens = tokens
         self.random = random
     }
@@ -40,14 +40,14 @@ package struct ReceiveAsset: Sendable {
         }
         // Goes to the thread on which the claim is granted; one thread at a time uses it.
         let handed = HandedUpload(upload)
-        depot.claims.hold(content.digest) {
+        assetStore.claims.hold(content.digest) {
             do { try handed.upload.place() } catch {
                 handed.upload.discard()
-                depot.claims.release(content.digest)
+                assetStore.claims.release(content.digest)
                 return completion(.failure(error))
             }
             note(content, identity) { result in
-                depot.claims.release(content.digest)
+                assetStore.claims.release(content.digest)
                 completion(result)
             }
         }

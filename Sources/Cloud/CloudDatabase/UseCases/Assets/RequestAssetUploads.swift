@@ -32,6 +32,6 @@ package struct RequestAssetUploads: Sendable {
         }
         return access.tokens.uploadURL(
             identity: access.tokens.identity(database.scope, user),
-            origin: access.origin.at(database.sharedPlace(zone)), now: access.now, random: random)
+            origin: access.origin.at(database.sharedItem(zone)), now: access.now, random: random)
     }
 }

@@ -54,18 +54,18 @@ package struct ErasePerson {
     private let user: UserRecordName
     private let fate: PublicRecordsFate
     private let storage: any Store
-    private let depot: AssetStore
+    private let assetStore: AssetStore
     private let goesOn: @Sendable () -> Bool
 
     /// - Parameter goesOn: called before each transaction; false ends the work early.
     package init(
         _ user: UserRecordName, publicRecords fate: PublicRecordsFate, in storage: any Store,
-        depot: AssetStore, while goesOn: @escaping @Sendable () -> Bool = { true }
+        assetStore: AssetStore, while goesOn: @escaping @Sendable () -> Bool = { true }
     ) {
         self.user = user
         self.fate = fate
         self.storage = storage
-        self.depot = depot
+        self.assetStore = assetStore
         self.goesOn = goesOn
     }
 
@@ -141,14 +141,14 @@ package struct ErasePerson {
         _ transaction: any StoreTransaction
     ) throws -> Bool {
         guard let share = try transaction.share(number), share.ended == nil,
-            let place = try transaction.place(of: share.record),
-            let zone = try transaction.zone(place.zone),
+            let location = try transaction.location(of: share.record),
+            let zone = try transaction.zone(location.zone),
             let owner = try transaction.ownerName(zone.owner), owner != user
         else { return false }
         try transaction.revoke(number, from: user)
         try transaction.removeParticipant(participant, of: number)
         _ = try RecordRewriter(transaction: transaction).rewrite(
-            RecordKey(zone: place.zone, name: place.name), in: zone,
+            RecordKey(zone: location.zone, name: location.name), in: zone,
             ZoneJSON.identifier(zone.name, owner: owner))
         return true
     }
@@ -222,7 +222,7 @@ package struct ErasePerson {
             if try storage.read({ try $0.isFollowed(through: last) }) { break }
             try pause()
         }
-        try inSteps { try $0.forgetFormer(through: last, rowsMax: $1) }
+        try inSteps { try $0.forgetPrevious(through: last, rowsMax: $1) }
         var notices = try storage.read { [user] in try $0.notices(speakingOf: user) }[...]
         while !notices.isEmpty {
             try requireTime()
@@ -327,14 +327,14 @@ package struct ErasePerson {
         _ fate: PublicRecordsFate, _ transaction: any StoreTransaction
     ) throws -> Int {
         let key = RecordKey(zone: zone.number, name: name)
-        let former = try CurrentRecord(key, withBody: true, in: transaction)
-        guard let body = former.body, let head = former.head else { return 0 }
+        let previous = try CurrentRecord(key, withBody: true, in: transaction)
+        guard let body = previous.body, let head = previous.head else { return 0 }
         if fate == .delete {
             // Another person may have made it anew in the meantime.
             guard try body.withUnsafeBytes({ try RecordBody.creator(of: $0) }) == user.text else {
                 return 0
             }
-            try RecordRemoval(transaction).remove(key, former, head, from: zone)
+            try RecordRemoval(transaction).remove(key, previous, head, from: zone)
             return 1
         }
         let position = try transaction.takePosition()
@@ -343,9 +343,9 @@ package struct ErasePerson {
         }
         _ = try transaction.save(
             NewVersion(
-                zone: zone, name: name, position: position, former: head,
-                formerBytes: former.bodyBytes, formerIsAlive: true, type: former.type,
-                flags: former.flags, body: anonymous))
+                zone: zone, name: name, position: position, previous: head,
+                previousBytes: previous.bodyBytes, previousIsAlive: true, type: previous.type,
+                flags: previous.flags, body: anonymous))
         return 1
     }
 
@@ -357,7 +357,7 @@ package struct ErasePerson {
         var files: Set<AssetDigest> = []
         for scope in DatabaseScope.allCases {
             let identity = tokens.identity(scope, user)
-            try depot.storage.removeUnfinished(named: Hexadecimal.encode(identity))
+            try assetStore.storage.removeUnfinished(named: Hexadecimal.encode(identity))
             var count = Self.stepRecordsMax
             while count == Self.stepRecordsMax {
                 try requireTime()
@@ -378,8 +378,8 @@ package struct ErasePerson {
         while !rest.isEmpty {
             try requireTime()
             let some = Array(rest.prefix(Self.filesMax))
-            let claimed = depot.claims.claim(some)
-            defer { depot.claims.unclaim(claimed) }
+            let claimed = assetStore.claims.claim(some)
+            defer { assetStore.claims.unclaim(claimed) }
             // Somebody puts an equal one in place, or copies all of them: they are done before long.
             guard !claimed.isEmpty else {
                 try pause()
@@ -389,8 +389,8 @@ package struct ErasePerson {
                 try $0.forgetUnusedAssets(claimed, since: .max)
             }
             for digest in forgotten {
-                try depot.storage.delete(digest)
-                try depot.storage.trash?.remove(digest)
+                try assetStore.storage.delete(digest)
+                try assetStore.storage.trash?.remove(digest)
             }
             count += forgotten.count
             let done = Set(claimed)

@@ -172,14 +172,14 @@ package struct ExportPerson {
         try storage.read { snapshot in
             for (number, participant) in try snapshot.participations(of: user) {
                 guard let share = try snapshot.share(number),
-                    let place = try snapshot.place(of: share.record),
+                    let location = try snapshot.location(of: share.record),
                     let zone = try snapshot.zone(share.zone),
                     let owner = try snapshot.ownerName(zone.owner)
                 else { continue }
                 if !isFirst { writer.raw(",") }
                 isFirst = false
                 writer.raw("{\"recordName\":")
-                writer.string(place.name.text)
+                writer.string(location.name.text)
                 writer.raw(",\"zoneID\":")
                 writer.raw(ZoneJSON.identifier(zone.name, owner: owner))
                 writer.raw(",\"permission\":")

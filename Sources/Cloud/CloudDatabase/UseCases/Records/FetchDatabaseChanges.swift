@@ -72,15 +72,15 @@ package struct FetchDatabaseChanges {
     }
 
     /// The places of the store that change when there may be news in the feed.
-    package func places() throws -> Set<StorePlace> {
+    package func watchedParts() throws -> Set<StorePart> {
         guard let user = database.caller.userRecordName else { return [] }
         guard database.scope == .shared else {
             guard let owner = try database.owner(snapshot) else { return [.person(user)] }
             return [.owner(owner.number)]
         }
-        var places: Set<StorePlace> = [.person(user)]
-        for zone in try snapshot.zonesViewed(by: user) { places.insert(.zone(zone.number)) }
-        return places
+        var parts: Set<StorePart> = [.person(user)]
+        for zone in try snapshot.zonesViewed(by: user) { parts.insert(.zone(zone.number)) }
+        return parts
     }
 
     private func start(_ token: String?, _ owner: StoredOwner?) throws -> SyncToken {
@@ -95,7 +95,7 @@ package struct FetchDatabaseChanges {
     private func beginning(through latest: Position) -> SyncToken {
         SyncToken(
             feed: .database, incarnation: tokens.identity.incarnation,
-            zone: ZoneNumber(0), place: 0, position: 0, cursor: .first(through: latest))
+            zone: ZoneNumber(0), zoneHash: 0, position: 0, cursor: .first(through: latest))
     }
 
     private func latest(_ owner: StoredOwner?) throws -> Position {

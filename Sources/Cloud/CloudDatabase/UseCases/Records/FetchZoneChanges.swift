@@ -45,27 +45,27 @@ package struct FetchZoneChanges {
         guard !request.zone.name.isDefault || database.scope == .public else {
             throw Fault.badRequest("cannot get changes in default zone")
         }
-        guard let place = try place(request.zone) else {
+        guard let followed = try followedZone(request.zone) else {
             // Nobody has written to the public database yet: its feed begins with its zone.
             return ZoneChangesPage(syncToken: "", moreComing: false)
         }
-        var page = try append(request, place, to: &writer, &budget)
-        if !page.moreComing { page.clientToken = try clientToken(request, place) }
+        var page = try append(request, followed, to: &writer, &budget)
+        if !page.moreComing { page.clientToken = try clientToken(request, followed) }
         return page
     }
 
     private func append(
-        _ request: ZoneChangesRequest, _ place: Place, to writer: inout JSONWriter,
+        _ request: ZoneChangesRequest, _ followed: FollowedZone, to writer: inout JSONWriter,
         _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        let start = try start(request, in: place)
+        let start = try start(request, in: followed)
         guard !budget.isExhausted else {
             let unmoved = tokens.token(
-                .zone, zone: place.zone, view: place.access?.view, position: start.position,
+                .zone, zone: followed.zone, view: followed.access?.view, position: start.position,
                 cursor: start.cursor)
             return ZoneChangesPage(syncToken: unmoved, moreComing: true)
         }
-        if let access = place.access, access.wholeZone == nil {
+        if let access = followed.access, access.wholeZone == nil {
             var page = try FeedPage(
                 request, types: types, rights: rights, database: database, budget: budget)
             let feed = SharedTreesFeed(
@@ -75,21 +75,23 @@ package struct FetchZoneChanges {
             return try feed.append(from: start, to: &writer, &page)
         }
         return request.newestFirst
-            ? try appendNewestFirst(request, place, start, &writer, &budget)
-            : try appendOldestFirst(request, place, start, &writer, &budget)
+            ? try appendNewestFirst(request, followed, start, &writer, &budget)
+            : try appendOldestFirst(request, followed, start, &writer, &budget)
     }
 
     /// The data that the asking device stored with its last change of the zone.
-    private func clientToken(_ request: ZoneChangesRequest, _ place: Place) throws -> [UInt8]? {
+    private func clientToken(
+        _ request: ZoneChangesRequest, _ followed: FollowedZone
+    ) throws -> [UInt8]? {
         guard let device = request.device, let user = database.caller.userRecordName,
             database.scope != .public
         else { return nil }
         return try snapshot.clientToken(
-            ClientTokenKey(zone: place.zone.number, user: user, device: device))
+            ClientTokenKey(zone: followed.zone.number, user: user, device: device))
     }
 
     /// A zone of the caller's own, or one that is shared with them.
-    private struct Place {
+    private struct FollowedZone {
         let zone: StoredZone
         var access: ZoneAccess?
         /// The position of the zone's last change.
@@ -110,17 +112,17 @@ package struct FetchZoneChanges {
     }
 
     /// - Returns: nil for a public default zone that does not exist yet.
-    private func place(_ id: ZoneID) throws -> Place? {
+    private func followedZone(_ id: ZoneID) throws -> FollowedZone? {
         if database.scope == .shared {
             let access = try database.access(to: id, snapshot)
             let oldestValidPosition = access.wholeZone == nil ? 0 : access.zone.oldestValidPosition
-            return Place(
+            return FollowedZone(
                 zone: access.zone, access: access, end: access.zone.changed,
                 oldestValidPosition: max(access.view.oldestValidPosition, oldestValidPosition))
         }
         guard let zone = try database.zone(id, snapshot) else { return nil }
         let end = try database.scope == .public ? lastChange(of: zone) : zone.changed
-        return Place(zone: zone, end: end, oldestValidPosition: zone.oldestValidPosition)
+        return FollowedZone(zone: zone, end: end, oldestValidPosition: zone.oldestValidPosition)
     }
 
     /// The end of a default zone's feed; the zone itself does not store it.
@@ -141,11 +143,11 @@ package struct FetchZoneChanges {
     }
 
     /// The places of the store that change when there may be news in a zone's feed.
-    package func places(of id: ZoneID) throws -> Set<StorePlace> {
-        guard let place = try place(id) else { return [] }
-        var places: Set<StorePlace> = [.zone(place.zone.number)]
-        if let viewer = place.access?.viewer { places.insert(.person(viewer)) }
-        return places
+    package func watchedParts(of id: ZoneID) throws -> Set<StorePart> {
+        guard let followed = try followedZone(id) else { return [] }
+        var parts: Set<StorePart> = [.zone(followed.zone.number)]
+        if let viewer = followed.access?.viewer { parts.insert(.person(viewer)) }
+        return parts
     }
 
     /// The token with which a client goes on after all that the snapshot holds of a zone's feed.
@@ -153,11 +155,12 @@ package struct FetchZoneChanges {
     /// - Returns: nil for a zone that has no feed.
     /// - Throws: `Fault` ZONE_NOT_FOUND.
     func currentToken(of id: ZoneID) throws -> String? {
-        guard !id.name.isDefault || database.scope == .public, let place = try place(id) else {
+        guard !id.name.isDefault || database.scope == .public, let followed = try followedZone(id)
+        else {
             return nil
         }
         return tokens.token(
-            .zone, zone: place.zone, view: place.access?.view, position: place.beginning)
+            .zone, zone: followed.zone, view: followed.access?.view, position: followed.beginning)
     }
 
     /// Appends the zone's ID as answers have it.
@@ -165,23 +168,25 @@ package struct FetchZoneChanges {
         writer.raw(ZoneJSON.identifier(zone.name, owner: database.owner(of: zone)))
     }
 
-    private func start(_ request: ZoneChangesRequest, in place: Place) throws -> SyncToken {
-        let (zone, view) = (place.zone, place.access?.view)
+    private func start(_ request: ZoneChangesRequest, in followed: FollowedZone) throws -> SyncToken
+    {
+        let (zone, view) = (followed.zone, followed.access?.view)
         if let text = request.syncToken, !text.isEmpty {
             return try tokens.read(
-                text, .zone, zone: zone, view: view, oldestValidPosition: place.oldestValidPosition)
+                text, .zone, zone: zone, view: view,
+                oldestValidPosition: followed.oldestValidPosition)
         }
         return SyncToken(
             feed: .zone, incarnation: tokens.identity.incarnation, zone: zone.number,
-            place: 0, position: 0,
-            cursor: .first(through: place.beginning))
+            zoneHash: 0, position: 0,
+            cursor: .first(through: followed.beginning))
     }
 
     private func appendOldestFirst(
-        _ request: ZoneChangesRequest, _ place: Place, _ start: SyncToken,
+        _ request: ZoneChangesRequest, _ followed: FollowedZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        let zone = place.zone
+        let zone = followed.zone
         var page = try FeedPage(
             request, types: types, rights: rights, database: database, budget: budget)
         let unseenThrough: Position =
@@ -194,9 +199,9 @@ package struct FetchZoneChanges {
             }
         var position = max(start.position, zone.created)
         var more = false
-        if position < place.changed {
+        if position < followed.changed {
             let isCutShort = try scan(
-                request, zone, after: start.position, through: place.changed
+                request, zone, after: start.position, through: followed.changed
             ) { version in
                 guard try page.hasRoom(for: version) else {
                     more = true
@@ -214,14 +219,14 @@ package struct FetchZoneChanges {
                 return true
             }
             if isCutShort { more = true }
-            if !more { position = place.changed }
+            if !more { position = followed.changed }
         }
         page.settle(&budget)
         let cursor: SyncToken.Cursor =
             more && position < unseenThrough ? .first(through: unseenThrough) : .none
         return ZoneChangesPage(
             syncToken: tokens.token(
-                .zone, zone: zone, view: place.access?.view, position: position, cursor: cursor,
+                .zone, zone: zone, view: followed.access?.view, position: position, cursor: cursor,
                 from: (start, request.syncToken)),
             moreComing: more)
     }
@@ -255,10 +260,10 @@ package struct FetchZoneChanges {
     }
 
     private func appendNewestFirst(
-        _ request: ZoneChangesRequest, _ place: Place, _ start: SyncToken,
+        _ request: ZoneChangesRequest, _ followed: FollowedZone, _ start: SyncToken,
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
-        let (zone, view, changed) = (place.zone, place.access?.view, place.changed)
+        let (zone, view, changed) = (followed.zone, followed.access?.view, followed.changed)
         var page = try FeedPage(
             request, types: types, rights: rights, database: database, budget: budget)
         var (before, until) = (changed + 1, changed)

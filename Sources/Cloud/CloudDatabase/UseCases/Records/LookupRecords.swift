@@ -64,22 +64,22 @@ package struct LookupRecords {
         var course = Course(bytesMax: bytesMax)
         var isWhole = true
         if let zone {
-            let (names, places) = try names(of: items, in: zone, &course.hidden)
+            let (names, slots) = try names(of: items, in: zone, &course.hidden)
             try snapshot.current(of: names, in: zone.number, inOrder: true) { index, version in
                 guard !course.isFull, !version.flags.contains(.tombstone) else {
                     return !course.isFull
                 }
-                let place = places[index]
-                if course.next < place {
-                    fail(items, from: course.next, through: place, course, &writer, failed)
+                let slot = slots[index]
+                if course.next < slot {
+                    fail(items, from: course.next, through: slot, course, &writer, failed)
                 }
-                if place > 0 { writer.raw(",") }
-                course.next = place + 1
+                if slot > 0 { writer.raw(",") }
+                course.next = slot + 1
                 do {
-                    try append(version, of: names[index], as: items[place].rendering, to: &writer)
+                    try append(version, of: names[index], as: items[slot].rendering, to: &writer)
                     course.bytes += version.body.count
                 } catch let fault as Fault {
-                    failed(items[place], fault, &writer)
+                    failed(items[slot], fault, &writer)
                 }
                 isWhole = goesOn(course.bytes)
                 return isWhole
@@ -113,10 +113,10 @@ package struct LookupRecords {
         _ items: [Item], from first: Int, through end: Int, _ course: Course,
         _ writer: inout JSONWriter, _ failed: (Item, Fault, inout JSONWriter) -> Void
     ) {
-        for place in first..<end {
-            if place > 0 { writer.raw(",") }
-            let item = items[place]
-            let fault = course.hidden[place] ?? missing(item.name)
+        for slot in first..<end {
+            if slot > 0 { writer.raw(",") }
+            let item = items[slot]
+            let fault = course.hidden[slot] ?? missing(item.name)
             failed(item, course.isFull ? Self.tooLong : fault, &writer)
         }
     }
@@ -131,28 +131,28 @@ package struct LookupRecords {
     /// - Parameter hidden: gets the faults of items of which nobody can tell that.
     private func names(
         of items: [Item], in zone: StoredZone, _ hidden: inout [Int: Fault]
-    ) throws -> (names: [RecordName], places: [Int]) {
+    ) throws -> (names: [RecordName], slots: [Int]) {
         var names: [RecordName] = []
-        var places: [Int] = []
+        var slots: [Int] = []
         names.reserveCapacity(items.count)
-        places.reserveCapacity(items.count)
-        for (place, item) in items.enumerated() {
+        slots.reserveCapacity(items.count)
+        for (slot, item) in items.enumerated() {
             guard let name = RecordName(item.name) else { continue }
             names.append(name)
-            places.append(place)
+            slots.append(slot)
         }
-        guard let shown else { return (names, places) }
+        guard let shown else { return (names, slots) }
         // Of a record that the caller does not see, no more is read than of a name without a record.
         let heads = try snapshot.heads(of: names, in: zone.number)
         try shown.prepare(heads.compactMap { $0?.record })
         let seen = try names.indices.filter { index in
             guard let head = heads[index] else { return false }
             do { return try shown.sees(head.record) } catch let fault as Fault {
-                hidden[places[index]] = fault
+                hidden[slots[index]] = fault
                 return false
             }
         }
-        return (seen.map { names[$0] }, seen.map { places[$0] })
+        return (seen.map { names[$0] }, seen.map { slots[$0] })
     }
 
     private func missing(_ name: String) -> Fault {

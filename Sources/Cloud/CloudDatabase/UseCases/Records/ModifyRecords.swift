@@ -135,7 +135,9 @@ package struct ModifyRecords: Sendable {
             case .success(let outcomes):
                 go(on: done + outcomes, parts.dropFirst(), work, completion)
             case .failure(let error as StorageFailure) where !done.isEmpty:
-                guard let fault = error.refusalOfRest else { return completion(.failure(error)) }
+                guard let fault = error.refusalOfRemainder else {
+                    return completion(.failure(error))
+                }
                 let left = operations[done.count...].map {
                     RecordOutcome.failed(name: $0.recordName, fault)
                 }
@@ -187,7 +189,7 @@ package struct ModifyRecords: Sendable {
     ) throws -> [RecordOutcome]? {
         if let outcomes = try outcomesOfHavingLeft(transaction) { return outcomes }
         let milliseconds = database.limits.writerMillisecondsMax
-        let ground = try DecisionGround(
+        let basis = try DecisionBasis(
             transaction, time: DecisionTime(millisecondsMax: milliseconds))
         var made: StoredZone?
         if database.scope != .shared {
@@ -198,7 +200,7 @@ package struct ModifyRecords: Sendable {
         guard milliseconds > 0, !isLong else { return nil }
         let decided: BatchPlan
         do {
-            decided = try plan(on: ground, in: made)
+            decided = try plan(on: basis, in: made)
         } catch is DecisionTakesLong {
             return nil
         }
@@ -212,7 +214,7 @@ package struct ModifyRecords: Sendable {
     ///
     /// - Throws: as `run` reports.
     func apply(in transaction: any StoreTransaction) throws -> [RecordOutcome] {
-        let plan = try plan(on: DecisionGround(transaction, time: nil))
+        let plan = try plan(on: DecisionBasis(transaction, time: nil))
         guard !isAtomic || plan.isWhole else { return refused(plan) }
         return try write(plan, in: transaction)
     }
@@ -234,50 +236,50 @@ package struct ModifyRecords: Sendable {
     }
 
     /// Wraps a snapshot for a decision.
-    func ground(_ snapshot: any StoreSnapshot) throws -> DecisionGround {
-        try DecisionGround(snapshot, now: database.assets?.now ?? 0)
+    func basis(_ snapshot: any StoreSnapshot) throws -> DecisionBasis {
+        try DecisionBasis(snapshot, now: database.assets?.now ?? 0)
     }
 
     /// Decides the batch on a snapshot, for as long as it takes.
     func decide(_ snapshot: any StoreSnapshot) throws -> Decision {
-        let plan = try plan(on: ground(snapshot))
+        let plan = try plan(on: basis(snapshot))
         guard !isAtomic || plan.isWhole else { return .answered(refused(plan)) }
         // If everything fails, that is already the answer: it was judged on the snapshot.
         if plan.isRefused, clientToken == nil { return .answered(refused(plan)) }
-        return .decided(CheckedPlan(plan: plan, check: try GroundCheck(plan, snapshot)))
+        return .decided(CheckedPlan(plan: plan, check: try DecisionCheck(plan, snapshot)))
     }
 
     /// Writes what was decided beside the writer, if the decision still holds.
     func carryOut(
         _ decided: CheckedPlan, in transaction: any StoreTransaction
     ) throws -> Outcome {
-        let ground = try DecisionGround(transaction, time: nil)
+        let basis = try DecisionBasis(transaction, time: nil)
         switch try decided.check.finding(
-            on: ground, changesMax: database.limits.changesRecheckedMax)
+            on: basis, changesMax: database.limits.changesRecheckedMax)
         {
         case .moved: return .moved
         case .tooManyChanges: return .tooManyChanges
         case .stands:
-            decided.plan.context.goOn(on: ground)
+            decided.plan.context.goOn(on: basis)
             return .done(try write(decided.plan, in: transaction))
         }
     }
 
     /// - Parameter known: the zone; nil in the shared database, and when it must still be looked up.
     private func plan(
-        on ground: DecisionGround, in known: StoredZone? = nil
+        on basis: DecisionBasis, in known: StoredZone? = nil
     ) throws -> BatchPlan {
         let access =
-            database.scope == .shared ? try database.access(to: zone, ground.stored) : nil
+            database.scope == .shared ? try database.access(to: zone, basis.stored) : nil
         // Only a decision without a time limit is checked afterwards, and only that check needs the notes.
-        if ground.time == nil { access?.beginNoting() }
-        guard let zone = try access?.zone ?? known ?? database.zone(zone, ground.stored) else {
+        if basis.time == nil { access?.beginNoting() }
+        guard let zone = try access?.zone ?? known ?? database.zone(zone, basis.stored) else {
             throw Fault.zoneNotFound
         }
         do {
             let context = try BatchContext(
                 operations, in: zone, owner: database.owner(of: self.zone), access: access,
-                of: database, isAtomic: isAtomic, on: ground)
+                of: database, isAtomic: isAtomic, on: basis)
             var decision = try BatchDecision(context)
             return try decision.plan()
         } catch let refused as RefusedBatch {

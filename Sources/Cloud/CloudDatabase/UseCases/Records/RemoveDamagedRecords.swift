@@ -42,15 +42,15 @@ package struct RemoveDamagedRecords {
 
     private func damaged() throws -> [DamagedVersion] {
         var found: [DamagedVersion] = []
-        var next: SurveyPlace? = .start
-        while let place = next {
+        var next: SurveyCursor? = .start
+        while let cursor = next {
             do {
                 next = try storage.read {
-                    try $0.versions(after: place, limit: Self.stepRowsMax) { _, _ in true }
+                    try $0.versions(after: cursor, limit: Self.stepRowsMax) { _, _ in true }
                 }
             } catch let version as DamagedVersion {
                 found.append(version)
-                next = SurveyPlace(zone: version.zone, position: version.position)
+                next = SurveyCursor(zone: version.zone, position: version.position)
             }
         }
         return found
@@ -74,7 +74,7 @@ package struct RemoveDamagedRecords {
             caller: Caller(
                 kind: isPublic ? .serverKey : .user, userRecordName: owner,
                 passesRoles: isPublic),
-            limits: limits, storage: storage, identities: Nobody(), random: .system)
+            limits: limits, storage: storage, identities: NoIdentities(), random: .system)
         let operation = RecordOperation(
             kind: .forceDelete, name: name, type: nil, changeTag: nil, fields: EncodedFields(),
             parent: .absent, rendering: .whole)
@@ -105,8 +105,8 @@ package struct RemoveDamagedRecords {
             name: name, type: "", zone: ZoneJSON.identifier(zone.name, owner: owner))
         _ = try transaction.save(
             NewVersion(
-                zone: zone, name: name, position: transaction.takePosition(), former: head,
-                formerBytes: 0, formerIsAlive: false, formerIsDamaged: true, type: 0,
+                zone: zone, name: name, position: transaction.takePosition(), previous: head,
+                previousBytes: 0, previousIsAlive: false, previousIsDamaged: true, type: 0,
                 flags: .tombstone, body: body))
     }
 }

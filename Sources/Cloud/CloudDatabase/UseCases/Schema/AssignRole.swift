@@ -36,9 +36,9 @@ package struct AssignRole: Sendable {
             guard let name, let number = known[name] else {
                 throw Refusal.unknown(known: known.keys.map(\.text).sorted())
             }
-            let former = try transaction.assignedRoles(of: user)
-            let roles = isGiven ? former.union([number]) : former.subtracting([number])
-            guard roles != former else { return false }
+            let previous = try transaction.assignedRoles(of: user)
+            let roles = isGiven ? previous.union([number]) : previous.subtracting([number])
+            guard roles != previous else { return false }
             try transaction.assign(roles.intersection(known.values), to: user)
             return true
         }

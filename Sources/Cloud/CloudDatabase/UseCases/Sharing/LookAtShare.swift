@@ -4,7 +4,7 @@ import Storage
 /// What a page shows a person about the share that a link leads to.
 package struct ShareGlance: Sendable, Equatable {
     /// How the person who looks stands to the share.
-    package enum Standing: Sendable, Equatable {
+    package enum Participation: Sendable, Equatable {
         case owner, joined, invited, left
         /// They may join, like everybody who has the link.
         case open
@@ -15,7 +15,7 @@ package struct ShareGlance: Sendable, Equatable {
     package let type: String?
     package let thumbnail: [UInt8]?
     package let owner: Person?
-    package let standing: Standing
+    package let participation: Participation
     package let permission: SharePermission
     /// The last part of the link to pass on to apps.
     package let link: String
@@ -56,7 +56,7 @@ package struct LookAtShare: Sendable {
         return ShareGlance(
             title: fields.title, type: fields.type, thumbnail: fields.thumbnail,
             owner: try database.identities.person(named: found.owner),
-            standing: found.isOwned(by: user) ? .owner : found.entry.standing,
+            participation: found.isOwned(by: user) ? .owner : found.entry.participation,
             permission: found.entry?.permission ?? found.share.publicPermission,
             link: found.link, guid: found.guid)
     }
@@ -81,7 +81,7 @@ package struct LookAtShare: Sendable {
 }
 
 extension StoredParticipant? {
-    fileprivate var standing: ShareGlance.Standing {
+    fileprivate var participation: ShareGlance.Participation {
         switch self?.status {
         case .accepted: .joined
         case .invited: .invited

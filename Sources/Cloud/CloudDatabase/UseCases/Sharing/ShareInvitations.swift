@@ -25,7 +25,7 @@ package struct ShareInvitations: Sendable {
     }
 
     /// What every result says about the container.
-    package struct Place: Sendable {
+    package struct ContainerDetails: Sendable {
         package let container: ContainerID
         /// Where a browser goes when it has no app for the share; the short identifier is appended.
         package let fallbackURL: String?
@@ -38,19 +38,19 @@ package struct ShareInvitations: Sendable {
 
     private let database: Database
     private let links: [Link]
-    private let place: Place
+    private let details: ContainerDetails
     private let visitor: LinkedShare.Visitor
 
     /// - Throws: `Fault` BAD_REQUEST outside the public database or for too many links,
     ///   AUTHENTICATION_FAILED for a caller who is no user; what the identities report.
-    package init(_ links: [Link], in database: Database, at place: Place) throws {
+    package init(_ links: [Link], in database: Database, at details: ContainerDetails) throws {
         try database.refuse(unless: database.scope == .public)
         guard database.caller.kind == .user, let user = database.caller.userRecordName else {
             throw Fault(.authenticationFailed, "Authentication failed")
         }
         self.database = database
         self.links = links
-        self.place = place
+        self.details = details
         visitor = LinkedShare.Visitor(
             user: user,
             addresses: try database.identities.person(named: user)?.addresses ?? [])
@@ -116,7 +116,7 @@ package struct ShareInvitations: Sendable {
         writer.raw("{\"shortGUID\":")
         writer.raw(link.text)
         writer.raw(",\"containerIdentifier\":")
-        writer.string(place.container.name)
+        writer.string(details.container.name)
         writer.raw(",\"environment\":\"")
         writer.raw(ascii: database.environment.rawValue)
         writer.raw(
@@ -127,7 +127,7 @@ package struct ShareInvitations: Sendable {
         let rendering = try database.rendering(
             found.share, found.participants, for: found.entry, from: snapshot)
         writer.raw(",\"share\":")
-        let share = try snapshot.place(of: found.share.record).flatMap {
+        let share = try snapshot.location(of: found.share.record).flatMap {
             try snapshot.version(at: $0.position, in: $0.zone) { try rendering.record($0.body) }
         }
         writer.raw(share ?? Array("{}".utf8))
@@ -140,7 +140,7 @@ package struct ShareInvitations: Sendable {
         writer.raw("\",\"participantPermission\":\"")
         writer.raw((found.entry?.permission ?? found.share.publicPermission).word)
         writer.raw("\",\"potentialMatchList\":[]")
-        if let fallback = place.fallbackURL {
+        if let fallback = details.fallbackURL {
             writer.raw(",\"webpageURL\":")
             writer.string(fallback + found.link)
         }
@@ -152,7 +152,7 @@ package struct ShareInvitations: Sendable {
         to writer: inout JSONWriter
     ) throws {
         writer.raw(",\"rootRecordName\":")
-        guard let number = found.share.root, let root = try snapshot.place(of: number) else {
+        guard let number = found.share.root, let root = try snapshot.location(of: number) else {
             return writer.string(RecordName.zoneShare.text)
         }
         writer.string(root.name.text)

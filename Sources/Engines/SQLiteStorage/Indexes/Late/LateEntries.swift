@@ -8,7 +8,7 @@ struct LateEntries: Sendable {
     let position: Position?
     /// Whether the index is to have entries of the record at all.
     let isWanted: Bool
-    /// What is still to go, in the order of the former body.
+    /// What is still to go, in the order of the previous body.
     private(set) var gone: ArraySlice<SingleEntry>
     /// What is still to come, in the order of the present body.
     private(set) var come: ArraySlice<SingleEntry>
@@ -19,11 +19,11 @@ struct LateEntries: Sendable {
 
     /// - Parameter entriesMax: how many entries one step writes.
     init(
-        _ row: LateRow, position: Position?, isWanted: Bool, former: [SingleEntry],
+        _ row: LateRow, position: Position?, isWanted: Bool, previous: [SingleEntry],
         present: [SingleEntry], entriesMax: Int
     ) {
         (self.row, self.position, self.isWanted) = (row, position, isWanted)
-        let held = row.held(of: former)
+        let held = row.held(of: previous)
         let rest = present[min(row.come, present.count)...]
         let (leaving, coming) = Self.difference(held, rest)
         isDifference = row.come == 0 && leaving.count + coming.count <= entriesMax
@@ -64,9 +64,11 @@ struct LateEntries: Sendable {
         let leaving = gone.prefix(isDifference ? gone.count : entriesMax)
         let coming = come.prefix(isDifference ? come.count : entriesMax - leaving.count)
         var next = row
-        next.formerFrom += leaving.count
+        next.previousFrom += leaving.count
         let goneLeft = gone.dropFirst(leaving.count)
-        if goneLeft.isEmpty { (next.former, next.formerFrom, next.formerThrough) = (nil, 0, -1) }
+        if goneLeft.isEmpty {
+            (next.previous, next.previousFrom, next.previousThrough) = (nil, 0, -1)
+        }
         next.come += coming.count
         let isDone = leaving.count + coming.count == count
         return Step(
@@ -78,10 +80,10 @@ struct LateEntries: Sendable {
     }
 
     private init(
-        going row: LateRow, _ former: LateEntries, _ gone: ArraySlice<SingleEntry>,
+        going row: LateRow, _ previous: LateEntries, _ gone: ArraySlice<SingleEntry>,
         _ come: ArraySlice<SingleEntry>, keepsWords: Bool
     ) {
-        (self.row, position, isWanted) = (row, former.position, former.isWanted)
+        (self.row, position, isWanted) = (row, previous.position, previous.isWanted)
         (self.gone, self.come, self.keepsWords) = (gone, come, keepsWords)
         isDifference = false
     }

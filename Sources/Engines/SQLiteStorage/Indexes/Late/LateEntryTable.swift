@@ -8,39 +8,39 @@ struct LateRow: Equatable, Sendable {
     let index: Int64
     let record: RecordNumber
     /// The body whose entries the index still has; nil for none.
-    var former: Int64?
-    /// The first of the former body's entries that the index has.
-    var formerFrom = 0
+    var previous: Int64?
+    /// The first of the previous body's entries that the index has.
+    var previousFrom = 0
     /// The entry behind the last one that it has; -1 for all.
-    var formerThrough = -1
+    var previousThrough = -1
     /// How many of the present body's entries the index has already.
     var come = 0
     /// Whether queries wait for it.
     var isAwaited: Bool
 
     static let columns =
-        "zone, field, record, former, former_from, former_through, come, is_awaited"
+        "zone, field, record, previous, previous_from, previous_through, come, is_awaited"
 
     init(
-        zone: ZoneNumber, index: Int64, record: RecordNumber, former: Int64?, isAwaited: Bool
+        zone: ZoneNumber, index: Int64, record: RecordNumber, previous: Int64?, isAwaited: Bool
     ) {
         (self.zone, self.index, self.record) = (zone, index, record)
-        (self.former, self.isAwaited) = (former, isAwaited)
+        (self.previous, self.isAwaited) = (previous, isAwaited)
     }
 
     init(_ row: Statement) {
         self.init(
             zone: ZoneNumber(row.int64(0)), index: row.int64(1),
-            record: RecordNumber(row.int64(2)), former: row.isNull(3) ? nil : row.int64(3),
+            record: RecordNumber(row.int64(2)), previous: row.isNull(3) ? nil : row.int64(3),
             isAwaited: row.int64(7) != 0)
-        (formerFrom, formerThrough) = (Int(row.int64(4)), Int(row.int64(5)))
+        (previousFrom, previousThrough) = (Int(row.int64(4)), Int(row.int64(5)))
         come = Int(row.int64(6))
     }
 
-    /// The entries of the former body that the index has.
-    func held(of former: [SingleEntry]) -> ArraySlice<SingleEntry> {
-        let through = formerThrough < 0 ? former.count : min(formerThrough, former.count)
-        return former[min(max(0, formerFrom), through)..<through]
+    /// The entries of the previous body that the index has.
+    func held(of previous: [SingleEntry]) -> ArraySlice<SingleEntry> {
+        let through = previousThrough < 0 ? previous.count : min(previousThrough, previous.count)
+        return previous[min(max(0, previousFrom), through)..<through]
     }
 }
 
@@ -79,7 +79,7 @@ final class LateEntryTable {
         dropBody = connection.statement(
             """
             DELETE FROM late_bodies WHERE id = ?1
-            AND NOT EXISTS (SELECT 1 FROM late_entries WHERE former = ?1)
+            AND NOT EXISTS (SELECT 1 FROM late_entries WHERE previous = ?1)
             """)
         awaited = connection.statement(
             """
@@ -127,17 +127,17 @@ final class LateEntryTable {
     /// Leaves for later what indexes are to say of a record.
     ///
     /// - Parameters:
-    ///   - former: the body of which the indexes have the entries, but for what was left before; nil for none.
+    ///   - previous: the body of which the indexes have the entries, but for what was left before; nil for none.
     ///   - isAwaited: whether queries are to wait for it.
     /// - Returns: whether there is anything to do.
     func leave(
         _ record: RecordNumber, in zone: ZoneNumber, to indexes: [StoredIndex],
-        former: [UInt8]?, isAwaited: Bool
+        previous: [UInt8]?, isAwaited: Bool
     ) throws -> Bool {
         var body: Int64?
         func keptBody() throws -> Int64? {
-            guard let former, body == nil else { return body }
-            keepBody.bind(former, at: 1)
+            guard let previous, body == nil else { return body }
+            keepBody.bind(previous, at: 1)
             try keepBody.run()
             body = connection.lastInsertedRowID
             return body
@@ -147,16 +147,16 @@ final class LateEntryTable {
             var row: LateRow
             if let known = try self.row(of: record, in: zone, index.number) {
                 row = known
-                // What has come is of the body that is a former one now.
+                // What has come is of the body that is a previous one now.
                 if known.come > 0 {
-                    row.former = try keptBody()
-                    (row.formerFrom, row.formerThrough, row.come) = (0, known.come, 0)
+                    row.previous = try keptBody()
+                    (row.previousFrom, row.previousThrough, row.come) = (0, known.come, 0)
                 }
                 row.isAwaited = isAwaited
             } else {
-                guard former != nil || isAwaited else { continue }
+                guard previous != nil || isAwaited else { continue }
                 row = LateRow(
-                    zone: zone, index: index.number, record: record, former: try keptBody(),
+                    zone: zone, index: index.number, record: record, previous: try keptBody(),
                     isAwaited: isAwaited)
             }
             try put(row)
@@ -167,9 +167,9 @@ final class LateEntryTable {
 
     func put(_ row: LateRow) throws {
         bind(row.zone, row.index, row.record, to: save)
-        if let former = row.former { save.bind(former, at: 4) } else { save.bindNull(at: 4) }
-        save.bind(Int64(row.formerFrom), at: 5)
-        save.bind(Int64(row.formerThrough), at: 6)
+        if let previous = row.previous { save.bind(previous, at: 4) } else { save.bindNull(at: 4) }
+        save.bind(Int64(row.previousFrom), at: 5)
+        save.bind(Int64(row.previousThrough), at: 6)
         save.bind(Int64(row.come), at: 7)
         save.bind(Int64(row.isAwaited ? 1 : 0), at: 8)
         try save.run()
@@ -180,7 +180,7 @@ final class LateEntryTable {
         bind(row.zone, row.index, row.record, to: delete)
         try delete.run()
         isAny = nil
-        try forgetBody(row.former)
+        try forgetBody(row.previous)
     }
 
     /// Removes a body that no index has entries of any more.
@@ -200,7 +200,7 @@ final class LateEntryTable {
         try connection.execute(
             """
             DELETE FROM late_bodies
-            WHERE id NOT IN (SELECT former FROM late_entries WHERE former IS NOT NULL)
+            WHERE id NOT IN (SELECT previous FROM late_entries WHERE previous IS NOT NULL)
             """)
     }
 

@@ -32,13 +32,13 @@ extension SQLiteIndexReader {
     /// The entries that an index has of a record at the moment, as a row says.
     func heldEntries(of row: LateRow, in index: StoredIndex) throws -> [SingleEntry] {
         guard row.come > 0 else {
-            return Array(row.held(of: try formerEntries(of: row, in: index)))
+            return Array(row.held(of: try previousEntries(of: row, in: index)))
         }
         return Array(try presentEntries(of: row, in: index).prefix(row.come))
     }
 
-    func formerEntries(of row: LateRow, in index: StoredIndex) throws -> [SingleEntry] {
-        guard let former = row.former, let body = try lateBody(former) else { return [] }
+    func previousEntries(of row: LateRow, in index: StoredIndex) throws -> [SingleEntry] {
+        guard let previous = row.previous, let body = try lateBody(previous) else { return [] }
         let fields = try body.withUnsafeBytes { try StoredFields($0) }
         return try SingleEntry.all(of: fields, for: index.need, terms())
     }

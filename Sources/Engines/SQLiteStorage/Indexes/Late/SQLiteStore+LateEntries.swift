@@ -72,16 +72,16 @@ extension SQLiteStore {
 extension SQLiteSnapshot {
     /// The entries that a row says are still to go and to come; none where its index is not there.
     func lateEntries(of row: LateRow) throws -> LateEntries {
-        let position = try place(of: row.record)?.position
+        let position = try location(of: row.record)?.position
         guard let index = try storedIndexes.indexes().first(where: { $0.number == row.index })
         else {
             return LateEntries(
-                row, position: position, isWanted: false, former: [], present: [], entriesMax: 1)
+                row, position: position, isWanted: false, previous: [], present: [], entriesMax: 1)
         }
         let isWanted = index.isKept(row.record)
         return LateEntries(
             row, position: position, isWanted: isWanted,
-            former: try storedIndexes.formerEntries(of: row, in: index),
+            previous: try storedIndexes.previousEntries(of: row, in: index),
             present: isWanted ? try storedIndexes.presentEntries(of: row, in: index) : [],
             entriesMax: IndexBounds.stepEntriesMax)
     }

@@ -27,24 +27,25 @@ enum IndexChange {
 
 // What a write leaves of indexes for later.
 extension SQLiteTransaction {
-    /// Decides whether a write changes indexes at once, before the former version goes.
+    /// Decides whether a write changes indexes at once, before the previous version goes.
     func indexChange(_ version: NewVersion, _ indexes: [StoredIndex]) throws -> IndexChange {
         let isDeletion = version.flags.contains(.tombstone)
         let weight =
             IndexBounds.weight(isDeletion ? 0 : version.body.count)
-            + IndexBounds.weight(version.formerIsAlive ? version.formerBytes : 0)
+            + IndexBounds.weight(version.previousIsAlive ? version.previousBytes : 0)
         let table = try group.preparedIndexWriter(snapshot.connection).late
         let isLate =
-            try version.former.map { former in
+            try version.previous.map { previous in
                 try table.hasAny()
                     && indexes.contains {
-                        try table.row(of: former.record, in: version.zone.number, $0.number) != nil
+                        try table.row(of: previous.record, in: version.zone.number, $0.number)
+                            != nil
                     }
             } ?? false
         if !isLate, try isDirect(weight, version, isDeletion) {
-            return .direct(try formerFields(version))
+            return .direct(try previousFields(version))
         }
-        return .later(try formerBody(version))
+        return .later(try previousBody(version))
     }
 
     private func isDirect(
@@ -56,10 +57,10 @@ extension SQLiteTransaction {
         return true
     }
 
-    private func formerBody(_ version: NewVersion) throws -> [UInt8]? {
-        guard version.formerIsAlive, !version.formerIsDamaged, let former = version.former
+    private func previousBody(_ version: NewVersion) throws -> [UInt8]? {
+        guard version.previousIsAlive, !version.previousIsDamaged, let previous = version.previous
         else { return nil }
-        return try snapshot.version(at: former.position, in: version.zone.number) {
+        return try snapshot.version(at: previous.position, in: version.zone.number) {
             $0.flags.contains(.tombstone) ? nil : [UInt8]($0.body)
         } ?? nil
     }
@@ -67,10 +68,10 @@ extension SQLiteTransaction {
     /// Leaves for later what indexes are to say of a record.
     func leave(
         _ record: RecordNumber, in zone: ZoneNumber, to indexes: [StoredIndex],
-        former: [UInt8]?, isAwaited: Bool
+        previous: [UInt8]?, isAwaited: Bool
     ) throws {
         let isLeft = try group.preparedIndexWriter(snapshot.connection).late.leave(
-            record, in: zone, to: indexes, former: former, isAwaited: isAwaited)
+            record, in: zone, to: indexes, previous: previous, isAwaited: isAwaited)
         if isLeft { try enqueue(.maintenance(.lateEntries)) }
     }
 
@@ -94,7 +95,7 @@ extension SQLiteTransaction {
             return nil
         }
         guard late.isWanted == index.isKept(row.record),
-            try late.position == place(of: row.record)?.position
+            try late.position == location(of: row.record)?.position
         else { return nil }
         let step = late.step(entriesMax: entriesMax)
         entriesMax -= step.gone.count + step.come.count
@@ -105,7 +106,7 @@ extension SQLiteTransaction {
             return nil
         }
         try writer.late.put(next)
-        if next.former == nil { try writer.late.forgetBody(row.former) }
+        if next.previous == nil { try writer.late.forgetBody(row.previous) }
         return step.rest
     }
 

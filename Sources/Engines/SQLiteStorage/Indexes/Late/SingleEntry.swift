@@ -6,7 +6,7 @@ enum SingleEntry: Hashable, Sendable {
     case absent
     case value(IndexValue)
     case word([UInt8])
-    case place(RecordQuery.Place)
+    case location(RecordQuery.Coordinate)
 
     /// All entries of a record in an index, none twice, in an order that follows from the record alone.
     static func all(
@@ -31,7 +31,7 @@ enum SingleEntry: Hashable, Sendable {
                 }
             }
             return words
-        case .places: return [record.place(in: need.field).map { .place($0) } ?? .absent]
+        case .locations: return [record.location(in: need.field).map { .location($0) } ?? .absent]
         }
     }
 
@@ -41,7 +41,7 @@ enum SingleEntry: Hashable, Sendable {
         case .absent: .absent
         case .value(let value): .value(value)
         case .word: nil
-        case .place(let place): .place(place)
+        case .location(let location): .location(location)
         }
     }
 

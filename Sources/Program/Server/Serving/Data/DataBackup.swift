@@ -18,7 +18,7 @@ struct DataBackup {
     private static let containersName = "containers"
     /// What may lie in a data folder that counts as empty.
     private static let ownNames: Set = [
-        "lock", "control.sock", "reserve", AssetPlaces.ownerName, restoringName,
+        "lock", "control.sock", "reserve", AssetLocations.ownerName, restoringName,
         ErasureLedger.fileName, SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName,
     ]
 
@@ -57,18 +57,18 @@ struct DataBackup {
     private static func copy(
         _ key: Stores.Key, of folder: DataFolder, to copy: any BackupDestination
     ) throws -> [String] {
-        let depot = folder.stores.depot(of: key)
-        let assets = AssetPlaces.path(of: key, in: copy.path)
+        let assetStore = folder.stores.assetStore(of: key)
+        let assets = AssetLocations.path(of: key, in: copy.path)
         let engine = folder.engine
         try copy.requireRoom(for: engine.words(for: key), bytes: engine.copyBytes(of: key))
-        let (made, problems) = try depot.claims.withoutRemoval {
+        let (made, problems) = try assetStore.claims.withoutRemoval {
             let made = try engine.copy(key, into: copy.path)
-            guard !folder.assetPlaces.staysOutOfBackups else {
-                return (made, try missingAssets(of: key, made.assets, from: depot.storage))
+            guard !folder.assetLocations.staysOutOfBackups else {
+                return (made, try missingAssets(of: key, made.assets, from: assetStore.storage))
             }
             let problems = try copyAssets(
-                of: key, made.assets, from: depot.storage,
-                to: folder.assetPlaces.backupStorage(of: key, in: copy.path),
+                of: key, made.assets, from: assetStore.storage,
+                to: folder.assetLocations.backupStorage(of: key, in: copy.path),
                 isCopied: { try copy.handOverFiles(below: assets) })
             return (made, problems)
         }
@@ -85,7 +85,7 @@ struct DataBackup {
     /// - Throws: `CommandFailure` when the folder is not empty or the source is no copy,
     ///   `EngineFault`, `AssetFailure`; then nothing is left behind.
     static func restore(
-        _ source: String, into path: String, assets: AssetPlaces,
+        _ source: String, into path: String, assets: AssetLocations,
         factory: any EngineFactory
     ) throws -> [String] {
         let restoring = restoringPath(in: path)
@@ -152,7 +152,7 @@ struct DataBackup {
         of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetBlobStore,
         to copy: any AssetBlobStore, isCopied: () throws -> Void = {}
     ) throws -> [String] {
-        let place = "\(key.container.name) \(key.environment.rawValue)"
+        let location = "\(key.container.name) \(key.environment.rawValue)"
         var problems: [String] = []
         var last: AssetDigest?
         while true {
@@ -165,10 +165,10 @@ struct DataBackup {
                     try isCopied()
                     if !isThere, entry.isNeeded {
                         problems.append(
-                            "\(place): missing asset: \(entry.content.digest.hexadecimal)")
+                            "\(location): missing asset: \(entry.content.digest.hexadecimal)")
                     }
                 } catch AssetFailure.damaged(let digest) {
-                    problems.append("\(place): damaged asset: \(digest.hexadecimal)")
+                    problems.append("\(location): damaged asset: \(digest.hexadecimal)")
                 }
             }
             last = page.last?.content.digest

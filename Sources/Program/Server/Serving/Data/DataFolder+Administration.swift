@@ -30,15 +30,15 @@ extension DataFolder: ServerData {
         try stores.store(of: container, in: environment)
     }
 
-    package func depot(of place: ContainerEnvironment) -> AssetStore {
-        stores.depot(of: Stores.Key(place.container, place.environment))
+    package func assetStore(of target: ContainerEnvironment) -> AssetStore {
+        stores.assetStore(of: Stores.Key(target.container, target.environment))
     }
 
     package func reset(
-        _ place: ContainerEnvironment, to beginning: EnvironmentBeginning
+        _ target: ContainerEnvironment, to beginning: EnvironmentBeginning
     ) throws {
         try stores.reset(
-            Stores.Key(place.container, place.environment),
+            Stores.Key(target.container, target.environment),
             StoreBeginning(
                 schema: beginning.schema, moment: clock.now(), who: beginning.author,
                 difference: beginning.difference))
@@ -85,7 +85,7 @@ extension DataFolder: ServerData {
     }
 
     /// Keeps in the audit log what somebody is about to do to their own account.
-    static func ownersNote(in audit: AuditLog) -> Reception.Note {
+    static func ownersNote(in audit: AuditLog) -> AccountUseCases.Note {
         { what, account, now in
             try audit.note(
                 AuditEntry(

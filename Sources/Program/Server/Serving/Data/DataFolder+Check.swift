@@ -53,14 +53,14 @@ extension DataFolder {
     }
 
     /// Looks at a store's assets while none is removed: it would count as missing, or leave its sums behind.
-    private func checkingAssets<Found>(
-        of key: Stores.Key, _ look: (AssetCheck) throws -> Found
-    ) throws -> Found {
-        let depot = stores.depot(of: key)
+    private func checkingAssets<Value>(
+        of key: Stores.Key, _ look: (AssetCheck) throws -> Value
+    ) throws -> Value {
+        let assetStore = stores.assetStore(of: key)
         let check = AssetCheck(
-            rows: engine.assets(of: key), storage: depot.storage,
+            rows: engine.assets(of: key), storage: assetStore.storage,
             strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
-        return try depot.claims.withoutRemoval { try look(check) }
+        return try assetStore.claims.withoutRemoval { try look(check) }
     }
 
     /// Makes the checksums of whole assets again where they are missing, torn or wrong.
@@ -70,7 +70,7 @@ extension DataFolder {
 
     /// How many files of assets lie in the trash.
     package func trashedAssets() throws -> Int {
-        try sumOverStores { try stores.depot(of: $0).storage.trash?.list().count ?? 0 }
+        try sumOverStores { try stores.assetStore(of: $0).storage.trash?.list().count ?? 0 }
     }
 
     /// Counts something in each store that is there and can be read; `problems` names the others.

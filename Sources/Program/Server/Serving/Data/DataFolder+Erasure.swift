@@ -28,10 +28,10 @@ extension DataFolder {
     }
 
     package func overwriteDeleted(
-        in place: ContainerEnvironment, while goesOn: @Sendable () -> Bool
+        in target: ContainerEnvironment, while goesOn: @Sendable () -> Bool
     ) throws {
         do {
-            try stores.store(of: place.container, in: place.environment)
+            try stores.store(of: target.container, in: target.environment)
                 .overwriteDeleted(while: goesOn)
         } catch is OverwritingEnded {
             throw ErasePerson.Interrupted()

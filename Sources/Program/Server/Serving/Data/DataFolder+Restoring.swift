@@ -66,7 +66,7 @@ extension DataFolder {
         return try withExtendedLifetime(lock) {
             try DataBackup.restore(
                 source, into: path,
-                assets: AssetPlaces(
+                assets: AssetLocations(
                     configuration, of: path, clock: process.clock, random: random),
                 factory: configuration.engineFactory { random.bytes($0) })
         }

@@ -32,8 +32,8 @@ package final class DataFolder: Sendable {
     /// Hears of failed sign-ins.
     let failedSignIns: FailedSignIns
     /// What people do with accounts by themselves.
-    package let reception: Reception
-    let assetPlaces: AssetPlaces
+    package let accountUseCases: AccountUseCases
+    let assetLocations: AssetLocations
     /// Where identity providers are asked from while a server runs.
     let providerAccess = ProviderAccess()
     private let personalFiles = PersonalFiles()
@@ -70,7 +70,7 @@ package final class DataFolder: Sendable {
         serverKeys = ServerKeys(catalog: catalog, random: random)
         users = Users(
             catalog: catalog, random: random, costs: configuration.accountsSettings.passwordCosts)
-        reception = try Reception(
+        accountUseCases = try AccountUseCases(
             catalog: catalog, random: random, secrets: secrets,
             settings: configuration.accountsSettings,
             signUp: SignUpMode(configuration.accounts.signUp),
@@ -81,10 +81,10 @@ package final class DataFolder: Sendable {
         pushKeys = PushKeys(catalog: catalog, secrets: secrets)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
-        assetPlaces = try AssetPlaces(configuration, of: path, clock: clock, random: random)
+        assetLocations = try AssetLocations(configuration, of: path, clock: clock, random: random)
         stores = Stores(
             folder: path, engine: engine, clock: clock, limits: configuration.storeLimits,
-            assetPlaces: assetPlaces, assets: configuration.assetOptions, reports: reports)
+            assetLocations: assetLocations, assets: configuration.assetOptions, reports: reports)
         personalFiles.attach(self)
     }
 
@@ -160,7 +160,7 @@ package final class DataFolder: Sendable {
         try FolderAccess.require(path, names: ["lock", catalogName, "containers"])
         do {
             let lock = try FileLock(path: lockPath(in: path))
-            try CopyPlace.removeLeftovers(in: path)
+            try CopyDestination.removeLeftovers(in: path)
             try requireWhole(path, factory)
             return try DataFolder(
                 path: path, configuration: configuration, limits: limits, lock: lock,

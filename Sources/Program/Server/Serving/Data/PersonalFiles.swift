@@ -14,7 +14,7 @@ import Synchronization
 
 /// Makes files of all that is kept of somebody, one at a time.
 final class PersonalFiles: Sendable {
-    private struct Place {
+    private struct Attachment {
         weak var folder: DataFolder?
     }
 
@@ -28,11 +28,11 @@ final class PersonalFiles: Sendable {
     }
 
     private static let nameBytes = 8
-    private let place = Mutex(Place())
+    private let attachment = Mutex(Attachment())
     private let isBusy = Atomic(false)
 
     /// Says whose data it is; before that there is nothing to make files of.
-    func attach(_ folder: DataFolder) { place.withLock { $0.folder = folder } }
+    func attach(_ folder: DataFolder) { attachment.withLock { $0.folder = folder } }
 
     /// Makes one, which has no name in the data folder any more.
     ///
@@ -40,13 +40,13 @@ final class PersonalFiles: Sendable {
     /// - Throws: `CommandFailure`, also where the disk would have too little room left; what the data's places
     ///   report.
     func make(of account: AccountRecord) throws -> PersonalFile? {
-        guard let folder = place.withLock({ $0.folder }),
+        guard let folder = attachment.withLock({ $0.folder }),
             !isBusy.exchange(true, ordering: .acquiring)
         else { return nil }
         defer { isBusy.store(false, ordering: .releasing) }
         // What a crash leaves of it goes with what it leaves of copies.
         let name =
-            CopyPlace.outgoingPrefix + Hexadecimal.encode(folder.random.bytes(Self.nameBytes))
+            CopyDestination.outgoingPrefix + Hexadecimal.encode(folder.random.bytes(Self.nameBytes))
         let path = "\(folder.path)/\(name)"
         let writing = OpenFile(try FileSystem.openNew(path))
         defer { FileSystem.removeFile(path) }

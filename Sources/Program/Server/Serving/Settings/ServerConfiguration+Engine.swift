@@ -22,7 +22,7 @@ extension ServerConfiguration {
         }
         settings.readers.connectionsMax = sqlite.readers > 0 ? sqlite.readers : HTTPServer.coreCount
         settings.readers.cacheKiB = sqlite.readerCacheKiB
-        settings.knownPlacesBytesMax = sqlite.knownPlacesKiB * 1_024
+        settings.positionCacheBytesMax = sqlite.knownPlacesKiB * 1_024
         return settings
     }
 }

@@ -12,7 +12,7 @@ extension ServerConfiguration {
         _ = try phrasebooks()
         _ = try serviceMark()
         try LetterSenders(self, clock: process.clock, random: process.random).stop()
-        _ = try AssetPlaces(self, of: data, clock: process.clock, random: process.random)
+        _ = try AssetLocations(self, of: data, clock: process.clock, random: process.random)
         try SecretKeys.requireUsable(self)
         try OutgoingTraffic(self).stop()
     }

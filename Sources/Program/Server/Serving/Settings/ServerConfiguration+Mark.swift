@@ -9,7 +9,7 @@ extension ServerConfiguration {
     ///
     /// - Throws: `CommandFailure` for a picture that cannot be read, or is not a picture.
     func serviceMark() throws(CommandFailure) -> ServiceMark {
-        let name = pages.name.isEmpty ? Reception.host(of: baseURL) : pages.name
+        let name = pages.name.isEmpty ? AccountUseCases.host(of: baseURL) : pages.name
         guard !pages.iconFile.isEmpty else { return ServiceMark(name: name) }
         let picture: [UInt8]
         do {

@@ -170,8 +170,8 @@ extension ServerConfiguration {
         settings.passwordCosts = PasswordHash.Costs(bits: accounts.passwordCostBits)
         settings.sessionSeconds = accounts.sessionSecondsMax
         settings.keptSessionSeconds = accounts.keptSessionSecondsMax
-        settings.clientPatience.free = accounts.guessesPerAddressMax
-        settings.letterPatience.free = accounts.lettersMax
+        settings.clientPolicy.free = accounts.guessesPerAddressMax
+        settings.letterPolicy.free = accounts.lettersMax
         settings.textMessagesPerHourMax = textMessages.perHourMax
         settings.invitationSeconds = accounts.invitationSecondsMax
         settings.deletionGraceDays = accounts.deletionGraceDays

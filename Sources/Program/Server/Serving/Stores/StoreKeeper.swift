@@ -9,16 +9,16 @@ import WebServices
 /// What waits for a store's commits and claims its assets stays while the store is closed. Only stores that
 /// have been opened have it, so no stranger's request adds to it.
 final class StoreKeeper: Sendable {
-    /// What stays of a store while it is closed.
-    private struct Kept {
+    /// What a store has that outlives its being open.
+    private struct StoreResources {
         let notices: CommitNotices
-        let depot: AssetStore
+        let assetStore: AssetStore
         /// Whether what an earlier process was at has been removed.
         var isClean = false
     }
 
     private struct State {
-        var kept: [Stores.Key: Kept] = [:]
+        var resources: [Stores.Key: StoreResources] = [:]
         /// Called with each store that is opened.
         var attach: @Sendable (Stores.Key, any EngineStore, AssetStore) -> Void = { _, _, _ in }
     }
@@ -26,19 +26,19 @@ final class StoreKeeper: Sendable {
     private let engine: any StorageEngine
     /// The data folder.
     private let folder: String
-    private let assetPlaces: AssetPlaces
+    private let assetLocations: AssetLocations
     /// What links of assets are made by.
     private let assets: Mutex<AssetOptions>
     private let schedule: StoreSchedule
     private let state = Mutex(State())
 
     init(
-        engine: any StorageEngine, folder: String, assetPlaces: AssetPlaces,
+        engine: any StorageEngine, folder: String, assetLocations: AssetLocations,
         assets: AssetOptions, schedule: StoreSchedule
     ) {
         self.engine = engine
         self.folder = folder
-        self.assetPlaces = assetPlaces
+        self.assetLocations = assetLocations
         self.assets = Mutex(assets)
         self.schedule = schedule
     }
@@ -59,37 +59,37 @@ final class StoreKeeper: Sendable {
     }
 
     private func opened(_ key: Stores.Key) throws -> Stores.Opened {
-        let known = state.withLock { $0.kept[key] }
-        let kept =
+        let known = state.withLock { $0.resources[key] }
+        let resources =
             known
-            ?? Kept(
-                notices: CommitNotices(), depot: AssetStore(storage(of: key)))
-        let store = try engine.open(key, notices: kept.notices)
+            ?? StoreResources(
+                notices: CommitNotices(), assetStore: AssetStore(storage(of: key)))
+        let store = try engine.open(key, notices: resources.notices)
         // What an earlier process was at; this one has not begun.
-        if !kept.isClean {
-            do { try kept.depot.storage.removeUnfinished() } catch {
+        if !resources.isClean {
+            do { try resources.assetStore.storage.removeUnfinished() } catch {
                 _ = engine.close(key, isUnused: true)
                 throw error
             }
         }
-        let (attach, depot) = state.withLock { state in
+        let (attach, assetStore) = state.withLock { state in
             // Another caller may have asked for the assets meanwhile.
-            let depot = state.kept[key]?.depot ?? kept.depot
-            state.kept[key] = Kept(
-                notices: kept.notices, depot: depot, isClean: true)
-            return (state.attach, depot)
+            let assetStore = state.resources[key]?.assetStore ?? resources.assetStore
+            state.resources[key] = StoreResources(
+                notices: resources.notices, assetStore: assetStore, isClean: true)
+            return (state.attach, assetStore)
         }
         let seen: OpenStore
         do {
             seen = try OpenStore(
-                store, of: key.container, in: key.environment, depot: depot,
+                store, of: key.container, in: key.environment, assetStore: assetStore,
                 assets: assets.withLock { $0 })
         } catch {
             _ = engine.close(key, isUnused: true)
             throw error
         }
         schedule.opened(key)
-        attach(key, store, depot)
+        attach(key, store, assetStore)
         return Stores.Opened(store: store, seen: seen)
     }
 
@@ -108,18 +108,18 @@ final class StoreKeeper: Sendable {
     }
 
     /// The assets of a container environment, whether its store is open or not.
-    func depot(of key: Stores.Key) -> AssetStore {
+    func assetStore(of key: Stores.Key) -> AssetStore {
         state.withLock { state in
-            if let known = state.kept[key] { return known.depot }
-            let depot = AssetStore(storage(of: key))
-            state.kept[key] = Kept(notices: CommitNotices(), depot: depot)
-            return depot
+            if let known = state.resources[key] { return known.assetStore }
+            let assetStore = AssetStore(storage(of: key))
+            state.resources[key] = StoreResources(notices: CommitNotices(), assetStore: assetStore)
+            return assetStore
         }
     }
 
     /// The bytes of assets of a container environment.
     func storage(of key: Stores.Key) -> any AssetBlobStore {
-        assetPlaces.storage(of: key, in: folder)
+        assetLocations.storage(of: key, in: folder)
     }
 
     /// Sets the closure that hears of each store that is opened from now on.
@@ -131,13 +131,13 @@ final class StoreKeeper: Sendable {
 
     /// Forgets a store whose data is gone; who waits for it is woken and finds that out.
     func forget(_ key: Stores.Key) {
-        let kept = state.withLock { $0.kept.removeValue(forKey: key) }
+        let resources = state.withLock { $0.resources.removeValue(forKey: key) }
         schedule.forget(key)
-        kept?.notices.wakeAll()
+        resources?.notices.wakeAll()
     }
 
     /// Takes note that a store has begun anew.
     func beginAnew(_ key: Stores.Key) {
-        state.withLock { $0.kept[key] }?.notices.wakeAll()
+        state.withLock { $0.resources[key] }?.notices.wakeAll()
     }
 }

@@ -48,7 +48,7 @@ extension Log {
 
     /// Writes what somebody should know of a store.
     func tell(_ report: StoreReport, of key: Stores.Key) {
-        let place: [(key: StaticString, value: LogValue)] = [
+        let location: [(key: StaticString, value: LogValue)] = [
             ("container", .text(key.container.name)),
             ("environment", .text(key.environment.rawValue)),
         ]
@@ -56,13 +56,13 @@ extension Log {
         case .behind(let last, let acknowledged):
             error(
                 "a store has lost what it had acknowledged",
-                place + [("last", .number(last)), ("acknowledged", .number(acknowledged))])
+                location + [("last", .number(last)), ("acknowledged", .number(acknowledged))])
         case .stray(let path):
-            warning("files that no store owns were put aside", place + [("path", .text(path))])
+            warning("files that no store owns were put aside", location + [("path", .text(path))])
         case .damaged(let version):
             error(
                 "a record is not what was written",
-                place + [
+                location + [
                     ("zone", .number(version.zone.value)), ("position", .number(version.position)),
                 ])
         }

@@ -25,48 +25,48 @@ struct StoreShares: SharedLinks {
     }
 
     func look(at link: String, as visitor: AccountRecord?) throws -> SharedThing? {
-        for place in try places(of: link) {
-            let database = try database(place, for: visitor)
+        for candidate in try candidates(of: link) {
+            let database = try database(candidate, for: visitor)
             let look = LookAtShare(
                 link, addresses: visitor.map { Person($0).addresses } ?? [], in: database)
             // Looked for where it cannot be too, for the time that it takes.
             let glance = try database.storage.read { try look.glance($0) }
-            if place.isMeant, let glance {
-                return try thing(glance, in: place.key.container)
+            if candidate.isMeant, let glance {
+                return try thing(glance, in: candidate.key.container)
             }
         }
         return nil
     }
 
     func join(_ link: String, as visitor: AccountRecord) throws -> Bool {
-        for place in try places(of: link) where place.isMeant {
-            let database = try database(place, for: visitor)
+        for candidate in try candidates(of: link) where candidate.isMeant {
+            let database = try database(candidate, for: visitor)
             let look = LookAtShare(link, addresses: Person(visitor).addresses, in: database)
             guard try database.storage.read({ try look.glance($0) }) != nil else { continue }
             // First, so that every participant has a name.
-            try note(visitor, in: place.key.container)
+            try note(visitor, in: candidate.key.container)
             if try look.join() { return true }
         }
         return false
     }
 
     func ask(for link: String, as visitor: AccountRecord) throws {
-        for place in try places(of: link) {
-            let database = try database(place, for: visitor)
-            if place.isMeant { try note(visitor, in: place.key.container) }
-            try RequestAccess([place.isMeant ? link : ""], in: database).runAndWait()
+        for candidate in try candidates(of: link) {
+            let database = try database(candidate, for: visitor)
+            if candidate.isMeant { try note(visitor, in: candidate.key.container) }
+            try RequestAccess([candidate.isMeant ? link : ""], in: database).runAndWait()
         }
     }
 
     func usage(of account: AccountRecord) throws -> [AppUsage] {
-        try fromStores(usedBy: account) { place, app in
-            let store = try folder.stores.store(of: place.container, in: place.environment)
-            let name = names.name(of: account.id, in: place.container)
+        try fromStores(usedBy: account) { key, app in
+            let store = try folder.stores.store(of: key.container, in: key.environment)
+            let name = names.name(of: account.id, in: key.container)
             return try store.read { snapshot in
                 guard let owner = try snapshot.owner(named: name) else { return [] }
                 return [
                     AppUsage(
-                        app: app, environment: place.environment, bytes: owner.usedBytes,
+                        app: app, environment: key.environment, bytes: owner.usedBytes,
                         records: try snapshot.recordCount(of: owner.number))
                 ]
             }
@@ -74,10 +74,10 @@ struct StoreShares: SharedLinks {
     }
 
     func shares(of account: AccountRecord) throws -> [KnownShare] {
-        try fromStores(usedBy: account) { place, app in
-            let database = try database(Place(key: place, isMeant: true), for: account)
+        try fromStores(usedBy: account) { key, app in
+            let database = try database(Candidate(key: key, isMeant: true), for: account)
             let list = ListShares(
-                of: names.name(of: account.id, in: place.container), in: database)
+                of: names.name(of: account.id, in: key.container), in: database)
             return try database.storage.read { try list.run($0) }.map { share in
                 KnownShare(
                     title: share.title, owner: share.isOwn ? "" : Self.name(share.owner),
@@ -90,13 +90,13 @@ struct StoreShares: SharedLinks {
     /// What all stores say in which somebody may have something.
     ///
     /// One whose data cannot be read now is left out.
-    private func fromStores<Found>(
-        usedBy account: AccountRecord, _ read: (StoreKey, AppLabel) throws -> [Found]
-    ) throws -> [Found] {
-        var found: [Found] = []
+    private func fromStores<Item>(
+        usedBy account: AccountRecord, _ read: (StoreKey, AppLabel) throws -> [Item]
+    ) throws -> [Item] {
+        var found: [Item] = []
         let known = Set(try folder.engine.stores())
         for container in try folder.catalog.containers(usedBy: account.id) {
-            let label = try folder.reception.label(of: container)
+            let label = try folder.accountUseCases.label(of: container)
             for environment in Environment.allCases {
                 let key = StoreKey(container, environment)
                 guard known.contains(key) else { continue }
@@ -115,7 +115,7 @@ struct StoreShares: SharedLinks {
 
     // MARK: - Places
 
-    private struct Place {
+    private struct Candidate {
         let key: StoreKey
         /// Whether the link may lead there.
         let isMeant: Bool
@@ -125,27 +125,29 @@ struct StoreShares: SharedLinks {
     ///
     /// For a link that leads to none, it is the first store of all: so finding nothing takes the
     /// same time.
-    private func places(of link: String) throws -> [Place] {
+    private func candidates(of link: String) throws -> [Candidate] {
         let route = ShareLink(link)?.guid.route
         let stores = try folder.engine.stores()
         let found = stores.filter { ShortGUID.Route($0.container, $0.environment) == route }
         return (found.isEmpty ? Array(stores.prefix(1)) : found).map {
-            Place(key: $0, isMeant: !found.isEmpty)
+            Candidate(key: $0, isMeant: !found.isEmpty)
         }
     }
 
-    private func database(_ place: Place, for visitor: AccountRecord?) throws -> Database {
-        let store = try folder.stores.store(of: place.key.container, in: place.key.environment)
+    private func database(_ candidate: Candidate, for visitor: AccountRecord?) throws -> Database {
+        let store = try folder.stores.store(
+            of: candidate.key.container, in: candidate.key.environment)
         let caller =
             visitor.map {
                 Caller(
-                    kind: .user, userRecordName: names.name(of: $0.id, in: place.key.container),
+                    kind: .user, userRecordName: names.name(of: $0.id, in: candidate.key.container),
                     account: $0.id)
             } ?? .world
         return Database(
-            scope: .public, container: place.key.container, environment: place.key.environment,
+            scope: .public, container: candidate.key.container,
+            environment: candidate.key.environment,
             caller: caller, limits: limits, storage: store,
-            identities: people.people(of: place.key.container), random: folder.random,
+            identities: people.people(of: candidate.key.container), random: folder.random,
             shareAddresses: ShareAddresses(key: try store.identity.tokenKey, base: baseURL))
     }
 
@@ -160,17 +162,17 @@ struct StoreShares: SharedLinks {
         return SharedThing(
             title: glance.title, type: glance.type, thumbnail: glance.thumbnail,
             owner: Self.name(glance.owner),
-            standing: SharedThing.Standing(glance.standing),
+            participation: SharedThing.Participation(glance.participation),
             mayWrite: glance.permission == .readWrite,
-            app: try folder.reception.label(of: container),
+            app: try folder.accountUseCases.label(of: container),
             destination: fallback.map { $0 + glance.link },
             link: "\(baseURL)/share/\(glance.guid.text)")
     }
 }
 
-extension SharedThing.Standing {
-    fileprivate init(_ standing: ShareGlance.Standing) {
-        switch standing {
+extension SharedThing.Participation {
+    fileprivate init(_ participation: ShareGlance.Participation) {
+        switch participation {
         case .owner: self = .owner
         case .joined: self = .joined
         case .invited: self = .invited

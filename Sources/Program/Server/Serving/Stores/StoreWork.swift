@@ -70,14 +70,14 @@ final class StoreWork: Sendable {
     }
 
     /// Begins to do a store's work; closing the store ends it.
-    func begin(_ key: Stores.Key, _ store: any EngineStore, _ depot: AssetStore) {
+    func begin(_ key: Stores.Key, _ store: any EngineStore, _ assetStore: AssetStore) {
         var options = options
         options.blocking[.collectAssets] = { [weak store, self] in
             guard let store else { return false }
-            return try self.collectAssets(CollectAssets(store, depot: depot))
+            return try self.collectAssets(CollectAssets(store, assetStore: assetStore))
         }
         let telling = NoticeRunner(
-            store, at: NoticePlace(container: key.container, environment: key.environment),
+            store, at: NoticeSource(container: key.container, environment: key.environment),
             notices)
         let delivery = OutboxRunner(store, of: key.container, in: key.environment, delivery)
         store.attach(StoreWorkers(WorkRunner(store, options), telling, delivery))

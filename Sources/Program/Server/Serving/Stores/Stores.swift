@@ -42,12 +42,12 @@ package final class Stores: Sendable {
     ///   - reports: what the engine's openings report to.
     init(
         folder: String, engine: any StorageEngine, clock: Clock, limits: Limits,
-        assetPlaces: AssetPlaces, assets: AssetOptions, reports: StoreReports
+        assetLocations: AssetLocations, assets: AssetOptions, reports: StoreReports
     ) {
         let schedule = StoreSchedule(
             engine: engine, clock: clock, upkeepMilliseconds: limits.upkeepMilliseconds)
         let keeper = StoreKeeper(
-            engine: engine, folder: folder, assetPlaces: assetPlaces, assets: assets,
+            engine: engine, folder: folder, assetLocations: assetLocations, assets: assets,
             schedule: schedule)
         self.engine = engine
         self.reports = reports
@@ -99,7 +99,7 @@ package final class Stores: Sendable {
     func link(by options: AssetOptions) { keeper.link(by: options) }
 
     /// The assets of a container environment, whether its store is open or not.
-    package func depot(of key: Key) -> AssetStore { keeper.depot(of: key) }
+    package func assetStore(of key: Key) -> AssetStore { keeper.assetStore(of: key) }
 
     /// The stores that are open now, for reports about them.
     var open: [any EngineStore] { cache.open.map(\.value.store) }
@@ -110,7 +110,7 @@ package final class Stores: Sendable {
     ) {
         keeper.observeOpening(tell)
         // Afterwards: one that is opened meanwhile is reported twice rather than not at all.
-        for (key, opened) in cache.open { tell(key, opened.store, depot(of: key)) }
+        for (key, opened) in cache.open { tell(key, opened.store, assetStore(of: key)) }
     }
 
     /// Closes a container's stores, takes it out of the catalog and removes its data.

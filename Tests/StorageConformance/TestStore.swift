@@ -3,37 +3,37 @@ import Dispatch
 import Storage
 import Synchronization
 
-/// A store under trial, with the few things that most promises need in it.
-final class Trial: Sendable {
-    let place: any EnginePlace
-    let clock: TrialClock
+/// A store under test, with the few things that most promises need in it.
+final class TestStore: Sendable {
+    let location: any EngineLocation
+    let clock: TestClock
     private let opened: Mutex<any Store>
 
-    init(_ place: any EnginePlace, _ clock: TrialClock) throws {
-        self.place = place
+    init(_ location: any EngineLocation, _ clock: TestClock) throws {
+        self.location = location
         self.clock = clock
-        opened = Mutex(try place.openStore())
+        opened = Mutex(try location.openStore())
     }
 
     var store: any Store { opened.withLock { $0 } }
 
     /// Ends the store in an orderly way and opens it again.
     func reopen() throws {
-        try place.close(store)
-        let store = try place.openStore()
+        try location.close(store)
+        let store = try location.openStore()
         opened.withLock { $0 = store }
     }
 
     /// Goes on as after a crash; false where the engine cannot show what that leaves.
     func crash() throws -> Bool {
-        guard let store = try place.openAfterCrash() else { return false }
+        guard let store = try location.openAfterCrash() else { return false }
         opened.withLock { $0 = store }
         return true
     }
 
     func end() throws {
-        try expect(place.problems(), is: [])
-        try place.close(store)
+        try expect(location.problems(), is: [])
+        try location.close(store)
     }
 
     func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
@@ -110,20 +110,20 @@ extension StoreTransaction {
         _ name: String, in zone: StoredZone, body: [UInt8]? = nil, fieldsEnd: Int? = nil,
         flags: VersionFlags = [], links: [Link]? = nil, files: Set<AssetDigest>? = nil
     ) throws -> StoredHead {
-        let name = Trial.record(name)
-        let former = try head(of: name, in: zone.number)
+        let name = TestStore.record(name)
+        let previous = try head(of: name, in: zone.number)
         let (bytes, isAlive) =
-            try former.flatMap { head in
+            try previous.flatMap { head in
                 try version(at: head.position, in: zone.number) { version in
                     let isAlive = !version.flags.contains(.tombstone)
                     return (isAlive ? version.body.count : 0, isAlive)
                 }
             } ?? (0, false)
         let position = try takePosition()
-        let type = try schema.types[Trial.type]?.number ?? 0
+        let type = try schema.types[TestStore.type]?.number ?? 0
         var made = NewVersion(
-            zone: zone, name: name, position: position, former: former, formerBytes: bytes,
-            formerIsAlive: isAlive, type: type, flags: flags,
+            zone: zone, name: name, position: position, previous: previous, previousBytes: bytes,
+            previousIsAlive: isAlive, type: type, flags: flags,
             body: body ?? Array("\"\(name.text)\"".utf8), fieldsEnd: fieldsEnd)
         made.links = links
         made.files = files

@@ -16,7 +16,7 @@ import Synchronization
 /// Places lie in buckets by their hashes, eight to a bucket. Whenever there are more than three to each, one bucket is
 /// split in two ("Linear hashing", Litwin, 1980). So memory is taken as names come, up to the limit. From then on, new
 /// places are kept instead of others. Any thread may call. Threads that meet in a bucket may lose a place, no more.
-package final class KnownPlaces: @unchecked Sendable {
+package final class PositionCache: @unchecked Sendable {
     // Unchecked: what the pointer leads to is changed by atomic operations alone, and goes with the object.
 
     private typealias Slot = Atomic<UInt64>
@@ -75,10 +75,10 @@ package final class KnownPlaces: @unchecked Sendable {
         let slot = mark | UInt64(position)
         var free: Int?
         for number in 0..<Self.slotsOfBucket {
-            let former = bucket[number].load(ordering: .relaxed)
-            if former == 0 {
+            let previous = bucket[number].load(ordering: .relaxed)
+            if previous == 0 {
                 free = free ?? number
-            } else if former & ~Self.positionMask == mark {
+            } else if previous & ~Self.positionMask == mark {
                 return bucket[number].store(slot, ordering: .relaxed)
             }
         }
@@ -123,15 +123,15 @@ package final class KnownPlaces: @unchecked Sendable {
         let count = buckets.load(ordering: .relaxed)
         guard let slots, count < bucketsMax else { return }
         let round = Self.round(count)
-        let former = slots + Self.slotsOfBucket * (count - round)
+        let previous = slots + Self.slotsOfBucket * (count - round)
         let made = slots + Self.slotsOfBucket * count
         for number in 0..<Self.slotsOfBucket {
-            let slot = former[number].load(ordering: .relaxed)
+            let slot = previous[number].load(ordering: .relaxed)
             let above = Int(slot >> UInt64(SQLiteSnapshot.positionBits)) << Int(Self.bucketBits)
             let bits = above | (count - round) & ((1 << Int(Self.bucketBits)) - 1)
             guard slot != 0, bits & (2 * round - 1) == count else { continue }
             made[number].store(slot, ordering: .relaxed)
-            former[number].store(0, ordering: .relaxed)
+            previous[number].store(0, ordering: .relaxed)
         }
         buckets.store(count + 1, ordering: .relaxed)
     }

@@ -10,7 +10,7 @@ import Testing
 @testable import Server
 
 @Suite("Accounts whose owners have asked for their end")
-struct DepartureTests {
+struct AccountDeletionTests {
     private static let dayMilliseconds: Milliseconds = 86_400_000
     private static let zones = 5
 
@@ -52,7 +52,7 @@ struct DepartureTests {
                 _ = try transaction.save(
                     NewVersion(
                         zone: zone, name: record, position: transaction.takePosition(),
-                        former: nil, formerBytes: 0, formerIsAlive: false, type: 0, flags: [],
+                        previous: nil, previousBytes: 0, previousIsAlive: false, type: 0, flags: [],
                         body: Array("{}".utf8)))
             }
         }
@@ -70,7 +70,7 @@ struct DepartureTests {
 
     private func ask() throws {
         let id = try folder.users.find(email: "ann@a.example").id
-        try folder.reception.endings.ask(
+        try folder.accountUseCases.endings.ask(
             for: id, publicRecords: .keep, now: time.now.withLock { $0 })
     }
 
@@ -78,14 +78,14 @@ struct DepartureTests {
     func due() throws {
         defer { folder.close() }
         try ask()
-        let departures = Departures(folder, log: log, intervalSeconds: 3_600)
-        defer { departures.stop() }
+        let accountDeletions = AccountDeletions(folder, log: log, intervalSeconds: 3_600)
+        defer { accountDeletions.stop() }
         time.now.withLock { $0 += 30 * Self.dayMilliseconds - 1 }
-        try departures.round()
+        try accountDeletions.round()
         #expect(try zoneCount() == Self.zones)
         #expect(try folder.users.list().count == 1)
         time.now.withLock { $0 += 1 }
-        try departures.round()
+        try accountDeletions.round()
         #expect(try zoneCount() == 0)
         #expect(try folder.users.list().isEmpty && folder.users.unfinishedDeletions().isEmpty)
         let report = try folder.auditReport(since: 0, limit: 10)
@@ -101,20 +101,20 @@ struct DepartureTests {
         let now = time.now.withLock { $0 }
         struct Unnoted: Error {}
         #expect(throws: Unnoted.self) {
-            try folder.reception.endings.takeBack(of: id, now: now) { throw Unnoted() }
+            try folder.accountUseCases.endings.takeBack(of: id, now: now) { throw Unnoted() }
         }
-        #expect(try folder.reception.endings.takeBack(of: id, now: now) {})
-        #expect(try !folder.reception.endings.takeBack(of: id, now: now) {})
-        let departures = Departures(folder, log: log, intervalSeconds: 3_600)
-        defer { departures.stop() }
+        #expect(try folder.accountUseCases.endings.takeBack(of: id, now: now) {})
+        #expect(try !folder.accountUseCases.endings.takeBack(of: id, now: now) {})
+        let accountDeletions = AccountDeletions(folder, log: log, intervalSeconds: 3_600)
+        defer { accountDeletions.stop() }
         time.now.withLock { $0 += 30 * Self.dayMilliseconds }
-        try departures.round()
+        try accountDeletions.round()
         #expect(try zoneCount() == Self.zones)
         // Whose time is over is not saved by a sign-in that comes before the round.
         try ask()
         time.now.withLock { $0 += 30 * Self.dayMilliseconds }
         #expect(
-            try !folder.reception.endings.takeBack(of: id, now: time.now.withLock { $0 }) {})
+            try !folder.accountUseCases.endings.takeBack(of: id, now: time.now.withLock { $0 }) {})
     }
 
     @Test("An erasure that is cut off anywhere is done by the next, and leaves nothing wrong")

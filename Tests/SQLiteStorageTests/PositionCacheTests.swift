@@ -8,24 +8,24 @@ import Testing
 @testable import SQLiteStorage
 
 /// Records are found where they were seen last, and where they are when that is elsewhere.
-@Suite("Known places")
-struct KnownPlacesTests {
-    // MARK: - The places alone
+@Suite("Known positions")
+struct PositionCacheTests {
+    // MARK: - The cache alone
 
-    @Test("Places stay known while more and more names come, and the last one counts")
+    @Test("Positions stay known while more and more names come, and the last one counts")
     func growth() {
-        var random = SeededRandom("known places")
-        let places = KnownPlaces(bytesMax: 2 << 20)
+        var random = SeededRandom("known positions")
+        let cache = PositionCache(bytesMax: 2 << 20)
         let hashes = (0..<100_000).map { _ in Int64(bitPattern: random.next()) }
-        for (number, hash) in hashes.enumerated() { places.note(hash, at: Position(number + 1)) }
+        for (number, hash) in hashes.enumerated() { cache.note(hash, at: Position(number + 1)) }
         func known(_ first: Int) -> Int {
             hashes.enumerated().count {
-                places.position(of: $0.element) == Position(first + $0.offset)
+                cache.position(of: $0.element) == Position(first + $0.offset)
             }
         }
         #expect(known(1) > 90_000)
         for (number, hash) in hashes.enumerated() {
-            places.note(hash, at: Position(number + 200_001))
+            cache.note(hash, at: Position(number + 200_001))
         }
         #expect(known(200_001) > 90_000)
         #expect(known(1) == 0)
@@ -33,22 +33,22 @@ struct KnownPlacesTests {
 
     @Test("Where there is no room for more, the last one is known", arguments: [0, 1, 64, 65_536])
     func limit(bytesMax: Int) {
-        var random = SeededRandom("known places")
-        let places = KnownPlaces(bytesMax: bytesMax)
+        var random = SeededRandom("known positions")
+        let cache = PositionCache(bytesMax: bytesMax)
         let hashes = (0..<50_000).map { _ in Int64(bitPattern: random.next()) }
         for (number, hash) in hashes.enumerated() {
             let position = Position(number + 1)
-            places.note(hash, at: position)
-            #expect(places.position(of: hash) == (bytesMax < 64 ? nil : position))
+            cache.note(hash, at: position)
+            #expect(cache.position(of: hash) == (bytesMax < 64 ? nil : position))
         }
         // Each place once: hashes that are alike in the bits of a slot find the same.
-        let known = Set(hashes.compactMap { places.position(of: $0) })
+        let known = Set(hashes.compactMap { cache.position(of: $0) })
         #expect(known.count <= bytesMax / MemoryLayout<UInt64>.size)
     }
 
     @Test("Any thread may note and ask at any time")
     func threads() async {
-        let places = KnownPlaces(bytesMax: 1 << 20)
+        let cache = PositionCache(bytesMax: 1 << 20)
         await withTaskGroup(of: Int.self) { group in
             for thread in 0..<4 {
                 group.addTask {
@@ -58,8 +58,8 @@ struct KnownPlacesTests {
                         // The position says whose it is.
                         let number = random.below(1 << 16)
                         let hash = Int64(number) &* 0x5851_F42D_4C95_7F2D
-                        places.note(hash, at: Position(number + 1))
-                        let found = places.position(of: hash)
+                        cache.note(hash, at: Position(number + 1))
+                        let found = cache.position(of: hash)
                         if let found, found != Position(number + 1) { wrong += 1 }
                     }
                     return wrong
@@ -77,16 +77,16 @@ struct KnownPlacesTests {
     ]
 
     /// A store whose records have the texts that the server makes.
-    private struct Trial {
-        let place: SQLitePlace
+    private struct TextStore {
+        let location: SQLiteLocation
         let store: any Store
         let zone: StoredZone
         let type: Int64
         var current: [String: Position] = [:]
 
         init(nameHashBits: Int) throws {
-            place = try SQLitePlace(nameHashBits: nameHashBits)
-            store = try place.openStore()
+            location = try SQLiteLocation(nameHashBits: nameHashBits)
+            store = try location.openStore()
             let user = try #require(UserRecordName("_" + String(repeating: "a", count: 32)))
             let name = try #require(ZoneName("Shelf"))
             let note = try #require(RecordTypeName("Note"))
@@ -119,7 +119,7 @@ struct KnownPlacesTests {
             let recordName = try #require(RecordName(name))
             do {
                 current[name] = try store.writeAndWait { transaction in
-                    let former = try transaction.current(of: recordName, in: zone.number) {
+                    let previous = try transaction.current(of: recordName, in: zone.number) {
                         (
                             head: StoredHead(record: $0.record, position: $0.position),
                             aliveBytes: $0.flags.contains(.tombstone) ? nil : $0.body.count
@@ -128,9 +128,10 @@ struct KnownPlacesTests {
                     let position = try transaction.takePosition()
                     _ = try transaction.save(
                         NewVersion(
-                            zone: zone, name: recordName, position: position, former: former?.head,
-                            formerBytes: former?.aliveBytes ?? 0,
-                            formerIsAlive: former?.aliveBytes != nil, type: type,
+                            zone: zone, name: recordName, position: position,
+                            previous: previous?.head,
+                            previousBytes: previous?.aliveBytes ?? 0,
+                            previousIsAlive: previous?.aliveBytes != nil, type: type,
                             flags: isDeletion ? .tombstone : [],
                             body: text(name, position)))
                     if isUndone { throw Undone() }
@@ -141,7 +142,7 @@ struct KnownPlacesTests {
 
         func expectAll() throws {
             try store.read { snapshot in
-                for text in KnownPlacesTests.names {
+                for text in PositionCacheTests.names {
                     let name = try #require(RecordName(text))
                     let found = try snapshot.current(of: name, in: zone.number) {
                         #expect(Array($0.body) == self.text(text, $0.position))
@@ -155,29 +156,29 @@ struct KnownPlacesTests {
 
     @Test("A record that was saved or looked up lately is found without a search for its name")
     func known() throws {
-        var trial = try Trial(nameHashBits: 64)
-        defer { trial.place.remove() }
-        try trial.write("plain")
-        try trial.write(Self.names[0])
-        try Connection(path: trial.place.path, mode: .readWrite).execute("DELETE FROM heads")
-        try trial.expectAll()
+        var textStore = try TextStore(nameHashBits: 64)
+        defer { textStore.location.remove() }
+        try textStore.write("plain")
+        try textStore.write(Self.names[0])
+        try Connection(path: textStore.location.path, mode: .readWrite).execute("DELETE FROM heads")
+        try textStore.expectAll()
     }
 
     @Test(
         "Whatever was written, undone or seen by others, a name leads to its present version",
         arguments: [64, 3])
     func walk(nameHashBits: Int) throws {
-        var random = SeededRandom("known places")
-        var trial = try Trial(nameHashBits: nameHashBits)
-        defer { trial.place.remove() }
+        var random = SeededRandom("known positions")
+        var textStore = try TextStore(nameHashBits: nameHashBits)
+        defer { textStore.location.remove() }
         for _ in 0..<200 {
             let name = Self.names[random.below(Self.names.count)]
-            try trial.write(
+            try textStore.write(
                 name, isDeletion: random.below(4) == 0, isUndone: random.below(4) == 0)
-            if random.below(3) == 0 { try trial.expectAll() }
+            if random.below(3) == 0 { try textStore.expectAll() }
         }
-        try trial.expectAll()
-        #expect(try trial.place.problems() == [])
+        try textStore.expectAll()
+        #expect(try textStore.location.problems() == [])
     }
 
     @Test(
@@ -187,32 +188,34 @@ struct KnownPlacesTests {
             "UPDATE version_rows SET content = content || x'00'",
         ])
     func damage(sql: String) throws {
-        var trial = try Trial(nameHashBits: 64)
-        defer { trial.place.remove() }
-        try trial.write("plain")
+        var textStore = try TextStore(nameHashBits: 64)
+        defer { textStore.location.remove() }
+        try textStore.write("plain")
         let name = try #require(RecordName("plain"))
-        try Connection(path: trial.place.path, mode: .readWrite).execute(sql)
-        try trial.store.read { snapshot in
-            let isDamaged = try snapshot.current(of: name, in: trial.zone.number) { $0.isDamaged }
+        try Connection(path: textStore.location.path, mode: .readWrite).execute(sql)
+        try textStore.store.read { snapshot in
+            let isDamaged = try snapshot.current(of: name, in: textStore.zone.number) {
+                $0.isDamaged
+            }
             #expect(isDamaged == true)
         }
     }
 
     @Test("A reader that began before a save goes on seeing what it saw")
-    func formerSnapshots() throws {
-        var trial = try Trial(nameHashBits: 64)
-        defer { trial.place.remove() }
-        try trial.write("plain")
-        let before = trial.current["plain"]
+    func previousSnapshots() throws {
+        var textStore = try TextStore(nameHashBits: 64)
+        defer { textStore.location.remove() }
+        try textStore.write("plain")
+        let before = textStore.current["plain"]
         let name = try #require(RecordName("plain"))
-        try trial.store.read { snapshot in
+        try textStore.store.read { snapshot in
             func seen() throws -> Position? {
-                try snapshot.current(of: name, in: trial.zone.number) { $0.position }
+                try snapshot.current(of: name, in: textStore.zone.number) { $0.position }
             }
             #expect(try seen() == before)
-            try trial.write("plain")
+            try textStore.write("plain")
             #expect(try seen() == before)
         }
-        try trial.expectAll()
+        try textStore.expectAll()
     }
 }

@@ -3,43 +3,44 @@ import Storage
 
 // Queries for places and for words.
 extension StoragePromise {
-    static let places = [
+    static let locations = [
         StoragePromise("Places are found within circles, and sorted by their exact distance") {
-            trial in
-            let test = try QueryTrial(trial)
-            let places = (0..<300).map { (number: Int) -> RecordQuery.Place in
+            testStore in
+            let test = try TestQueries(testStore)
+            let locations = (0..<300).map { (number: Int) -> RecordQuery.Coordinate in
                 let (latitude, longitude) = (number * 37 % 181 - 90, number * 101 % 361 - 180)
-                return RecordQuery.Place(
+                return RecordQuery.Coordinate(
                     latitude: Double(latitude), longitude: Double(longitude))
             }
             try test.save(
-                places.enumerated().map { number, place in
-                    let json = "{\"latitude\":\(place.latitude),\"longitude\":\(place.longitude)}"
+                locations.enumerated().map { number, location in
+                    let json =
+                        "{\"latitude\":\(location.latitude),\"longitude\":\(location.longitude)}"
                     return ("r\(number)", (json, "LOCATION"))
                 })
             try test.save([("nowhere", nil)])
             for centre in [(10, 170), (-89.5, 3), (0, -180), (45, 45)].map({
-                RecordQuery.Place(latitude: $0.0, longitude: $0.1)
+                RecordQuery.Coordinate(latitude: $0.0, longitude: $0.1)
             }) {
                 for metres in [1_000.0, 900_000, 3_000_000, 15_000_000] {
-                    let near = try QueryTrial.filter(.near, .location(centre), distance: metres)
-                    let wanted = places.indices.filter {
-                        places[$0].distance(to: centre) <= metres
+                    let near = try TestQueries.filter(.near, .location(centre), distance: metres)
+                    let wanted = locations.indices.filter {
+                        locations[$0].distance(to: centre) <= metres
                     }.map { "r\($0)" }
                     try expect(Set(test.names([near], limit: 7)), is: Set(wanted))
                 }
-                let nearest = try test.names(by: [QueryTrial.sort(from: centre)], limit: 40)
+                let nearest = try test.names(by: [TestQueries.sort(from: centre)], limit: 40)
                 try expect(nearest.count == 301 && nearest.last == "nowhere")
                 let distances = try nearest.dropLast().map { name in
-                    places[try require(Int(name.dropFirst()))].distance(to: centre)
+                    locations[try require(Int(name.dropFirst()))].distance(to: centre)
                 }
                 try expect(distances == distances.sorted())
                 let farthest = try test.names(
-                    by: [QueryTrial.sort(ascending: false, from: centre)], limit: 40)
+                    by: [TestQueries.sort(ascending: false, from: centre)], limit: 40)
                 try expect(farthest, is: nearest.reversed())
             }
-            let centre = places[0]
-            let here = try QueryTrial.filter(.near, .location(centre), distance: 1)
+            let centre = locations[0]
+            let here = try TestQueries.filter(.near, .location(centre), distance: 1)
             try expect(test.names([here]).contains("r0"))
             try test.save([("r0", nil)])
             try expect(!test.names([here]).contains("r0"))
@@ -61,8 +62,8 @@ extension StoragePromise {
     ]
 
     static let words = [
-        StoragePromise("A text has the same words in every engine") { trial in
-            try trial.read { snapshot in
+        StoragePromise("A text has the same words in every engine") { testStore in
+            try testStore.read { snapshot in
                 for (text, words) in texts {
                     let found = try snapshot.words(in: text)
                     try expect(
@@ -71,13 +72,13 @@ extension StoragePromise {
                 }
             }
         },
-        StoragePromise("Records are found by all of some words, or by any of them") { trial in
-            let test = try QueryTrial(trial)
+        StoragePromise("Records are found by all of some words, or by any of them") { testStore in
+            let test = try TestQueries(testStore)
             let texts = ["red green", "Green blue", "RED, blue!", "réd", "yellow", ""]
             try test.save(texts.enumerated().map { ("r\($0)", ("\"\($1)\"", "STRING")) })
             func find(_ words: String, all: Bool, limit: Int = 100) throws -> [String] {
-                let wanted = try trial.read { try $0.words(in: words) }
-                let filter = try QueryTrial.filter(
+                let wanted = try testStore.read { try $0.words(in: words) }
+                let filter = try TestQueries.filter(
                     all ? .containsAllTokens : .containsAnyTokens, .string(words))
                 return try test.names([filter], words: wanted, limit: limit)
             }

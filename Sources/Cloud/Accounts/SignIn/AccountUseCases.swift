@@ -12,7 +12,7 @@ package enum SignUpMode: String, Sendable, CaseIterable {
 }
 
 /// Everything about accounts that the pages for people use, made once for each server.
-package struct Reception: Sendable {
+package struct AccountUseCases: Sendable {
     package let catalog: any CatalogStorage
     package let sessions: BrowserSessions
     package let signIn: PasswordSignIn
@@ -33,7 +33,7 @@ package struct Reception: Sendable {
     /// Makes a file of all that is stored about a person; nil where that is not possible, and while another is
     /// being made.
     package let export: Export?
-    package let passes: Passes
+    package let pageTokens: PageTokens
     /// Notes what people do to their own accounts before it is done; what cannot be noted is not done.
     package let note: Note
     /// Hears of failed sign-ins; those by password and code are reported without the pages.
@@ -90,21 +90,21 @@ package struct Reception: Sendable {
             settings: settings, failed: failed)
         endings = AccountEndings(catalog: catalog, settings: settings)
         self.export = export
-        let passes = Passes(catalog: catalog, secrets: secrets)
-        self.passes = passes
+        let pageTokens = PageTokens(catalog: catalog, secrets: secrets)
+        self.pageTokens = pageTokens
         self.note = note
         self.failed = failed
         self.limits = limits
         host = Self.host(of: publicBaseURL)
         passkeys = Passkeys(
-            catalog: catalog, passes: passes, relyingParty: host, origin: publicBaseURL,
+            catalog: catalog, pageTokens: pageTokens, relyingParty: host, origin: publicBaseURL,
             random: random)
         identityProviders = IdentityProviders(catalog: catalog, secrets: secrets)
         let redirectURL = "\(publicBaseURL)/sign-in/back"
         providerRedirectURL = redirectURL
         providerSignIn = fetch.map {
             ProviderSignIn(
-                catalog: catalog, secrets: secrets, passes: passes, fetch: $0,
+                catalog: catalog, secrets: secrets, pageTokens: pageTokens, fetch: $0,
                 redirectURL: redirectURL, random: random)
         }
         formKey = try catalog.secret("page-forms", orStore: random.bytes(32))
@@ -121,7 +121,7 @@ package struct Reception: Sendable {
     /// - Returns: the seconds to wait; nil for none.
     package func awayWait(client: NetworkOrigin?, now: Milliseconds) -> Int? {
         client.flatMap {
-            limits.take($0.counted(settings.clientPatience, as: { .client($0) }), now: now)
+            limits.take($0.counted(settings.clientPolicy, as: { .client($0) }), now: now)
         }
     }
 

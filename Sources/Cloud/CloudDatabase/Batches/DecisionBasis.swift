@@ -3,7 +3,7 @@ import Dispatch
 import Storage
 
 /// What a batch is decided on: the transaction that will write it, or a snapshot beside the writer.
-struct DecisionGround {
+struct DecisionBasis {
     let stored: any StoreSnapshot
     let schema: Schema
     let now: Milliseconds

@@ -9,7 +9,7 @@ import Synchronization
 /// The API token or server key must still exist, and so must the user. In a shared database, the user must
 /// still see what the address is for. What the catalog says is cached until the catalog changes; shares are
 /// read each time.
-final class StandingOrigins: Sendable {
+final class OriginValidity: Sendable {
     private struct Key: Hashable {
         let origin: AssetOrigin
         let container: ContainerID
@@ -51,7 +51,7 @@ final class StandingOrigins: Sendable {
         _ origin: AssetOrigin, in container: ContainerID, _ store: any Store, loop: Int?
     ) throws {
         guard try isKnown(origin, in: container) else { throw Self.withdrawn }
-        guard origin.place != nil else { return }
+        guard origin.sharedItem != nil else { return }
         guard try store.read(by: StoreReader(loop: loop), { try origin.isSeen(in: $0, limits) })
         else {
             throw Self.withdrawn

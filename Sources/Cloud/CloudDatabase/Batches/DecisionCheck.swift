@@ -7,7 +7,7 @@ import Storage
 /// much. Every change of a record has a position; the check looks whether the record matters to the decision.
 /// Other things have no position: the schema, roles, receipts, and what a viewer sees. The check compares
 /// them as they are now.
-struct GroundCheck {
+struct DecisionCheck {
     /// Whether a decision still holds.
     enum Finding { case stands, moved, tooManyChanges }
 
@@ -32,16 +32,16 @@ struct GroundCheck {
         targets = context.targets
         sources = context.sources
         var zones: [ZoneNumber: Bool] = [:]
-        for zone in Set([context.zone.number] + context.formers.keys.map(\.zone))
+        for zone in Set([context.zone.number] + context.previousRecords.keys.map(\.zone))
             .union(targets.map(\.zone)).union(sources.map(\.zone))
         {
             zones[zone] = try context.hasShares(zone)
         }
         self.zones = zones
-        usedBytes = try context.ground.usedBytes(of: context.owner, context.zone.owner)
+        usedBytes = try context.basis.usedBytes(of: context.owner, context.zone.owner)
     }
 
-    private init(_ other: GroundCheck, at position: Position) {
+    private init(_ other: DecisionCheck, at position: Position) {
         context = other.context
         room = other.room
         decidedAt = other.decidedAt
@@ -53,20 +53,20 @@ struct GroundCheck {
     }
 
     /// The same check for later changes, after a snapshot on which the decision still held.
-    func going(on snapshot: any StoreSnapshot) throws -> GroundCheck {
-        GroundCheck(self, at: try snapshot.lastPosition())
+    func going(on snapshot: any StoreSnapshot) throws -> DecisionCheck {
+        DecisionCheck(self, at: try snapshot.lastPosition())
     }
 
     /// - Parameter changesMax: how many changes of a zone it goes through at most, where others wait.
-    func finding(on ground: DecisionGround, changesMax: Int = .max) throws -> Finding {
-        guard ground.schema.version == context.schema.version,
-            ground.schema.leaving == context.schema.leaving, try zonesStand(ground.stored),
-            try rightsStand(ground), try receiptsStand(ground),
-            try sightStands(ground.stored), try tombstonesStand(ground.stored),
-            try quotaStands(ground)
+    func finding(on basis: DecisionBasis, changesMax: Int = .max) throws -> Finding {
+        guard basis.schema.version == context.schema.version,
+            basis.schema.leaving == context.schema.leaving, try zonesStand(basis.stored),
+            try rightsStand(basis), try receiptsStand(basis),
+            try sightStands(basis.stored), try tombstonesStand(basis.stored),
+            try quotaStands(basis)
         else { return .moved }
         for (zone, hadShares) in zones {
-            let finding = try changes(in: zone, hadShares: hadShares, ground.stored, changesMax)
+            let finding = try changes(in: zone, hadShares: hadShares, basis.stored, changesMax)
             guard case .stands = finding else { return finding }
         }
         return .stands
@@ -99,9 +99,9 @@ struct GroundCheck {
         // deleted.
         if flags.contains(.share) || flags.contains(.root) { return true }
         if hadShares, flags.contains(.tombstone) { return true }
-        guard let place = try stored.place(of: record) else { return true }
-        let key = RecordKey(zone: place.zone, name: place.name)
-        if context.formers[key] != nil || sources.contains(key) { return true }
+        guard let location = try stored.location(of: record) else { return true }
+        let key = RecordKey(zone: location.zone, name: location.name)
+        if context.previousRecords[key] != nil || sources.contains(key) { return true }
         guard flags.contains(.hasLinks), !targets.isEmpty else { return false }
         return try stored.links(of: record).contains { targets.contains($0.targetKey) }
     }
@@ -121,19 +121,19 @@ struct GroundCheck {
         return true
     }
 
-    private func rightsStand(_ ground: DecisionGround) throws -> Bool {
-        let rights = try RecordAccess(context.database, ground.stored)
+    private func rightsStand(_ basis: DecisionBasis) throws -> Bool {
+        let rights = try RecordAccess(context.database, basis.stored)
         guard rights.hasRoles(of: context.rights) else { return false }
         for (user, access) in context.accesses {
-            let now = try RecordAccess(of: user, ground.stored)
+            let now = try RecordAccess(of: user, basis.stored)
             guard now.hasRoles(of: access) else { return false }
         }
         return true
     }
 
-    private func receiptsStand(_ ground: DecisionGround) throws -> Bool {
+    private func receiptsStand(_ basis: DecisionBasis) throws -> Bool {
         for id in context.receipts {
-            guard let receipt = try ground.stored.assetReceipt(id), receipt.expires > ground.now
+            guard let receipt = try basis.stored.assetReceipt(id), receipt.expires > basis.now
             else { return false }
         }
         return true
@@ -150,8 +150,8 @@ struct GroundCheck {
     /// Whether the tombstones that the decision saw are still there, not collected.
     private func tombstonesStand(_ stored: any StoreSnapshot) throws -> Bool {
         var seen: [ZoneNumber: [(name: RecordName, position: Position)]] = [:]
-        for (key, former) in context.formers where !former.isAlive {
-            guard let head = former.head else { continue }
+        for (key, previous) in context.previousRecords where !previous.isAlive {
+            guard let head = previous.head else { continue }
             seen[key.zone, default: []].append((key.name, head.position))
         }
         for (zone, records) in seen {
@@ -164,9 +164,9 @@ struct GroundCheck {
     }
 
     /// Whether what fitted the quota still fits, and what did not fit still does not.
-    private func quotaStands(_ ground: DecisionGround) throws -> Bool {
+    private func quotaStands(_ basis: DecisionBasis) throws -> Bool {
         guard context.quotaBytes > 0 else { return true }
-        let used = try ground.usedBytes(of: context.owner, context.zone.owner)
+        let used = try basis.usedBytes(of: context.owner, context.zone.owner)
         guard !room.wasLacking else { return used == usedBytes }
         return used <= usedBytes || used <= context.quotaBytes - room.growth
     }

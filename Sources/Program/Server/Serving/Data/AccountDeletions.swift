@@ -6,7 +6,7 @@ import CloudModel
 import Storage
 
 /// Deletes accounts whose owners have asked for it, once they can no longer take it back.
-final class Departures: Sendable {
+final class AccountDeletions: Sendable {
     private static let accountsPerRound = 16
 
     // The owner of the folder stops this before it closes the folder.
@@ -21,7 +21,7 @@ final class Departures: Sendable {
     init(_ folder: DataFolder, log: Log, intervalSeconds: Int) {
         self.folder = folder
         self.log = log
-        runner = Runner("lenticular.departures") { error in
+        runner = Runner("lenticular.account-deletions") { error in
             log.error("an account's data could not be removed", [("failure", .text("\(error)"))])
         }
         runner.use { [weak self] in

@@ -2,7 +2,7 @@ import CloudModel
 import Fairness
 
 /// Where a request is being answered.
-enum Place: Sendable, Equatable {
+enum Executor: Sendable, Equatable {
     /// On the thread of an event loop, which must not be held up.
     case loop(Int)
     /// On a thread that may block for a while.

@@ -6,7 +6,7 @@ import Storage
 ///
 /// The server does not store unused ones, so strangers cannot fill its memory. When a one-time pass is used,
 /// the server stores its digest until it expires.
-package struct Passes: Sendable {
+package struct PageTokens: Sendable {
     /// What a pass is for; a pass of another purpose is refused.
     package enum Purpose: String, Sendable {
         /// The password was right, and the second factor is asked for.
@@ -18,7 +18,7 @@ package struct Passes: Sendable {
         /// The challenge for an authenticator.
         case passkey = "pass: passkey"
         /// The page to go on to after the sign-in.
-        case place = "pass: place"
+        case returnPath = "pass: return path"
         /// An address that somebody typed before they had to show who they are.
         case address = "pass: address"
     }

@@ -1,16 +1,16 @@
 import CloudModel
 
-/// A run of stays as they follow each other in a feed, with the versions of the records that are still there.
+/// A run of memberships as they follow each other in a feed, with the versions of the records that are still there.
 ///
 /// To read both at once costs a fraction of looking up each version by itself.
-package final class StayRun {
+package final class MembershipRun {
     /// A version's flags, and where its body lies.
     private struct Body {
         let flags: VersionFlags
         let range: Range<Int>
     }
 
-    package private(set) var stays: [StoredStay] = []
+    package private(set) var memberships: [StoredMembership] = []
     /// Whether nothing follows.
     package private(set) var isLast = false
     private var bodies: [Body?] = []
@@ -26,17 +26,17 @@ package final class StayRun {
     package init(limit: Int) { self.limit = limit }
 
     /// Whether one more stay may be added.
-    package var hasRoom: Bool { stays.count < limit && bytes.count < Self.bytesMax }
+    package var hasRoom: Bool { memberships.count < limit && bytes.count < Self.bytesMax }
 
-    /// Adds a stay without its version.
-    package func append(_ stay: StoredStay) {
-        stays.append(stay)
+    /// Adds a membership without its version.
+    package func append(_ membership: StoredMembership) {
+        memberships.append(membership)
         bodies.append(nil)
     }
 
-    /// Adds a stay with its version; copies the body.
-    package func append(_ stay: StoredStay, _ version: StoredVersion) {
-        stays.append(stay)
+    /// Adds a membership with its version; copies the body.
+    package func append(_ membership: StoredMembership, _ version: StoredVersion) {
+        memberships.append(membership)
         let body = version.body
         bodies.append(Body(flags: version.flags, range: bytes.count..<bytes.count + body.count))
         bytes.append(contentsOf: body)
@@ -49,16 +49,16 @@ package final class StayRun {
     /// Notes that nothing follows.
     package func end() { isLast = true }
 
-    /// Visits the version of a stay; nil when the run does not have it.
+    /// Visits the version of a membership; nil when the run does not have it.
     package func version<Value>(
         of index: Int, _ visit: (StoredVersion) throws -> Value
     ) rethrows -> Value? {
         guard let body = bodies[index] else { return nil }
-        let stay = stays[index]
+        let membership = memberships[index]
         return try bytes.withUnsafeBytes { bytes in
             try visit(
                 StoredVersion(
-                    record: stay.record, position: stay.version, type: stay.type,
+                    record: membership.record, position: membership.version, type: membership.type,
                     flags: body.flags, body: UnsafeRawBufferPointer(rebasing: bytes[body.range])))
         }
     }

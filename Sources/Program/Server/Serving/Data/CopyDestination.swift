@@ -10,7 +10,7 @@ import Files
 #endif
 
 /// Where a copy of a data folder is made, and where its finished parts are sent.
-package struct CopyPlace: BackupDestination {
+package struct CopyDestination: BackupDestination {
     /// Copies on their way to another process are made below folders of this name, in the data folder.
     static let outgoingPrefix = "outgoing-"
     private static let nameBytes = 8
@@ -36,7 +36,7 @@ package struct CopyPlace: BackupDestination {
     /// Makes a copy that goes to another process part by part, so that the disk needs room for the
     /// largest part alone.
     package static func withOutgoing<Result>(
-        of folder: DataFolder, to sender: FileSender, _ body: (CopyPlace) throws -> Result
+        of folder: DataFolder, to sender: FileSender, _ body: (CopyDestination) throws -> Result
     ) throws -> Result {
         let name = outgoingPrefix + Hexadecimal.encode(folder.random.bytes(nameBytes))
         let path = "\(folder.path)/\(name)"
@@ -44,7 +44,7 @@ package struct CopyPlace: BackupDestination {
         // NB: what stays goes with the next start.
         defer { try? FileSystem.removeTree(path) }
         return try body(
-            CopyPlace(
+            CopyDestination(
                 outgoing: path, freeBytesMin: folder.configuration.assets.freeBytesMin,
                 to: sender))
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// How long a request is waited for.
-public struct Patience: Sendable {
+public struct TimeLimits: Sendable {
     /// While nothing comes or goes, in seconds.
     public var silenceSeconds: TimeInterval
     /// In all; nil for as long as it needs.

@@ -2,7 +2,7 @@
 ///
 /// The browser holds it sealed, or a letter's link leads to it. So nobody else can choose where people go, and
 /// it is always a page of a share on this server.
-struct SharePlace: Equatable {
+struct ShareReturnPath: Equatable {
     private static let root = "/share/"
     /// More than any link has.
     private static let linkBytesMax = 200
@@ -36,21 +36,21 @@ struct SharePlace: Equatable {
 
 extension Pages {
     /// How long a person may take to come back to the share's page.
-    private static let placeSeconds = 3_600
+    private static let returnSeconds = 3_600
 
-    /// The address of a page that leads on to a place in the end.
-    func address(_ path: String, leadingTo place: SharePlace?, _ visit: Visit) -> String {
-        guard let place else { return path }
-        let pass = reception.passes.make(
-            .place, [place.path], browser: visit.browser, seconds: Self.placeSeconds,
+    /// The address of a page that leads back to the page of a share in the end.
+    func address(_ path: String, leadingTo returnPath: ShareReturnPath?, _ visit: Visit) -> String {
+        guard let returnPath else { return path }
+        let pageToken = accountUseCases.pageTokens.make(
+            .returnPath, [returnPath.path], browser: visit.browser, seconds: Self.returnSeconds,
             now: visit.request.now)
-        return "\(path)?to=\(pass)"
+        return "\(path)?to=\(pageToken)"
     }
 
-    /// The place that an address of such a page holds; nil for none, another browser's and one of long ago.
-    func place(_ visit: Visit) -> SharePlace? {
-        let kept = reception.passes.open(
-            visit.request.query["to"], .place, browser: visit.browser, now: visit.request.now)
-        return SharePlace(kept?.first)
+    /// The path that the address of such a page holds; nil for none, another browser's and one of long ago.
+    func returnPath(_ visit: Visit) -> ShareReturnPath? {
+        let kept = accountUseCases.pageTokens.open(
+            visit.request.query["to"], .returnPath, browser: visit.browser, now: visit.request.now)
+        return ShareReturnPath(kept?.first)
     }
 }

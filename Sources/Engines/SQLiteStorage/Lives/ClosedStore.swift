@@ -20,7 +20,7 @@ package struct StoreLife: Sendable {
 }
 
 /// What a store leaves when it is closed.
-package struct StoreRest: Sendable {
+package struct ClosedStore: Sendable {
     /// When its next queued work is due; nil for none.
     package var nextWork: Milliseconds?
     /// Nil when it has not written anything, and when nobody knows what is in the file.

@@ -7,7 +7,7 @@ import Testing
 @testable import Pages
 
 @Suite("The way back to a share")
-struct SharePlaceTests {
+struct ShareReturnTests {
     private let server: PageServer
     private let browser: Browser
     private let path = "/share/0abAbCdEfGhIjKlMnOpQrStUv~S-ecret_0"
@@ -69,7 +69,7 @@ struct SharePlaceTests {
     @Test("Who has forgotten their password goes on to the share, by a second factor too")
     func forgotten() throws {
         let ida = try server.user()
-        let secret = server.reception.secondFactors.makeSecret()
+        let secret = server.accountUseCases.secondFactors.makeSecret()
         for hasFactor in [false, true] {
             // News of the browser of before.
             _ = try server.letters()
@@ -80,7 +80,7 @@ struct SharePlaceTests {
             let reset = try letterPath()
             try visitor.get(reset)
             if hasFactor {
-                _ = try server.reception.secondFactors.set(
+                _ = try server.accountUseCases.secondFactors.set(
                     secret: secret,
                     code: TimeCodes(secret: secret).code(ofStep: TimeCodes.step(at: server.now)),
                     of: ida.id, now: server.now)
@@ -93,8 +93,8 @@ struct SharePlaceTests {
             #expect(done.text.contains("action=\"\(path)\"") && done.text.contains("one-time-code"))
             server.clock.advance(30_000)
             let code = TimeCodes(secret: secret).code(ofStep: TimeCodes.step(at: server.now))
-            let pass = try #require(done.attribute("name=\"pass\" value"))
-            let inside = try visitor.post(path, ["step": "code", "pass": pass, "code": code])
+            let pageToken = try #require(done.attribute("name=\"pass\" value"))
+            let inside = try visitor.post(path, ["step": "code", "pass": pageToken, "code": code])
             #expect(inside.header("Location") == path)
         }
     }
@@ -128,14 +128,14 @@ struct SharePlaceTests {
             "/share/é", "/share/\(String(repeating: "a", count: 201))",
         ])
     func others(_ path: String) {
-        #expect(SharePlace(path) == nil)
+        #expect(ShareReturnPath(path) == nil)
     }
 
     @Test("What the catalog holds of a place is looked at again before anybody is sent there")
     func kept() throws {
-        try server.reception.letters.post(
+        try server.accountUseCases.letters.post(
             .invitation, to: AddressFormat.email("noor@example.org"),
-            place: "https://evil.example/", now: server.now)
+            returnPath: "https://evil.example/", now: server.now)
         #expect(try makeAccount(browser, letterPath()).header("Location") == "/account")
     }
 }

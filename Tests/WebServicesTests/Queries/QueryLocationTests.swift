@@ -3,8 +3,8 @@ import Seeding
 import Testing
 
 /// NEAR and sorting by distance, where the globe is not a plane.
-@Suite("Places in queries")
-struct QueryPlaceTests {
+@Suite("Locations in queries")
+struct QueryLocationTests {
     private let ida: WireClient
 
     init() throws {
@@ -12,21 +12,22 @@ struct QueryPlaceTests {
         try ida.make("Shelf")
     }
 
-    private func save(_ places: [(Double, Double)]) throws {
+    private func save(_ locations: [(Double, Double)]) throws {
         let answer = try ida.modify(
-            places.enumerated().map { index, place in
+            locations.enumerated().map { index, location in
                 operation(
                     "create", "p\(index)",
                     fields:
-                        "{\"spot\":{\"value\":{\"latitude\":\(place.0),\"longitude\":\(place.1)}}}")
+                        "{\"spot\":{\"value\":{\"latitude\":\(location.0),\"longitude\":\(location.1)}}}"
+                )
             })
         guard answer.records.allSatisfy({ $0.code == nil }) else { throw WireFailure(answer.text) }
     }
 
-    private func near(_ place: (Double, Double), _ metres: Double) throws -> [Int] {
+    private func near(_ location: (Double, Double), _ metres: Double) throws -> [Int] {
         let filter = PlainFilter(
             field: "spot", comparator: "NEAR",
-            value: .place(latitude: place.0, longitude: place.1), distance: metres)
+            value: .location(latitude: location.0, longitude: location.1), distance: metres)
         return try ida.names(filters: [filter.json()]).compactMap { Int($0.dropFirst()) }.sorted()
     }
 
@@ -75,7 +76,7 @@ struct QueryPlaceTests {
     }
 
     @Test("Places at one pole are equally far, and so are those on either side of the date line")
-    func samePlaces() throws {
+    func sameLocations() throws {
         try save([(90, 120), (0, -180), (90, -60), (0, 180), (90, 0)])
         let sort = { (latitude: Int, longitude: Int) in
             "{\"fieldName\":\"spot\",\"relativeLocation\":{\"latitude\":\(latitude),\"longitude\":\(longitude)}}"
@@ -96,16 +97,16 @@ struct QueryPlaceTests {
     @Test("Circles and nearest places are found among random ones as by vectors")
     func random() throws {
         var random = SeededRandom("places")
-        var places: [(Double, Double)] = []
+        var locations: [(Double, Double)] = []
         for _ in 0..<180 {
-            let place = RandomValues.place(&random)
-            places.append((place.latitude, place.longitude))
+            let location = RandomValues.location(&random)
+            locations.append((location.latitude, location.longitude))
         }
-        try save(places)
+        try save(locations)
         for _ in 0..<100 {
-            let centre = RandomValues.place(&random)
+            let centre = RandomValues.location(&random)
             let metres = RandomValues.metres(&random)
-            let distances = places.map {
+            let distances = locations.map {
                 PlainGlobe.metres($0, (centre.latitude, centre.longitude))
             }
             guard distances.allSatisfy({ abs($0 - metres) > 1 }) else { continue }
@@ -121,27 +122,27 @@ struct QueryPlaceTests {
     )
     func sortedCircles() throws {
         var random = SeededRandom("sorted circles")
-        var places: [(Double, Double)] = []
+        var locations: [(Double, Double)] = []
         for _ in 0..<180 {
-            let place = RandomValues.place(&random)
-            places.append((place.latitude, place.longitude))
+            let location = RandomValues.location(&random)
+            locations.append((location.latitude, location.longitude))
         }
-        try save(places)
+        try save(locations)
         try ida.save("none")
         for round in 0..<60 {
-            let centre = RandomValues.place(&random)
-            let origin = round.isMultiple(of: 3) ? RandomValues.place(&random) : centre
+            let centre = RandomValues.location(&random)
+            let origin = round.isMultiple(of: 3) ? RandomValues.location(&random) : centre
             let metres = RandomValues.metres(&random)
             let ascending = random.happens(50)
             let from = { (here: (latitude: Double, longitude: Double)) in
-                places.map { PlainGlobe.metres($0, here) }
+                locations.map { PlainGlobe.metres($0, here) }
             }
             let (distances, sorted) = (from(centre), from(origin))
             guard distances.allSatisfy({ abs($0 - metres) > 1 }) else { continue }
             let inside = distances.indices.filter { distances[$0] < metres }
             let filter = PlainFilter(
                 field: "spot", comparator: "NEAR",
-                value: .place(latitude: centre.latitude, longitude: centre.longitude),
+                value: .location(latitude: centre.latitude, longitude: centre.longitude),
                 distance: metres
             ).json()
             let sort = PlainSort(field: "spot", ascending: ascending, from: origin).json

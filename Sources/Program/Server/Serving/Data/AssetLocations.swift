@@ -14,7 +14,7 @@ import Storage
 #endif
 
 /// Where the assets of each container environment are, as the settings say.
-struct AssetPlaces: Sendable {
+struct AssetLocations: Sendable {
     private let key: AssetKey?
     private let freeBytesMin: Int
     private let reserveBytes: Int
@@ -114,7 +114,7 @@ struct AssetPlaces: Sendable {
                 options, credentials: try credentials(settings.credentialsFile),
                 trust: endpoint.isSecure
                     ? try ServerTrust(authoritiesFile: settings.authoritiesFile) : nil,
-                surroundings: S3Bucket.Surroundings(
+                context: S3Bucket.Context(
                     clock: clock, random: random, pause: { usleep(UInt32(clamping: $0 * 1_000)) }))
         } catch let failure as CommandFailure {
             throw failure

@@ -3,7 +3,7 @@ import CloudKitTransport
 import Foundation
 
 /// Keeps the successors of a token that stands in a file, which nobody rewrites.
-enum KeptToken {
+enum RenewedToken {
     /// A service whose token is the last successor of the one that it was given.
     ///
     /// Successors are kept by the digest of the first: another token in the file begins anew.
