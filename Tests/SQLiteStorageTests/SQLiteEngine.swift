@@ -7,7 +7,7 @@ import StorageConformance
 import Synchronization
 
 extension Engine {
-    /// The engine of this target, in folders that are gone with their trial.
+    /// The engine of this target, in folders that are removed after their test.
     static let sqlite = Engine(name: "SQLite") { try SQLiteLocation($0) }
 
     /// One whose hashes of names meet all the time.

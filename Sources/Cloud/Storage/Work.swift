@@ -138,7 +138,7 @@ package protocol WorkQueue: AnyObject {
     func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws
 
     /// Notes what is left of work after a step; nobody holds it any more.
-    func leave(_ work: StoredWork, _ rest: WorkRest) throws
+    func leave(_ work: StoredWork, _ rest: WorkRemainder) throws
 
     /// Removes work that is done.
     func finish(_ work: StoredWork) throws
@@ -156,7 +156,7 @@ package protocol WorkQueue: AnyObject {
 }
 
 /// What is left of work after a step.
-package struct WorkRest: Sendable {
+package struct WorkRemainder: Sendable {
     /// How far the work has come; nil for as far as before.
     package var cursor: Int64?
     /// Before when it is not due; nil for when it was due before.
@@ -168,17 +168,17 @@ package struct WorkRest: Sendable {
 extension WorkQueue {
     /// Notes how far work has come after a step that succeeded.
     package func advance(_ work: StoredWork, to cursor: Int64) throws {
-        try leave(work, WorkRest(cursor: cursor))
+        try leave(work, WorkRemainder(cursor: cursor))
     }
 
     /// Leaves the rest of work for later, though nothing failed: it is not due before a moment.
     package func wait(_ work: StoredWork, until moment: Milliseconds) throws {
-        try leave(work, WorkRest(due: moment))
+        try leave(work, WorkRemainder(due: moment))
     }
 
     /// Notes that a step failed: the work is not due before a moment.
     package func postpone(_ work: StoredWork, until moment: Milliseconds) throws {
-        try leave(work, WorkRest(due: moment, isFailure: true))
+        try leave(work, WorkRemainder(due: moment, isFailure: true))
     }
 }
 

@@ -293,7 +293,7 @@ class CountingSnapshot: StoreSnapshot {
     func memberships(
         of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int, withVersions: Bool
     ) throws -> MembershipRun {
-        note("stays")
+        note("memberships")
         return try snapshot.memberships(
             of: share, in: zone, after: after, limit: limit, withVersions: withVersions)
     }

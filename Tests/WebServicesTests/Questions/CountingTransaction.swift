@@ -236,7 +236,7 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.hold(work, by: holder, until: moment)
     }
 
-    func leave(_ work: StoredWork, _ rest: WorkRest) throws {
+    func leave(_ work: StoredWork, _ rest: WorkRemainder) throws {
         note("leave")
         try transaction.leave(work, rest)
     }

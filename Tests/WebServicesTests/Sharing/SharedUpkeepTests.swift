@@ -66,7 +66,9 @@ struct SharedUpkeepTests {
         try ida.delete("share-b")
         server.clock.advance(1_000)
         try server.collect(olderThan: server.clock.now, rowsMax: 1)
-        for table in ["shares", "grants", "stays", "covered", "views", "participants"] {
+        for table in [
+            "shares", "grants", "memberships", "current_memberships", "views", "participants",
+        ] {
             #expect(try rows(table) == 0, "\(table)")
         }
         let expired = try bo.sharedChanges(after: database)
@@ -89,7 +91,9 @@ struct SharedUpkeepTests {
         #expect(try copy.page().code == "ZONE_NOT_FOUND")
         #expect(try server.problems() == [])
         try server.collect(olderThan: 0, rowsMax: 1)
-        for table in ["shares", "grants", "stays", "covered", "participants", "short_guids"] {
+        for table in [
+            "shares", "grants", "memberships", "current_memberships", "participants", "short_guids",
+        ] {
             #expect(try rows(table) == 0, "\(table)")
         }
         #expect(try bo.sharedChanges(after: database).zones[0]["deleted"].bool == true)

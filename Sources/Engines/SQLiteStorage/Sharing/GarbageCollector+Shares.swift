@@ -60,7 +60,7 @@ extension GarbageCollector {
             rowsLeft -= 1
         }
         guard rowsLeft > 0 else { return }
-        try remove("covered", "WHERE share = ?1", share)
+        try remove("current_memberships", "WHERE share = ?1", share)
         guard rowsLeft > 0 else { return }
         // Of these there are few.
         try run("DELETE FROM participants WHERE share = ?1", share)

@@ -76,7 +76,7 @@ extension SQLiteTransaction {
         }
     }
 
-    func leave(_ work: StoredWork, _ rest: WorkRest) throws {
+    func leave(_ work: StoredWork, _ rest: WorkRemainder) throws {
         let statement = try workStatements().leave
         statement.bind(work.number.value, at: 1)
         if let cursor = rest.cursor {
