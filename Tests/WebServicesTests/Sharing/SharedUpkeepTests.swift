@@ -38,7 +38,7 @@ struct SharedUpkeepTests {
         try late.catchUp()
         server.clock.advance(1_000)
         try server.collect(olderThan: server.clock.now, rowsMax: 2)
-        #expect(try rows("stays WHERE left IS NOT NULL") == 0)
+        #expect(try rows("memberships WHERE left IS NOT NULL") == 0)
         try ida.put(("b", nil))
         try late.catchUp()
         #expect(late.names == ["note"] && late.restarts == 0)
