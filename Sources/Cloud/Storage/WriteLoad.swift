@@ -41,12 +41,12 @@ package struct WriteLoad: Sendable {
     package var frees: Bool
     /// Whose turn it takes; the writes of one caller run in the order in which they were handed in.
     package var caller: WriteCaller
-    /// What it will ask for.
-    package var needs: WriteNeeds
+    /// What it will ask for; called only by an engine that fetches it.
+    package var needs: @Sendable () -> WriteNeeds
 
     package init(
         cost: Int = 1, bytes: Int = 0, frees: Bool = false, caller: WriteCaller = .server,
-        needs: WriteNeeds = WriteNeeds()
+        needs: @escaping @Sendable () -> WriteNeeds = { WriteNeeds() }
     ) {
         self.needs = needs
         self.cost = cost

@@ -15,9 +15,6 @@ package enum DestinationKind: Int64, Sendable, CaseIterable {
     case webPush = 3
     /// A webhook of the container: it hears of every change, whoever subscribed.
     case webhook = 4
-
-    /// Whether a sender carries notices there, rather than the client fetching them.
-    package var isSentTo: Bool { self != .courier }
 }
 
 /// Where notices go: a device or a browser of a user, or a webhook of the container.

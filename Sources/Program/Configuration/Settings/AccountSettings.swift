@@ -20,8 +20,8 @@ extension AccountSettings {
             .choice(
                 "accounts.signUp", \.accounts.signUp,
                 """
-                Who may make an account. "invitation": whoever has a link from `user invite`. \
-                "open": whoever has an address. "off": nobody; `user create` makes them.
+                Who may make an account. "invitation": people with a link from `user invite`. \
+                "open": everybody with an address. "off": nobody; `user create` makes them.
                 """),
             .number(
                 "accounts.passwordCostBits", \.accounts.passwordCostBits, 10...20, "bits",

@@ -48,7 +48,7 @@ extension HTTPSettings {
                     "unix, IP addresses, or ranges as ADDRESS/BITS with no bit set after BITS",
                 """
                 Peers whose X-Forwarded-For and X-Forwarded-Proto are believed. "unix": \
-                whoever comes by a Unix socket.
+                those that come by a Unix socket.
                 """),
         ])
 
@@ -62,7 +62,7 @@ extension HTTPSettings {
             "http.bodyMemoryBytesMax", \.http.bodyMemoryBytesMax, 1_048_576...1_099_511_627_776,
             "bytes",
             """
-            Memory for the bodies of all requests at work; one caller gets an eighth. Over it: \
+            Memory for the bodies of all requests; one caller gets an eighth. Over it: \
             503.
             """),
         .number(

@@ -13,7 +13,7 @@ extension MetricsSettings {
     static let section = Setting.Section(
         name: "metrics",
         documentation: """
-            Who may read /metrics: whoever reaches its own address, and with the bearer token at the \
+            Who may read /metrics: everybody who reaches its own address, and with the bearer token at the \
             others.
             """,
         settings: [
@@ -22,7 +22,7 @@ extension MetricsSettings {
                 allowed: "empty, or HOST:PORT, [IPV6]:PORT or unix:PATH",
                 check: { $0.isEmpty || ListenText.isLegal($0) },
                 """
-                Address of the metrics alone, open to whoever reaches it, without TLS. Empty: \
+                Address of the metrics alone, open to everybody who reaches it, without TLS. Empty: \
                 none.
                 """),
             .text(

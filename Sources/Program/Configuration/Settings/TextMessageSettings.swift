@@ -37,6 +37,6 @@ extension TextMessageSettings {
                 """),
             .number(
                 "textMessages.perHourMax", \.textMessages.perHourMax, 1...1_000_000, "messages",
-                "In an hour, whoever asks for them: they cost money."),
+                "In an hour, for all people together: they cost money."),
         ])
 }

@@ -156,7 +156,7 @@ package struct ModifyRecords: Sendable {
         }
         let load = WriteLoad(
             cost: operations.count, bytes: operations.reduce(0) { $0 + $1.bytes }, frees: frees,
-            caller: WriteCaller(database.caller), needs: needs)
+            caller: WriteCaller(database.caller), needs: { needs })
         let isLong = work.habits.isLong(load.caller)
         database.storage.write(load) {
             try begin(in: $0, isLong: isLong)
