@@ -194,6 +194,44 @@ final class LateEntryTests {
         try expectWhole(index, in: zone)
     }
 
+    /// Two hundred records in one write: a text that no index looks into, and a number in each of five fields.
+    private func saveBatch(
+        _ text: String, number: Int, previousBytes: Int?, in zone: StoredZone
+    ) throws -> Int {
+        let type = try type()
+        let values = (0..<5).map { ",\"n\($0)\":{\"value\":\(number),\"type\":\"INT64\"}" }.joined()
+        let body = Array(
+            "{\"fields\":{\"t\":{\"value\":\"\(text)\",\"type\":\"STRING\"}\(values)}}".utf8)
+        let names = (0..<200).compactMap { RecordName("r\($0)") }
+        try store.writeAndWait { transaction in
+            for name in names {
+                _ = try transaction.save(
+                    NewVersion(
+                        zone: zone, name: name, position: try transaction.takePosition(),
+                        previous: try transaction.head(of: name, in: zone.number),
+                        previousBytes: previousBytes ?? 0, previousIsAlive: previousBytes != nil,
+                        type: type, flags: [], body: body))
+            }
+        }
+        return body.count
+    }
+
+    @Test("Numbers of two hundred records are found at once, however long their other fields are")
+    func values() throws {
+        _ = try makeZone()
+        let (type, needs) = (try type(), (0..<5).map { IndexNeed("n\($0)", .values) })
+        try store.writeAndWait { try $0.makeIndexes(needs, ofType: type) }
+        try workOnIndexes()
+        for text in [text(60), text(700)] {
+            let zone = try makeZone("Batch \(text.count)")
+            let bytes = try saveBatch(text, number: 10_000, previousBytes: nil, in: zone)
+            #expect(try number("SELECT count(*) FROM late_entries") == 0)
+            _ = try saveBatch(text, number: 20_000, previousBytes: bytes, in: zone)
+            #expect(try number("SELECT count(*) FROM late_entries") == 0)
+            #expect(try location.problems() == [])
+        }
+    }
+
     @Test("A text in which a word changes costs the index that word")
     func difference() throws {
         let zone = try makeZone()

@@ -140,7 +140,7 @@ struct GarbageCollector {
             let isLate = try holding.contains {
                 try late.row(of: record, in: zone, $0.number) != nil
             }
-            if isLate || version.body.count > IndexBounds.directBytesMax / 8 {
+            if isLate || version.body.count > IndexBounds.directWeightMax / 8 {
                 let isLeft = try late.leave(
                     record, in: zone, to: holding, previous: [UInt8](version.body),
                     isAwaited: false)

@@ -20,8 +20,8 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     private(set) var author: ChangeAuthor?
     /// Whether `following` is another than the group's.
     private(set) var isFollowingNew = false
-    /// Bytes of bodies whose entries in indexes it has brought up to date.
-    var indexedBytes = 0
+    /// What the entries weigh that it has brought up to date in indexes.
+    var indexedWeight = 0
     /// How many changes it has noted for followers.
     var notedChanges = 0
     private(set) var sums = GroupState.Sums()
@@ -54,7 +54,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         following = group.following
         author = nil
         isFollowingNew = false
-        indexedBytes = 0
+        indexedWeight = 0
         notedChanges = 0
         sums = GroupState.Sums()
         firstTaken = nil

@@ -19,6 +19,21 @@ enum IndexEntry: Hashable {
         }
     }
 
+    /// What it costs to write all that indexes say of one record, in bytes of words: those beyond the free ones, and
+    /// as much as three words for each value.
+    static func weight(_ entries: [Set<IndexEntry>]) -> Int {
+        var (values, words) = (0, 0)
+        for entry in entries.joined() {
+            switch entry {
+            case .absent, .value, .location: values += 1
+            case .words(let text): words += text.count
+            }
+        }
+        return values * valueWeight + IndexBounds.weight(words)
+    }
+
+    private static let valueWeight = 16
+
     /// All that an index says of a record; no entry twice.
     static func entries(of record: StoredFields, for need: IndexNeed) -> Set<IndexEntry> {
         switch need.kind {

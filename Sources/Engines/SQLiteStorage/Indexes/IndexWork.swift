@@ -162,7 +162,7 @@ struct IndexWork {
         _ record: RecordNumber, in zone: ZoneNumber, _ indexes: [StoredIndex],
         _ version: StoredVersion
     ) throws -> Bool {
-        if IndexBounds.weight(version.body.count) > IndexBounds.directBytesMax / 8 { return true }
+        if IndexBounds.weight(version.body.count) > IndexBounds.directWeightMax / 8 { return true }
         return try indexes.contains {
             try writer.late.row(of: record, in: zone, $0.number) != nil
         }

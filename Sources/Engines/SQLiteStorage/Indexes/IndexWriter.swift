@@ -51,6 +51,17 @@ final class IndexWriter {
     ) throws -> Int {
         let before = previous.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
         let after = new.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
+        return try replace(before, with: after, of: record, in: zone, index, isNew: previous == nil)
+    }
+
+    /// The same, where what the index says is known.
+    ///
+    /// - Parameter isNew: whether the index has had nothing of the record.
+    @discardableResult
+    func replace(
+        _ before: Set<IndexEntry>, with after: Set<IndexEntry>, of record: RecordNumber,
+        in zone: ZoneNumber, _ index: StoredIndex, isNew: Bool
+    ) throws -> Int {
         guard before != after else { return 0 }
         guard record.value <= EntryNumber.recordMax else { throw StorageFailure.full }
         // Mostly there are those of one side alone: what new records bring, or deleted ones leave.
@@ -58,7 +69,7 @@ final class IndexWriter {
         let come = before.isEmpty ? after : after.subtracting(before)
         for entry in gone { try remove(entry, record, zone, index.number) }
         for entry in come {
-            try add(entry, record, zone, index.number, isNew: previous == nil)
+            try add(entry, record, zone, index.number, isNew: isNew)
         }
         return gone.reduce(0) { $0 + $1.rows } + come.reduce(0) { $0 + $1.rows }
     }

@@ -25,23 +25,26 @@ extension SQLiteTransaction {
         _ indexes: [StoredIndex], _ change: IndexChange, _ version: NewVersion,
         _ record: RecordNumber
     ) throws {
-        let holding = indexes.filter { $0.holds(record) }
-        guard !holding.isEmpty else { return }
-        let previous: StoredFields?
         switch change {
-        case .direct(let fields): previous = fields
         case .later(let body):
-            return try leave(
-                record, in: version.zone.number, to: holding, previous: body,
-                isAwaited: !version.flags.contains(.tombstone))
+            try leave(
+                record, in: version.zone.number, to: indexes.filter { $0.holds(record) },
+                previous: body, isAwaited: !version.flags.contains(.tombstone))
+        case .direct(let entries):
+            try write(
+                entries, of: indexes, record, in: version.zone.number,
+                isNew: !version.previousIsAlive)
         }
+    }
+
+    private func write(
+        _ entries: [IndexChange.Entries], of indexes: [StoredIndex], _ record: RecordNumber,
+        in zone: ZoneNumber, isNew: Bool
+    ) throws {
         let writer = try group.preparedIndexWriter(snapshot.connection)
-        let new =
-            try version.flags.contains(.tombstone)
-            ? nil : version.body.withUnsafeBytes { try StoredFields($0) }
-        for index in holding {
+        for (index, entries) in zip(indexes, entries) where index.holds(record) {
             try writer.replace(
-                previous, with: new, of: record, in: version.zone.number, index)
+                entries.previous, with: entries.new, of: record, in: zone, index, isNew: isNew)
         }
         if try writer.values.isDue(record, indexes: indexesOfValues) {
             try enqueue(.maintenance(.index))

@@ -3,24 +3,29 @@ import Storage
 
 /// How much of indexes a write does at once.
 enum IndexBounds {
-    /// Bytes of bodies whose entries one write brings up to date by itself, beyond `freeBytes` of each; above, the
-    /// entries are left for later.
-    static let directBytesMax = 32_768
-    /// Bytes of a body in which no index has much to find.
+    /// What the entries that one write brings up to date by itself may weigh (`IndexEntry.weight`), beyond `freeBytes`
+    /// of each record's words; above, the entries are left for later.
+    static let directWeightMax = 32_768
+    /// Bytes of a record's words that do not count, and of a body in which no index has much to find.
     static let freeBytes = 512
     /// For records whose writer has seen to it that they have few entries (`NewVersion.hasFewEntries`).
-    static let fewEntriesBytesMax = 8 * directBytesMax
+    static let fewEntriesBytesMax = 8 * directWeightMax
+    /// Bodies up to this size are looked into for what they bring to indexes; of larger ones every byte counts.
+    static let weighedBytesMax = 16_384
     /// Entries that one step of the work on what is left for later writes.
     static let stepEntriesMax = 1_024
 
-    /// What a body counts towards `directBytesMax`.
+    /// What a body counts where nobody looks into it.
     static func weight(_ bytes: Int) -> Int { max(0, bytes - freeBytes) }
 }
 
 /// How a write is to change the indexes.
 enum IndexChange {
-    /// At once, from these fields to those of the new version; nil for a record that was not there.
-    case direct(StoredFields?)
+    /// What one index says of the record so far, and from now on.
+    typealias Entries = (previous: Set<IndexEntry>, new: Set<IndexEntry>)
+
+    /// At once: of each index of the record's type, in their order.
+    case direct([Entries])
     /// Later, from a body; nil for none.
     case later([UInt8]?)
 }
@@ -29,32 +34,52 @@ enum IndexChange {
 extension SQLiteTransaction {
     /// Decides whether a write changes indexes at once, before the previous version goes.
     func indexChange(_ version: NewVersion, _ indexes: [StoredIndex]) throws -> IndexChange {
-        let isDeletion = version.flags.contains(.tombstone)
-        let weight =
-            IndexBounds.weight(isDeletion ? 0 : version.body.count)
-            + IndexBounds.weight(version.previousIsAlive ? version.previousBytes : 0)
-        let table = try group.preparedIndexWriter(snapshot.connection).late
-        let isLate =
-            try version.previous.map { previous in
-                try table.hasAny()
-                    && indexes.contains {
-                        try table.row(of: previous.record, in: version.zone.number, $0.number)
-                            != nil
-                    }
-            } ?? false
-        if !isLate, try isDirect(weight, version, isDeletion) {
-            return .direct(try previousFields(version))
+        if !(try hasLateEntries(version, indexes)),
+            let entries = try directEntries(version, indexes)
+        {
+            return .direct(entries)
         }
         return .later(try previousBody(version))
     }
 
-    private func isDirect(
-        _ weight: Int, _ version: NewVersion, _ isDeletion: Bool
-    ) throws -> Bool {
-        if version.hasFewEntries, !isDeletion { return weight <= IndexBounds.fewEntriesBytesMax }
-        guard indexedBytes + weight <= IndexBounds.directBytesMax else { return false }
-        indexedBytes += weight
-        return true
+    private func hasLateEntries(_ version: NewVersion, _ indexes: [StoredIndex]) throws -> Bool {
+        let table = try group.preparedIndexWriter(snapshot.connection).late
+        guard let previous = version.previous, try table.hasAny() else { return false }
+        return try indexes.contains {
+            try table.row(of: previous.record, in: version.zone.number, $0.number) != nil
+        }
+    }
+
+    /// The entries that a write changes at once; nil where they are too many.
+    private func directEntries(
+        _ version: NewVersion, _ indexes: [StoredIndex]
+    ) throws -> [IndexChange.Entries]? {
+        let isDeletion = version.flags.contains(.tombstone)
+        let newBytes = isDeletion ? 0 : version.body.count
+        let previousBytes = version.previousIsAlive ? version.previousBytes : 0
+        let bytes = IndexBounds.weight(newBytes) + IndexBounds.weight(previousBytes)
+        let left = IndexBounds.directWeightMax - indexedWeight
+        let hasFew = version.hasFewEntries && !isDeletion
+        if hasFew {
+            guard bytes <= IndexBounds.fewEntriesBytesMax else { return nil }
+        } else {
+            guard bytes <= left || max(newBytes, previousBytes) <= IndexBounds.weighedBytesMax
+            else { return nil }
+        }
+        let previous = try previousFields(version)
+        let new = try isDeletion ? nil : version.body.withUnsafeBytes { try StoredFields($0) }
+        let entries: [IndexChange.Entries] = indexes.map { index in
+            (
+                previous.map { IndexEntry.entries(of: $0, for: index.need) } ?? [],
+                new.map { IndexEntry.entries(of: $0, for: index.need) } ?? []
+            )
+        }
+        guard !hasFew else { return entries }
+        let weight =
+            IndexEntry.weight(entries.map(\.previous)) + IndexEntry.weight(entries.map(\.new))
+        guard weight <= left else { return nil }
+        indexedWeight += weight
+        return entries
     }
 
     private func previousBody(_ version: NewVersion) throws -> [UInt8]? {
