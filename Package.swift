@@ -94,6 +94,9 @@ let package = Package(
             "AssetStorage", in: .cloud,
             ["CChecksum", "CloudModel", "Background", "Calendar", "Cryptography", "HTTPClient"]),
         layer(
+            "Backups", in: .cloud,
+            ["CloudModel", "Storage", "AssetStorage", "Cryptography", "Files", "JSON"]),
+        layer(
             "SQLiteStorage", in: .engines,
             [
                 "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit", "SQLite",
@@ -133,6 +136,7 @@ let package = Package(
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
                 "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background", "Control",
+                "Backups",
             ]),
         layer(
             "Commands", in: .program,
@@ -150,6 +154,9 @@ let package = Package(
                 "Delivery", "CloudModel", "Storage", "Cryptography", "HTTPClient", "HTTP2Client",
                 "Network",
             ]),
+        tests(
+            of: "BackupsTests",
+            ["Backups", "AssetStorage", "Storage", "CloudModel", "Cryptography", "Seeding"]),
         tests(of: "CalendarTests", ["Calendar", "Seeding"]),
         tests(of: "BackgroundTests", ["Background", "Seeding", "Awaiting"]),
         tests(of: "NetworkTests", ["Network", "Awaiting"]),

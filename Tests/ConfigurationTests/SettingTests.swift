@@ -145,6 +145,11 @@ struct SettingTests {
             ["s3.example", "https://", "https://a/b", "ftp://a", "https://a?b"]
         ),
         "s3.region": (["us-east-1", "garage"], ["", "US", "a b", "a/b"]),
+        "backups.to": (
+            ["", "/backups", "s3://bucket", "s3://bucket/one/two"],
+            ["backups", "s3://", "s3://Bucket", "s3://bucket/", "s3://bucket/../x", "ftp://x"]
+        ),
+        "backups.keyFile": (["", "/etc/lenticular/backup.key"], ["a\0b"]),
         "s3.bucket": (["", "abc", "a.b-c0"], ["ab", "Abc", "a_b", "a/b", "a b c"]),
         "s3.prefix": (
             ["", "one/", "one/two_3.x/"], ["one", "/", "/one/", "one//two/", "../", "A/", "a b/"]

@@ -66,7 +66,7 @@ final class IndexValueTests {
         try write(numbers.map { ($0, nil) }, in: zone)
     }
 
-    /// Writes records with values; nil for a deletion. So many at a time leave nothing for later.
+    /// Writes records with values, nil for a deletion, so many at a time that nothing is left for later.
     private func write(_ new: [(Int, Int?)], in zone: StoredZone) throws {
         for start in stride(from: 0, to: new.count, by: 500) {
             try writeAtOnce(Array(new[start..<min(start + 500, new.count)]), in: zone)

@@ -41,6 +41,15 @@ struct SettingEffectTests {
             "ServerTests/Assets/AssetProcessTests.swift",
             "A key file that holds no key stops the start, and says how to make one"
         ),
+        "backups.to": (
+            "ServerTests/BackupRoundsTests.swift", "One is made at the start, restores after"
+        ),
+        "backups.everyMinutes": (
+            "ServerTests/BackupRoundsTests.swift", "One is made when it is due, and no sooner"
+        ),
+        "backups.keyFile": (
+            "ServerTests/BackupRoundsTests.swift", "shows nothing without its key"
+        ),
         "s3.endpoint": (bucket, "LENTICULAR_S3_ENDPOINT"),
         "s3.region": (bucket, "LENTICULAR_S3_REGION"),
         "s3.bucket": (bucket, "LENTICULAR_S3_BUCKET"),

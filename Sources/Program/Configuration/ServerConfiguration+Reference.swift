@@ -6,8 +6,7 @@ extension ServerConfiguration {
     package static var reference: String {
         """
         // Every setting of Lenticular with its default. A file needs only those that differ.
-        // Environment variables come after the file, options of the command line after both. The last
-        // line above each setting names its variable.
+        // Environment variables come after the file, options of the command line after both.
 
         {
         \(block(of: Setting.sections[0], "    "))}

@@ -35,6 +35,29 @@ static inline int lenticular_count_no_memory(void) {
 
 static inline int lenticular_write_error(void) { return SQLITE_IOERR_WRITE; }
 
+// The file of the database, or of its log; null where there is none. Opening either by a path instead, and closing it,
+// would take away all locks that this process has on it.
+static inline sqlite3_file *lenticular_file(sqlite3 *database, int wants_log) {
+    sqlite3_file *file = (sqlite3_file *)0;
+    sqlite3_file_control(
+        database, "main", wants_log ? SQLITE_FCNTL_JOURNAL_POINTER : SQLITE_FCNTL_FILE_POINTER, &file);
+    return file && file->pMethods ? file : (sqlite3_file *)0;
+}
+
+// Reads from either; beyond the end it gives zeros and SQLITE_IOERR_SHORT_READ.
+static inline int lenticular_read_file(
+    sqlite3 *database, int wants_log, void *bytes, int count, sqlite3_int64 offset) {
+    sqlite3_file *file = lenticular_file(database, wants_log);
+    return file ? file->pMethods->xRead(file, bytes, count, offset) : SQLITE_IOERR_READ;
+}
+
+// Bytes of either; -1 where that cannot be told.
+static inline sqlite3_int64 lenticular_file_bytes(sqlite3 *database, int wants_log) {
+    sqlite3_file *file = lenticular_file(database, wants_log);
+    sqlite3_int64 bytes = 0;
+    return file && file->pMethods->xFileSize(file, &bytes) == SQLITE_OK ? bytes : -1;
+}
+
 // The system's error of the last write that failed, to the log if there is one, else to the file; 0 for none.
 static inline int lenticular_last_write_error(sqlite3 *database, int wants_log) {
     int error = 0;

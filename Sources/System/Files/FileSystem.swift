@@ -60,6 +60,19 @@ package enum FileSystem {
         return bytes
     }
 
+    /// Reads up to so many bytes of a file from an offset on; fewer only at its end.
+    package static func contents(
+        of path: String, at offset: Int64, bytesMax: Int
+    ) throws(FileSystemFailure) -> [UInt8] {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { close(descriptor) }
+        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0,
+            let bytes = contents(of: descriptor, bytesMax: bytesMax - 1)
+        else { throw failure("read", path) }
+        return bytes
+    }
+
     /// Writes a file that is not there yet, for its owner alone.
     package static func write(_ bytes: [UInt8], toNew path: String) throws(FileSystemFailure) {
         let descriptor = try openNew(path)
@@ -98,6 +111,9 @@ package enum FileSystem {
         guard descriptor >= 0 else { throw failure("make", path) }
         return descriptor
     }
+
+    /// Closes what `openNew` has opened.
+    package static func close(_ descriptor: Int32) { _ = systemClose(descriptor) }
 
     /// Writes all of it at the end of an open file.
     ///
@@ -166,6 +182,15 @@ package enum FileSystem {
         return overflow ? .max : bytes
     }
 
+    /// How large the file system of a folder is, in bytes.
+    package static func diskBytes(at path: String) throws(FileSystemFailure) -> Int {
+        var status = statvfs()
+        guard statvfs(path, &status) == 0 else { throw failure("look at the room of", path) }
+        let (bytes, overflow) = Int(clamping: status.f_blocks).multipliedReportingOverflow(
+            by: Int(clamping: status.f_frsize))
+        return overflow ? .max : bytes
+    }
+
     /// Removes a file or folder with everything in it, if it is there; follows no links.
     package static func removeTree(_ path: String) throws(FileSystemFailure) {
         guard let kind = try kind(of: path) else { return }
@@ -213,6 +238,9 @@ package enum FileSystem {
             "cannot \(what) \(path): \(String(cString: strerror(code)))", code: code)
     }
 }
+
+/// The system's `close`, under a name that methods called `close` do not hide.
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 /// The system's `write`, under a name that methods called `write` do not hide.
 package func systemWrite(

@@ -10,9 +10,9 @@ struct S3ObjectState: Sendable, Equatable {
 }
 
 /// An object of a listing.
-struct S3ListedObject: Sendable, Equatable {
-    let key: String
-    let byteCount: Int
+package struct S3ListedObject: Sendable, Equatable {
+    package let key: String
+    package let byteCount: Int
     let modified: Milliseconds
 }
 

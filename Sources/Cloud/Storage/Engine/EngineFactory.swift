@@ -36,6 +36,15 @@ package protocol EngineFactory: Sendable {
     /// Restores the catalog from a backup, as `restore` does for a store.
     func restoreCatalog(fromBackup backup: String, into folder: String) throws
 
+    /// Restores the catalog or a store from the bytes that `StorageEngine.read` gave, as `restoreCatalog` and `restore` do.
+    ///
+    /// - Parameter write: hands on all of them in their order.
+    /// - Throws: whatever `write` throws, and `EngineFault` for bytes that are damaged or not of this version.
+    func restore(
+        _ part: EnginePart, into folder: String,
+        from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void
+    ) throws
+
     /// Puts the restored catalog in its place.
     ///
     /// This is the last step: from then on the folder has data. The caller has already moved the stores'

@@ -127,6 +127,14 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Copies the catalog, as `copy` does a store; replaces a copy that is there already.
     func copyCatalog(into folder: String) throws -> [String]
 
+    /// What stays the same as long as a part does; nil where nobody can tell without reading it.
+    func mark(of part: EnginePart) -> [UInt8]?
+
+    /// Has `body` read a part as it is at one moment; writes go on meanwhile, and no room is taken.
+    ///
+    /// - Throws: whatever `body` throws, and `EngineFault` for a part that cannot be read.
+    func read<Value>(_ part: EnginePart, _ body: (PartImage) throws -> Value) throws -> Value
+
     // MARK: Overwriting
 
     /// As `EngineStore.overwriteDeleted`, for the catalog.

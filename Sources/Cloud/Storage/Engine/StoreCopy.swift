@@ -33,3 +33,25 @@ package struct StoreCopy: Sendable {
         self.assets = assets
     }
 }
+
+/// Something that an engine copies as a whole.
+package enum EnginePart: Hashable, Sendable {
+    case catalog
+    case store(StoreKey)
+}
+
+/// A part as it is at one moment, as bytes that only its engine understands; used by one thread.
+package struct PartImage {
+    package let byteCount: Int64
+    /// Up to so many bytes from an offset on; fewer only at the end.
+    package let read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
+    /// A page of the asset files that it refers to, as `AssetRows.page`.
+    package let assets: (_ after: AssetDigest?, _ limit: Int) throws -> [AssetRow]
+
+    package init(
+        byteCount: Int64, read: @escaping (Int64, Int) throws -> [UInt8],
+        assets: @escaping (AssetDigest?, Int) throws -> [AssetRow]
+    ) {
+        (self.byteCount, self.read, self.assets) = (byteCount, read, assets)
+    }
+}

@@ -3,6 +3,12 @@ import Files
 import SQLite
 import Storage
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 // Copies, which have a data folder's own layout.
 extension SQLiteEngine {
     package func copyBytes(of key: StoreKey) -> Int64 { FileSystem.size(of: files.path(of: key)) }
@@ -11,6 +17,22 @@ extension SQLiteEngine {
         let copy = StoreFiles(folder: folder).path(of: key)
         try DatabaseCopy.make(of: files.path(of: key), at: copy)
         return StoreCopy(files: [copy], assets: StoredAssets(path: copy, isCopy: true))
+    }
+
+    package func mark(of part: EnginePart) -> [UInt8]? {
+        FileMark.mark(of: files.path(of: part))
+    }
+
+    package func read<Value>(
+        _ part: EnginePart, _ body: (PartImage) throws -> Value
+    ) throws -> Value {
+        let connection = try Connection(path: files.path(of: part), mode: .readOnly, cacheKiB: 256)
+        return try connection.image { image in
+            try body(
+                PartImage(
+                    byteCount: image.byteCount, read: { try image.read(at: $0, count: $1) },
+                    assets: { try StoredAssets.rows(connection, after: $0, limit: $1) }))
+        }
     }
 
     package func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws {
@@ -63,6 +85,21 @@ package struct SQLiteEngineFactory: EngineFactory {
         return StoredAssets(path: path, isCopy: true)
     }
 
+    package func restore(
+        _ part: EnginePart, into folder: String,
+        from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void
+    ) throws {
+        let path = StoreFiles(folder: folder).path(of: part)
+        if let folder = FileSystem.parent(of: path) { try FileSystem.makeFolder(folder) }
+        try DatabaseCopy.write(to: path, write)
+        switch part {
+        case .catalog: try DatabaseCopy.check(path, named: path, requiring: Schemas.catalog)
+        case .store:
+            try DatabaseCopy.check(path, named: path, requiring: Schemas.store)
+            try SQLiteStore.beginIncarnation(at: path, random: random)
+        }
+    }
+
     package func restoreCatalog(fromBackup backup: String, into folder: String) throws {
         try DatabaseCopy.make(
             of: StoreFiles(folder: backup).catalogPath, at: StoreFiles(folder: folder).catalogPath,
@@ -88,6 +125,23 @@ private enum DatabaseCopy {
         do { try Backup().copy(source, to: copy) } catch {
             throw FileSystemFailure("\(source) cannot be copied: \(error)")
         }
+        try check(copy, named: source, requiring: migrator)
+    }
+
+    /// Writes a file, and brings it to the disk.
+    static func write(
+        to path: String, _ write: (_ visit: ([UInt8]) throws -> Void) throws -> Void
+    ) throws {
+        let descriptor = try FileSystem.openNew(path)
+        defer { close(descriptor) }
+        try write { try FileSystem.write($0, to: descriptor, of: path) }
+        guard fsync(descriptor) == 0 else { throw FileSystemFailure("cannot write \(path)") }
+    }
+
+    /// Reads a copy through.
+    static func check(
+        _ copy: String, named source: String, requiring migrator: Migrator?
+    ) throws {
         defer { removeReadersFiles(beside: copy) }
         let problems = try Connection(path: copy, mode: .readOnly).integrityCheck()
         guard problems.isEmpty else {

@@ -20,6 +20,13 @@ struct StoreFiles: Sendable {
     var catalogPath: String { "\(folder)/\(Self.catalogName)" }
 
     /// Where a store's file is; a container has one folder, whatever its name's case.
+    func path(of part: EnginePart) -> String {
+        switch part {
+        case .catalog: catalogPath
+        case .store(let key): path(of: key)
+        }
+    }
+
     func path(of key: StoreKey) -> String { "\(location(of: key))/\(Self.storeName)" }
 
     /// The folder of an environment.

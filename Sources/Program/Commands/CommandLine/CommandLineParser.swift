@@ -58,7 +58,6 @@ package struct CommandLineParser: Sendable {
         for argument in arguments {
             guard hasCommands(under: words + [argument]) else { break }
             words.append(argument)
-            if commands.contains(where: { $0.words == words }) { break }
         }
         return (words, Array(arguments.dropFirst(words.count)))
     }

@@ -16,7 +16,9 @@ extension Command {
             action: .data { invocation, administrator in
                 let report = try administrator.perform(
                     ListAudit(
-                        since: invocation.value("since").map(time) ?? .min,
+                        since: invocation.value("since").map {
+                            try moment($0, of: "audit list: --since")
+                        } ?? .min,
                         limit: invocation.value("limit").map(limit) ?? 100))
                 let lines =
                     report.entries.map { entry in
@@ -51,13 +53,4 @@ extension Command {
         return number
     }
 
-    private static func time(_ text: String) throws -> Milliseconds {
-        let whole = text.utf8.count == 10 ? "\(text)T00:00:00Z" : text
-        guard let time = RequestDate.milliseconds(whole) else {
-            throw UsageFailure(
-                "lenticular audit list: --since takes a day such as 2026-11-21, or a time in UTC such as "
-                    + "2026-11-21T08:00:00Z")
-        }
-        return time
-    }
 }

@@ -24,13 +24,38 @@ extension Command {
                 return output
             }),
         Command(
+            "backup --verify",
+            "restore the last backup into a folder that goes again, and check it",
+            positionals: [
+                CommandPositional(
+                    "SRC", "a copy, or the folder or s3://BUCKET/PREFIX of backups", kind: .path)
+            ], isLong: true,
+            action: .local { invocation, process in
+                let configuration = try ServerConfiguration.load(for: invocation, in: process)
+                let problems = try DataFolder.verifyBackup(
+                    invocation.required("SRC"), configuration, process)
+                return outcome(
+                    problems: problems,
+                    (problems.isEmpty ? ["the backup is good"] : problems).joined(separator: "\n"))
+            }),
+        Command(
             "restore", "fill an empty data folder from a backup",
-            positionals: [CommandPositional("SRC", "the backup's folder", kind: .path)],
+            positionals: [
+                CommandPositional(
+                    "SRC", "a copy, or the folder or s3://BUCKET/PREFIX of backups", kind: .path)
+            ],
+            options: [
+                CommandOption(
+                    "at", value: "TIME",
+                    "the last backup of that time or before, such as 2026-11-21T08:00:00Z")
+            ],
             question: "Fill the data folder from the backup?", isLong: true,
             action: .local { invocation, process in
                 let configuration = try ServerConfiguration.load(for: invocation, in: process)
                 let restored = try DataFolder.restore(
-                    from: invocation.required("SRC"), configuration, process)
+                    from: invocation.required("SRC"),
+                    at: invocation.value("at").map { try moment($0, of: "restore: --at") },
+                    configuration, process)
                 let again = restored.erasedAgain
                 let lines =
                     ["restored into \(configuration.data)"]

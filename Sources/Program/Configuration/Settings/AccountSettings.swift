@@ -40,9 +40,7 @@ extension AccountSettings {
                 "accounts.guessesPerAddressMax", \.accounts.guessesPerAddressMax, 1...100_000,
                 "guesses",
                 """
-                Wrong passwords from one network address before each further one has to wait. \
-                Four times as many from an IPv6 /56, sixteen times from a /48; five for one \
-                account.
+                Wrong passwords from one network address before each further one has to wait.
                 """),
             .number(
                 "accounts.lettersMax", \.accounts.lettersMax, 1...1_000, "letters",

@@ -57,8 +57,7 @@ extension SQLiteSettings {
                 "KiB", zero: "none",
                 """
                 Memory for the places of records that were saved or looked up last, of all \
-                databases: 21 bytes each. With its place a record is found by one read instead \
-                of three.
+                databases: 21 bytes each.
                 """),
         ])
 }

@@ -31,6 +31,8 @@ package final class RunningServer: Sendable {
     private let control: ControlServer
     private let upkeep: Upkeep
     private let accountDeletions: AccountDeletions
+    /// Nil where backups are off.
+    private let backups: BackupRounds?
     private let providerRequests: ProviderRequests
     /// Carry notices of all stores.
     private let senders: NoticeSenders
@@ -47,8 +49,7 @@ package final class RunningServer: Sendable {
         let configuration = folder.configuration
         let ownKey = try Self.prepare(folder, log)
         let (books, mark) = (try configuration.phrasebooks(), try configuration.serviceMark())
-        let letters = try LetterSenders(
-            configuration, clock: folder.clock, random: folder.random)
+        let letters = try LetterSenders(configuration, clock: folder.clock, random: folder.random)
         let stores = folder.stores
         let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
@@ -95,6 +96,7 @@ package final class RunningServer: Sendable {
         folder.providerAccess.attach(providerRequests)
         accountDeletions = AccountDeletions(
             folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
+        backups = try BackupRounds.begin(folder, metrics: metrics, log: log)
         stores.observeOpening { work.begin($0, $1, $2) }
         upkeep.begin()
         carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, mark, log: log)
@@ -209,6 +211,7 @@ package final class RunningServer: Sendable {
         upkeep.stop()
         protocolResponder.noteLastUses()
         accountDeletions.stop()
+        backups?.stop()
         folder.providerAccess.attach(nil)
         providerRequests.stop()
         carrier?.stop()

@@ -97,7 +97,7 @@ struct AssetLocations: Sendable {
     }
 
     /// - Parameter isHasty: whether the start waits for what it answers, so not for long.
-    private static func bucket(
+    static func bucket(
         _ settings: S3Settings, isHasty: Bool = false, clock: Clock, random: RandomSource
     ) throws -> S3Bucket? {
         guard !settings.bucket.isEmpty else { return nil }

@@ -19,7 +19,8 @@ struct DataBackup {
     /// What may lie in a data folder that counts as empty.
     private static let ownNames: Set = [
         "lock", "control.sock", "reserve", AssetLocations.ownerName, restoringName,
-        ErasureLedger.fileName, SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName,
+        ErasureLedger.fileName, BackupTarget.ownerName, SecretKeys.fileName, SecretKeys.noteName,
+        DataFolder.auditName,
     ]
 
     /// Copies a folder's databases and assets.
@@ -85,7 +86,7 @@ struct DataBackup {
     /// - Throws: `CommandFailure` when the folder is not empty or the source is no copy,
     ///   `EngineFault`, `AssetFailure`; then nothing is left behind.
     static func restore(
-        _ source: String, into path: String, assets: AssetLocations,
+        _ source: any RestoreSource, into path: String, assets: AssetLocations,
         factory: any EngineFactory
     ) throws -> [String] {
         let restoring = restoringPath(in: path)
@@ -99,31 +100,26 @@ struct DataBackup {
         guard foreign.isEmpty else {
             throw CommandFailure("\(path) is not empty; restore takes an empty data folder")
         }
-        guard try factory.hasData(for: source) else {
-            throw CommandFailure("\(source) is no backup: it has no \(factory.words.catalog)")
-        }
+        try source.requireBackup()
         if isAgain { try FileSystem.removeTree("\(path)/\(containersName)") }
         try FileSystem.removeTree(restoring)
         do {
             try FileSystem.makeFolder(restoring)
             // First: from here on no start serves who was erased.
-            try ErasureLedger.restore(from: source, into: path)
+            try ErasureLedger(in: path).add(source.erasures())
             var problems: [String] = []
-            for key in try factory.stores(inBackup: source) {
-                let rows = try factory.restore(key, fromBackup: source, into: restoring)
-                problems += try copyAssets(
-                    of: key, rows, from: assets.backupStorage(of: key, in: source),
-                    to: assets.storage(of: key, in: restoring))
+            for key in try source.stores() {
+                problems += try source.restore(
+                    key, into: restoring, assets: assets.storage(of: key, in: restoring))
             }
-            try factory.restoreCatalog(fromBackup: source, into: restoring)
+            try source.restoreCatalog(into: restoring)
             let containers = "\(restoring)/\(containersName)"
             if try FileSystem.kind(of: containers) != nil {
                 try FileSystem.move(containers, to: "\(path)/\(containersName)")
                 try FileSystem.synchronize(path)
             }
             for name in [SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName] {
-                guard try FileSystem.copy("\(source)/\(name)", toNew: "\(restoring)/\(name)")
-                else { continue }
+                guard try source.restoreFile(name, to: "\(restoring)/\(name)") else { continue }
                 FileSystem.removeFile("\(path)/\(name)")
                 try FileSystem.move("\(restoring)/\(name)", to: "\(path)/\(name)")
             }
@@ -148,7 +144,7 @@ struct DataBackup {
     }
 
     /// Copies the files that a copied store's rows speak of, and reads each through.
-    private static func copyAssets(
+    static func copyAssets(
         of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetBlobStore,
         to copy: any AssetBlobStore, isCopied: () throws -> Void = {}
     ) throws -> [String] {

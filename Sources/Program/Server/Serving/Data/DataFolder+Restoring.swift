@@ -1,4 +1,5 @@
 import Administration
+import CloudModel
 import Configuration
 import Control
 import Files
@@ -16,11 +17,15 @@ package struct Restored {
 extension DataFolder {
     /// Fills an empty data folder, which is made where there is none, from a backup.
     ///
+    /// - Parameters:
+    ///   - source: the folder of a copy; or the folder, or the bucket, of backups that a server has made by itself.
+    ///   - moment: of the latter, the last one of that time or before is taken; nil for the last of all.
     /// - Throws: `CommandFailure`, and what the databases report; then nothing is left behind.
     package static func restore(
-        from source: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment
+        from source: String, at moment: Milliseconds? = nil, _ configuration: ServerConfiguration,
+        _ process: ProcessEnvironment
     ) throws -> Restored {
-        let problems = try restoreFiles(from: source, configuration, process)
+        let problems = try restoreFiles(from: source, at: moment, configuration, process)
         guard try !ErasureLedger(in: configuration.data).entries().isEmpty else {
             return Restored(problems: problems, erasedAgain: 0)
         }
@@ -50,10 +55,26 @@ extension DataFolder {
         return erased
     }
 
-    private static func restoreFiles(
-        from source: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment
+    static func restoreFiles(
+        from source: String, at moment: Milliseconds?, _ configuration: ServerConfiguration,
+        _ process: ProcessEnvironment
     ) throws -> [String] {
         let path = configuration.data
+        let random = process.random
+        let assets = try AssetLocations(
+            configuration, of: path, clock: process.clock, random: random)
+        let factory = configuration.engineFactory { random.bytes($0) }
+        let backups = try BackupTarget(source, configuration, clock: process.clock, random: random)
+        let found: any RestoreSource
+        if try backups.hasBackups() {
+            found = try RepositoryBackup(backups.open(), at: moment ?? .max, factory: factory)
+        } else {
+            guard moment == nil else {
+                throw CommandFailure(
+                    "--at is for backups that a server made by itself; \(source) is a copy")
+            }
+            found = PlainCopy(path: source, factory: factory, assets: assets)
+        }
         try make(path)
         defer { FolderAccess.giveToOwner(of: path) }
         let lock: FileLock
@@ -62,13 +83,8 @@ extension DataFolder {
         } catch {
             throw CommandFailure("\(path) is in use: \(error)")
         }
-        let random = process.random
         return try withExtendedLifetime(lock) {
-            try DataBackup.restore(
-                source, into: path,
-                assets: AssetLocations(
-                    configuration, of: path, clock: process.clock, random: random),
-                factory: configuration.engineFactory { random.bytes($0) })
+            try DataBackup.restore(found, into: path, assets: assets, factory: factory)
         }
     }
 }

@@ -161,6 +161,7 @@ package final class DataFolder: Sendable {
         do {
             let lock = try FileLock(path: lockPath(in: path))
             try CopyDestination.removeLeftovers(in: path)
+            try removeUnfinishedChecks(in: path)
             try requireWhole(path, factory)
             return try DataFolder(
                 path: path, configuration: configuration, limits: limits, lock: lock,

@@ -50,10 +50,12 @@ package struct ErasureLedger {
     /// All that it holds, in its order; none where there is no file.
     func entries() throws(FileSystemFailure) -> [Entry] {
         guard try FileSystem.kind(of: path) == .file else { return [] }
-        let bytes = try FileSystem.contents(of: path, bytesMax: Self.bytesMax)
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap {
-            Entry($0)
-        }
+        return Self.entries(try FileSystem.contents(of: path, bytesMax: Self.bytesMax))
+    }
+
+    /// What the lines of a ledger say.
+    static func entries(_ bytes: [UInt8]) -> [Entry] {
+        String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { Entry($0) }
     }
 
     /// Adds those that it does not hold yet; when this returns, they are on the disk.
@@ -94,12 +96,12 @@ package struct ErasureLedger {
         try ErasureLedger(in: above).add(ErasureLedger(in: backup).entries())
     }
 
-    /// Writes into a restored data folder who was erased, as the backup and the copy beside it say.
-    static func restore(from backup: String, into folder: String) throws {
-        var entries = try ErasureLedger(in: backup).entries()
-        if let above = FileSystem.parent(of: backup) {
+    /// Who was erased, as a copy and the file beside it say.
+    static func entries(besideAndIn copy: String) throws -> [Entry] {
+        var entries = try ErasureLedger(in: copy).entries()
+        if let above = FileSystem.parent(of: copy) {
             entries += try ErasureLedger(in: above).entries()
         }
-        try ErasureLedger(in: folder).add(entries)
+        return entries
     }
 }

@@ -14,6 +14,7 @@ extension ServerConfiguration {
         try LetterSenders(self, clock: process.clock, random: process.random).stop()
         _ = try AssetLocations(self, of: data, clock: process.clock, random: process.random)
         try SecretKeys.requireUsable(self)
+        _ = try BackupTarget(of: self, clock: process.clock, random: process.random)
         try OutgoingTraffic(self).stop()
     }
 

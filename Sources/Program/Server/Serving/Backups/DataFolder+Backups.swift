@@ -1,0 +1,116 @@
+import AssetStorage
+import Backups
+import CloudModel
+import Files
+import Storage
+
+/// What came of making a backup.
+package struct MadeBackup: Sendable {
+    /// A line for each asset or store that is missing or damaged.
+    package let problems: [String]
+    package let storedBytes: Int
+}
+
+/// What the parts of a data folder are called in a backup.
+enum BackupPartName {
+    static let catalog = "catalog"
+    private static let store = "store/"
+    private static let file = "file/"
+
+    static func of(_ key: StoreKey) -> String {
+        "\(store)\(key.environment.rawValue)/\(key.container.name)"
+    }
+
+    static func ofFile(_ name: String) -> String { file + name }
+
+    /// The store that a part is; nil for another part.
+    static func key(_ name: String) -> StoreKey? {
+        guard name.hasPrefix(store) else { return nil }
+        let parts = name.dropFirst(store.count).split(separator: "/", maxSplits: 1)
+        guard parts.count == 2, let environment = Environment(rawValue: String(parts[0])),
+            let container = ContainerID(String(parts[1]))
+        else { return nil }
+        return StoreKey(container, environment)
+    }
+}
+
+// Backups that share what has not changed.
+extension DataFolder {
+    /// What is copied beside the databases.
+    ///
+    /// The key of sealed secrets is not: who has it opens what a backup holds.
+    static let backedUpFiles = [auditName, SecretKeys.noteName]
+
+    /// Makes a backup, also while the folder is in use, and removes those that are not kept any longer.
+    ///
+    /// - Parameter goesOn: asked again and again; false ends it, and there is no backup.
+    /// - Throws: `BackupFailure`, `EngineFault`, and what reading or storing throws.
+    package func makeBackup(
+        in target: BackupTarget, while goesOn: @escaping @Sendable () -> Bool = { true }
+    ) throws -> MadeBackup {
+        let repository = try target.open(for: self)
+        let new = try repository.begin(at: clock.now(), version: ProgramVersion.text)
+        let missing = try stores.missing()
+        var problems = missing.map {
+            "\($0.container.name) \($0.environment.rawValue): the store is missing"
+        }
+        var copied = Set(missing)
+        // A store that is made meanwhile is in the catalog's copy, so it must be in the backup, too.
+        while true {
+            for key in try stores.existing() where copied.insert(key).inserted {
+                problems += try add(key, to: new, goesOn)
+            }
+            try add(.catalog, BackupPartName.catalog, to: new, assets: nil, goesOn)
+            if try stores.existing().allSatisfy(copied.contains) { break }
+        }
+        for name in Self.backedUpFiles { try addFile(name, to: new) }
+        let stored = try new.finish()
+        let ledger = "\(path)/\(ErasureLedger.fileName)"
+        if try FileSystem.kind(of: ledger) == .file {
+            try repository.putErasures(try FileSystem.contents(of: ledger, bytesMax: 1 << 30))
+        }
+        try repository.sweep(now: clock.now())
+        return MadeBackup(problems: problems, storedBytes: stored)
+    }
+
+    private func add(
+        _ key: StoreKey, to new: NewBackup, _ goesOn: @escaping @Sendable () -> Bool
+    ) throws -> [String] {
+        let assetStore = stores.assetStore(of: key)
+        return try assetStore.claims.withoutRemoval {
+            try add(
+                .store(key), BackupPartName.of(key), to: new,
+                assets: assetLocations.staysOutOfBackups ? nil : assetStore.storage, goesOn)
+        }.map { "\(key.container.name) \(key.environment.rawValue): \($0)" }
+    }
+
+    @discardableResult
+    private func add(
+        _ part: EnginePart, _ name: String, to new: NewBackup, assets: (any AssetBlobStore)?,
+        _ goesOn: @escaping @Sendable () -> Bool
+    ) throws -> [String] {
+        let mark = engine.mark(of: part)
+        if new.keep(name, mark: mark) { return [] }
+        return try engine.read(part) { image in
+            try new.add(
+                name, mark: mark,
+                NewBackup.Source(
+                    byteCount: image.byteCount,
+                    assets: assets.map { NewBackup.Assets(storage: $0, page: image.assets) },
+                    read: { offset, count in
+                        guard goesOn() else { throw BackupFailure("the server stops") }
+                        return try image.read(offset, count)
+                    }))
+        }
+    }
+
+    private func addFile(_ name: String, to new: NewBackup) throws {
+        let file = "\(path)/\(name)"
+        guard try FileSystem.kind(of: file) == .file else { return }
+        _ = try new.add(
+            BackupPartName.ofFile(name), mark: nil,
+            NewBackup.Source(byteCount: FileSystem.size(of: file)) { offset, count in
+                try FileSystem.contents(of: file, at: offset, bytesMax: count)
+            })
+    }
+}

@@ -1,0 +1,53 @@
+import AssetStorage
+import Backups
+import CloudModel
+import Configuration
+import Control
+import Files
+
+// Whether a backup can be restored: by restoring it.
+extension DataFolder {
+    static let verifyingPrefix = "verifying-"
+
+    /// Restores a backup into a folder of its own below the data folder, checks that, and removes it.
+    ///
+    /// - Returns: what is wrong with it, each in a line; empty when nothing is.
+    /// - Throws: `CommandFailure`, `BackupFailure`, and what restoring throws.
+    package static func verifyBackup(
+        _ source: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment
+    ) throws -> [String] {
+        let above = configuration.data
+        let isMade = try FileSystem.kind(of: above) == nil
+        if isMade { try FileSystem.makeFolder(above) }
+        let target = "\(above)/\(verifyingPrefix)\(process.random.number())"
+        var own = configuration
+        own.data = target
+        // What is checked must touch no bucket, and wants no key of this server's.
+        let hasAssets = own.s3.bucket.isEmpty || own.s3.backups == .copied
+        own.s3.bucket = ""
+        own.security.keyFile = ""
+        defer {
+            // NB: what stays goes with the next start.
+            try? FileSystem.removeTree(target)
+            // NB: an empty folder.
+            if isMade { try? FileSystem.removeTree(above) }
+        }
+        var problems = try restoreFiles(from: source, at: nil, own, process)
+        // The key that seals secrets is in no backup, and nothing that it seals is looked at.
+        FileSystem.removeFile("\(target)/\(SecretKeys.noteName)")
+        guard
+            let folder = try open(
+                target, configuration: own, process: process, onIndeterminate: { (_: String) in })
+        else { throw CommandFailure("\(target) is in use") }
+        defer { folder.close() }
+        problems += try folder.problems().filter { hasAssets || !$0.contains("missing asset") }
+        return problems
+    }
+
+    /// Removes what a process has left that ended while it checked a backup.
+    static func removeUnfinishedChecks(in folder: String) throws {
+        for name in try FileSystem.names(in: folder) where name.hasPrefix(verifyingPrefix) {
+            try FileSystem.removeTree("\(folder)/\(name)")
+        }
+    }
+}
