@@ -156,7 +156,10 @@ let package = Package(
             ]),
         tests(
             of: "BackupsTests",
-            ["Backups", "AssetStorage", "Storage", "CloudModel", "Cryptography", "Seeding"]),
+            [
+                "Backups", "AssetStorage", "Storage", "CloudModel", "Cryptography", "S3StandIn",
+                "Seeding",
+            ]),
         tests(of: "CalendarTests", ["Calendar", "Seeding"]),
         tests(of: "BackgroundTests", ["Background", "Seeding", "Awaiting"]),
         tests(of: "NetworkTests", ["Network", "Awaiting"]),

@@ -15,6 +15,13 @@ package protocol BackupObjects: Sendable {
 
     /// Removes an object, if it is there.
     func delete(_ name: String) throws
+
+    /// Removes what a process has left that ended while it stored an object; while nobody stores any.
+    func removeUnfinished() throws
+}
+
+extension BackupObjects {
+    package func removeUnfinished() throws {}
 }
 
 /// An object of a listing.

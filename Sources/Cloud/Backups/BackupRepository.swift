@@ -123,6 +123,7 @@ package final class BackupRepository: Sendable {
     ///
     /// Only between backups.
     package func sweep(now: Milliseconds) throws {
+        try objects.removeUnfinished()
         let moments = try moments()
         let kept = Retention.kept(moments, now: now)
         for moment in moments where !kept.contains(moment) {

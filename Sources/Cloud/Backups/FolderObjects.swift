@@ -71,6 +71,16 @@ package struct FolderObjects: BackupObjects {
         }
     }
 
+    package func removeUnfinished() throws {
+        guard try FileSystem.kind(of: path) == .folder else { return }
+        for folder in try [path] + FileSystem.names(in: path).map({ "\(path)/\($0)" })
+        where try FileSystem.kind(of: folder) == .folder {
+            for name in try FileSystem.names(in: folder) where name.hasSuffix(Self.unfinished) {
+                FileSystem.removeFile("\(folder)/\(name)")
+            }
+        }
+    }
+
     package func delete(_ name: String) throws {
         let file = "\(path)/\(name)"
         guard unlink(file) == 0 || errno == ENOENT else {

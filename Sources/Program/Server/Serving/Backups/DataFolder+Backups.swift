@@ -64,11 +64,11 @@ extension DataFolder {
             if try stores.existing().allSatisfy(copied.contains) { break }
         }
         for name in Self.backedUpFiles { try addFile(name, to: new) }
-        let stored = try new.finish()
         let ledger = "\(path)/\(ErasureLedger.fileName)"
         if try FileSystem.kind(of: ledger) == .file {
             try repository.putErasures(try FileSystem.contents(of: ledger, bytesMax: 1 << 30))
         }
+        let stored = try new.finish()
         try repository.sweep(now: clock.now())
         return MadeBackup(problems: problems, storedBytes: stored)
     }

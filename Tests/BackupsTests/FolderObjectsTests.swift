@@ -1,0 +1,40 @@
+import Cryptography
+import Foundation
+import Testing
+
+@testable import Backups
+
+@Suite("Backups in a folder")
+struct FolderObjectsTests {
+    @Test("What a killed process has left of an object is no object, and goes with the next backup")
+    func unfinished() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/backups-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let objects = FolderObjects(path: path)
+        let repository = try BackupRepository(
+            objects, key: BackupKey(random: .system), random: .system, owner: "me")
+        let bytes: [UInt8] = [1, 2, 3]
+        func backUp(at moment: Int64) throws {
+            let new = try repository.begin(at: moment, version: "test")
+            _ = try new.add(
+                "a", mark: nil,
+                NewBackup.Source(byteCount: 3) { offset, _ in Array(bytes[Int(offset)...]) })
+            _ = try new.finish()
+            try repository.sweep(now: moment)
+        }
+        try backUp(at: 1_800_000_000_000)
+        let left = [
+            path + "/packs/1-0.unfinished", path + "/backups/000001800000000001.unfinished",
+        ]
+        for file in left { try Data([1]).write(to: URL(fileURLWithPath: file)) }
+        #expect(try repository.moments().count == 1)
+        #expect(try objects.list("packs/").count == 1)
+        try backUp(at: 1_800_000_060_000)
+        for file in left { #expect(!FileManager.default.fileExists(atPath: file)) }
+        var found: [UInt8] = []
+        try repository.contents(of: #require(try repository.last())).read("a") { found += $0 }
+        #expect(found == bytes)
+        let mode = try FileManager.default.attributesOfItem(atPath: path + "/lenticular-backups")
+        #expect(mode[.posixPermissions] as? Int == 0o600)
+    }
+}
