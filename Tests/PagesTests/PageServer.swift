@@ -204,7 +204,7 @@ struct Shown {
 final class Browser {
     private let server: PageServer
     private var responder: PagesResponder
-    private(set) var cookies: [String: String] = [:]
+    var cookies: [String: String] = [:]
     private(set) var last: Shown?
     var client = "192.0.2.7"
     var agent = "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0"

@@ -86,6 +86,39 @@ struct PasswordLaneTests {
         for arrival in waiting { #expect([403, 429].contains(try arrival.wait().status)) }
     }
 
+    @Test(
+        "While strangers' guesses fill their lane, who has signed in at a browser before gets in there"
+    )
+    func known() throws {
+        try server.user()
+        let known = Browser(server)
+        try known.get("/sign-in")
+        try known.signIn("/sign-in")
+        known.cookies = known.cookies.filter { !$0.key.contains("session") }
+        let stranger = Browser(server)
+        try stranger.get(path)
+        links.hold()
+        defer { links.open() }
+        var waiting = [try guess(stranger, from: "192.0.2.1")]
+        #expect(links.asked.wait(timeout: .now() + 60) == .success)
+        for number in 0..<32 {
+            waiting.append(try guess(stranger, from: "198.51.100.\(number / 4)"))
+        }
+        // The right password of somebody whose browser nobody knows has to come again.
+        let new = Browser(server)
+        try new.get("/sign-in")
+        #expect(try new.signIn("/sign-in").status == 503)
+        try known.get("/sign-in")
+        #expect(try known.signIn("/sign-in").status == 303)
+        // A browser is known for its own account alone.
+        known.cookies = known.cookies.filter { !$0.key.contains("session") }
+        try server.user("ben@example.org")
+        try known.get("/sign-in")
+        #expect(try known.signIn("/sign-in", "ben@example.org").status == 503)
+        links.open()
+        for arrival in waiting { _ = try arrival.wait() }
+    }
+
     @Test("A /48 has as many places in the queue as one address")
     func prefixes() throws {
         let browser = Browser(server)

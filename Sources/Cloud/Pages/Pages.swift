@@ -66,6 +66,22 @@ struct Pages: Sendable {
         ) { request in try speaking(to: request) { try work(request) } }
     }
 
+    /// Whether a request comes from a browser in which somebody has signed in before, as far as it says so itself.
+    func mayBeKnown(_ request: PageRequest) -> Bool {
+        request.cookies[.device] != nil || request.cookies[.session] != nil
+    }
+
+    /// The account that a form is about, where its browser is signed in or has been before; nil for a stranger.
+    func knownAccount(_ request: PageRequest) throws -> AccountID? {
+        if let typed = request.form.filled("address") {
+            // Whoever is signed in and types another's address is a stranger.
+            return try accountUseCases.signIn.account(
+                knownAt: request.cookies[.device], typed: typed)
+        }
+        return try accountUseCases.sessions.find(request.cookies[.session], now: request.now)?
+            .account.id
+    }
+
     /// Makes a page in the language that the person chose or that their browser names.
     func speaking<Outcome>(
         to request: PageRequest, _ body: () throws -> Outcome

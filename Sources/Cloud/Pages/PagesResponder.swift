@@ -22,13 +22,17 @@ package struct PageObservation: Sendable {
 ///
 /// Threads of its own make the pages, and callers take turns. What hashes a password takes long, whether it is
 /// right or wrong. It has a lane of its own, with one thread and a short queue that refuses what comes on top,
-/// so that guesses cannot hold up event loops, apps or other pages.
+/// so that guesses cannot hold up event loops, apps or other pages. People at a browser in which they have signed in
+/// before have another one: a flood of guesses does not keep them out.
 package final class PagesResponder: Sendable {
     private static let bodyBytesMax = 65_536
     /// Requests that wait for their password to be hashed, each for some 0.2 s: one more is told to come again.
     private static let passwordsWaitingMax = 32
     /// Of those, from one widest block of addresses.
     private static let passwordsWaitingPerBlockMax = 4
+    /// Requests of people whose browser is known, in a queue of their own; and of one account.
+    private static let knownPasswordsWaitingMax = 32
+    private static let knownPasswordsWaitingPerAccountMax = 2
 
     private let pages: Pages
     private let clock: Clock
@@ -36,6 +40,7 @@ package final class PagesResponder: Sendable {
     private let observe: @Sendable (PageObservation) -> Void
     private let workers: WorkPool<String>
     private let passwords: WorkPool<String>
+    private let knownPasswords: WorkPool<AccountID>
 
     /// - Parameters:
     ///   - shares: what share pages know of links; nil where nothing is shared.
@@ -62,6 +67,9 @@ package final class PagesResponder: Sendable {
         (options.shortThreads, options.waitingMax) = (1, Self.passwordsWaitingMax)
         options.waitingPerPrincipalMax = Self.passwordsWaitingPerBlockMax
         passwords = WorkPool(name: "passwords", options)
+        options.waitingMax = Self.knownPasswordsWaitingMax
+        options.waitingPerPrincipalMax = Self.knownPasswordsWaitingPerAccountMax
+        knownPasswords = WorkPool(name: "known passwords", options)
     }
 
     /// Whether an address is a page's.
@@ -135,12 +143,39 @@ package final class PagesResponder: Sendable {
         if found.isFixed { return work() }
         do throws(WorkRefusal) {
             if found.action?.hashesPassword == true {
-                try passwords.submit(.short, for: page.client?.widest ?? Self.proxy, work)
+                try submitPassword(of: page, work) { [self] in
+                    finish(busy(page, $0), found.page.rawValue)
+                }
             } else {
                 try workers.submit(.short, for: page.client?.blocks[0] ?? Self.proxy, work)
             }
         } catch {
             finish(busy(page, error), found.page.rawValue)
+        }
+    }
+
+    /// Has a password hashed: at once in line for strangers, for others once a page's thread has seen who they are.
+    ///
+    /// - Parameter refuse: told of a refusal that comes later.
+    private func submitPassword(
+        of page: PageRequest, _ work: @escaping @Sendable () -> Void,
+        refuse: @escaping @Sendable (WorkRefusal) -> Void
+    ) throws(WorkRefusal) {
+        let strangers = page.client?.widest ?? Self.proxy
+        guard pages.mayBeKnown(page) else {
+            return try passwords.submit(.short, for: strangers, work)
+        }
+        try workers.submit(.short, for: page.client?.blocks[0] ?? Self.proxy) { [self] in
+            do throws(WorkRefusal) {
+                // NB: who cannot be looked up waits with strangers.
+                if let account = try? pages.knownAccount(page) {
+                    try knownPasswords.submit(.short, for: account, work)
+                } else {
+                    try passwords.submit(.short, for: strangers, work)
+                }
+            } catch {
+                refuse(error)
+            }
         }
     }
 

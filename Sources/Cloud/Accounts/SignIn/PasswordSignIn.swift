@@ -54,6 +54,17 @@ package struct PasswordSignIn: Sendable {
         self.failed = failed
     }
 
+    /// The account that somebody wants to sign in to, where it has signed in at their browser before; nil for a stranger.
+    ///
+    /// - Throws: what the catalog reports.
+    package func account(knownAt device: String?, typed text: String) throws -> AccountID? {
+        // NB: a text that is not an address belongs to no account.
+        guard let device, let address = try? AddressFormat.any(text) else { return nil }
+        let account = try catalog.account(verified: address)
+        // As much work for an address that nobody has.
+        return devices.name(in: device, of: account?.id) == nil ? nil : account?.id
+    }
+
     /// Compares; blocks for as long as a password takes, so never on an event loop.
     ///
     /// - Throws: what the catalog reports.
