@@ -172,6 +172,34 @@ final class BackupRepositoryTests {
         #expect(try Set(objects.list("packs/").map(\.name)) == needed)
     }
 
+    @Test("What a run that was cut off has stored is gone before the next one stores anything")
+    func cutOff() throws {
+        let repository = try repository()
+        files = ["a": randomBytes(40 << 20)]
+        objects.allow(changes: 2)
+        #expect(throws: ObjectsInMemory.Killed.self) { try self.back(up: repository) }
+        objects.allow(changes: .max)
+        #expect(try objects.list("packs/").count == 2)
+        _ = try repository.begin(at: now, version: "test")
+        #expect(try objects.list("packs/").isEmpty)
+    }
+
+    @Test("A run that is to end ends before the next piece, and there is no backup")
+    func stopped() throws {
+        let repository = try repository()
+        let isOver = Mutex(false)
+        let new = try repository.begin(at: now, version: "test") { isOver.withLock { !$0 } }
+        #expect(throws: BackupFailure.self) {
+            _ = try new.add(
+                "a", mark: nil,
+                NewBackup.Source(byteCount: 10 << 20) { offset, count in
+                    isOver.withLock { $0 = offset > 0 }
+                    return [UInt8](repeating: 1, count: count)
+                })
+        }
+        #expect(try repository.moments().isEmpty)
+    }
+
     @Test("A sealed backup shows nothing of what it holds, and opens by its key alone")
     func sealed() throws {
         let secret = Array("a record that nobody may read".utf8)

@@ -41,6 +41,9 @@ package struct BackupFailure: Error, Sendable, Equatable, CustomStringConvertibl
 
     package init(_ description: String) { self.description = description }
 
+    /// Whoever wanted it wants it no longer.
+    static let stopped = BackupFailure("the server stops")
+
     static func damaged(_ what: String) -> BackupFailure {
         BackupFailure("the backup is damaged: \(what)")
     }

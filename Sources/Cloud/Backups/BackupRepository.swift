@@ -107,16 +107,23 @@ package final class BackupRepository: Sendable {
         return try BackupManifest(plain)
     }
 
-    /// Begins a backup.
+    /// Begins a backup, and removes what earlier ones that were cut off have left: that may be what fills the disk.
     ///
-    /// - Parameter version: of the server.
-    package func begin(at moment: Milliseconds, version: String) throws -> NewBackup {
+    /// - Parameters:
+    ///   - version: of the server.
+    ///   - goesOn: asked before each piece; false ends it, and there is no backup.
+    package func begin(
+        at moment: Milliseconds, version: String,
+        while goesOn: @escaping @Sendable () -> Bool = { true }
+    ) throws -> NewBackup {
+        try sweep(now: moment)
         let previous = try last()
         // One a millisecond; a clock that was set back makes none that is older than the last.
         let moment = max(moment, (previous?.moment ?? 0) + 1)
         return try NewBackup(
             objects, key, moment: moment, version: version, previous: previous,
-            run: "\(Self.name(of: moment))-\(Hexadecimal.encode(random.bytes(4)))")
+            run: "\(Self.name(of: moment))-\(Hexadecimal.encode(random.bytes(4)))",
+            while: goesOn)
     }
 
     /// Removes the backups that are not kept any longer, and the packs that no backup needs.
@@ -178,8 +185,12 @@ extension BackupRepository {
     }
 
     /// Reads a backup.
-    package func contents(of manifest: BackupManifest) -> BackupContents {
-        BackupContents(manifest, PackReader(objects: objects, key: key))
+    ///
+    /// - Parameter goesOn: asked before each request; false ends it.
+    package func contents(
+        of manifest: BackupManifest, while goesOn: @escaping @Sendable () -> Bool = { true }
+    ) -> BackupContents {
+        BackupContents(manifest, PackReader(objects: objects, key: key, goesOn: goesOn))
     }
 
     /// A moment as a name; later ones follow in the order of names.

@@ -46,6 +46,8 @@ package final class NewBackup {
     private let key: BackupKey
     let packs: PackWriter
     let reader: PackReader
+    /// Asked before each piece; false ends it, and there is no backup.
+    private let goesOn: @Sendable () -> Bool
     /// Packs of which so little is in use that what is, is stored again, so that they can go.
     private let sparse: Set<String>
     private var parts: [BackupManifest.Part] = []
@@ -54,13 +56,14 @@ package final class NewBackup {
 
     init(
         _ objects: any BackupObjects, _ key: BackupKey, moment: Milliseconds, version: String,
-        previous: BackupManifest?, run: String
+        previous: BackupManifest?, run: String, while goesOn: @escaping @Sendable () -> Bool
     ) throws {
         self.objects = objects
         self.key = key
         self.moment = moment
         self.version = version
         self.previous = previous
+        self.goesOn = goesOn
         packs = PackWriter(objects, key, run: run)
         reader = PackReader(objects: objects, key: key)
         let used = previous?.packs ?? [:]
@@ -150,6 +153,7 @@ package final class NewBackup {
     private func store(
         _ bytes: [UInt8], unless known: PieceReference? = nil
     ) throws -> PieceReference {
+        guard goesOn() else { throw BackupFailure.stopped }
         let digest = key.digest(bytes)
         if let known, known.digest == digest, !sparse.contains(known.pack) { return use(known) }
         return use(try packs.add(bytes, digest))

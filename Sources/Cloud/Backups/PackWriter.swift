@@ -48,6 +48,8 @@ struct PackReader {
 
     let objects: any BackupObjects
     let key: BackupKey
+    /// Asked before each request; false ends the work.
+    var goesOn: @Sendable () -> Bool = { true }
 
     /// The contents of pieces, one after the other; each is what its digest says.
     ///
@@ -79,6 +81,7 @@ struct PackReader {
         _ references: [PieceReference], _ stretch: Range<Int>, of pack: String,
         _ visit: ([UInt8]) throws -> Void
     ) throws {
+        guard goesOn() else { throw BackupFailure.stopped }
         guard let bytes = try objects.read(PackWriter.prefix + pack, stretch) else {
             throw BackupFailure.damaged("pack \(pack) is missing")
         }

@@ -58,6 +58,7 @@ package final class DatabaseImage {
                 location == nil ? .database : .log, location ?? page * size, count: pageBytes)
         }
         let skipped = Int(offset % size)
+        if skipped == 0, bytes.count == Int(end - offset) { return bytes }
         return Array(bytes[skipped..<skipped + Int(end - offset)])
     }
 

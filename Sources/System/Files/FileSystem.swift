@@ -112,8 +112,17 @@ package enum FileSystem {
         return descriptor
     }
 
-    /// Closes what `openNew` has opened.
-    package static func close(_ descriptor: Int32) { _ = systemClose(descriptor) }
+    /// Writes a file that is not there yet, piece by piece, and brings it to the disk.
+    ///
+    /// - Throws: whatever `body` throws; then what was written so far stays.
+    package static func write(
+        toNew path: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void
+    ) throws {
+        let descriptor = try openNew(path)
+        defer { close(descriptor) }
+        try body { try write($0, to: descriptor, of: path) }
+        if fsync(descriptor) != 0 { throw failure("write", path) }
+    }
 
     /// Writes all of it at the end of an open file.
     ///
@@ -175,21 +184,30 @@ package enum FileSystem {
 
     /// Bytes that may still be written to the file system of a folder.
     package static func freeBytes(at path: String) throws(FileSystemFailure) -> Int {
-        var status = statvfs()
-        guard statvfs(path, &status) == 0 else { throw failure("look at the room of", path) }
-        let (bytes, overflow) = Int(clamping: status.f_bavail).multipliedReportingOverflow(
-            by: Int(clamping: status.f_frsize))
-        return overflow ? .max : bytes
+        let status = try room(at: path)
+        return bytes(status.f_bavail, status)
     }
 
     /// How large the file system of a folder is, in bytes.
     package static func diskBytes(at path: String) throws(FileSystemFailure) -> Int {
+        let status = try room(at: path)
+        return bytes(status.f_blocks, status)
+    }
+
+    private static func room(at path: String) throws(FileSystemFailure) -> statvfs {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw failure("look at the room of", path) }
-        let (bytes, overflow) = Int(clamping: status.f_blocks).multipliedReportingOverflow(
+        return status
+    }
+
+    private static func bytes(_ blocks: some BinaryInteger, _ status: statvfs) -> Int {
+        let (bytes, overflow) = Int(clamping: blocks).multipliedReportingOverflow(
             by: Int(clamping: status.f_frsize))
         return overflow ? .max : bytes
     }
+
+    /// Removes a folder, unless there is something in it.
+    package static func removeEmptyFolder(_ path: String) { rmdir(path) }
 
     /// Removes a file or folder with everything in it, if it is there; follows no links.
     package static func removeTree(_ path: String) throws(FileSystemFailure) {
@@ -238,9 +256,6 @@ package enum FileSystem {
             "cannot \(what) \(path): \(String(cString: strerror(code)))", code: code)
     }
 }
-
-/// The system's `close`, under a name that methods called `close` do not hide.
-private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
 /// The system's `write`, under a name that methods called `write` do not hide.
 package func systemWrite(

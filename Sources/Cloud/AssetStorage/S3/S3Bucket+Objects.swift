@@ -20,9 +20,10 @@ extension S3Bucket {
             range = 0..<state.byteCount
         }
         guard !range.isEmpty else { return [] }
-        guard range.count <= bytesMax, let response = try read(key, range, tag: nil) else {
-            return nil
+        guard range.count <= bytesMax else {
+            throw .system(call: "S3 GET", reason: "an object is longer than \(bytesMax) bytes")
         }
+        guard let response = try read(key, range, tag: nil) else { return nil }
         do throws(ClientFailure) {
             let bytes = try response.readAll(bytesMax: range.count)
             guard bytes.count == range.count else { throw .malformed("too short") }

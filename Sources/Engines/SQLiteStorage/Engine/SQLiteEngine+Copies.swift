@@ -3,12 +3,6 @@ import Files
 import SQLite
 import Storage
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 // Copies, which have a data folder's own layout.
 extension SQLiteEngine {
     package func copyBytes(of key: StoreKey) -> Int64 { FileSystem.size(of: files.path(of: key)) }
@@ -91,7 +85,7 @@ package struct SQLiteEngineFactory: EngineFactory {
     ) throws {
         let path = StoreFiles(folder: folder).path(of: part)
         if let folder = FileSystem.parent(of: path) { try FileSystem.makeFolder(folder) }
-        try DatabaseCopy.write(to: path, write)
+        try FileSystem.write(toNew: path) { try write($0) }
         switch part {
         case .catalog: try DatabaseCopy.check(path, named: path, requiring: Schemas.catalog)
         case .store:
@@ -126,16 +120,6 @@ private enum DatabaseCopy {
             throw FileSystemFailure("\(source) cannot be copied: \(error)")
         }
         try check(copy, named: source, requiring: migrator)
-    }
-
-    /// Writes a file, and brings it to the disk.
-    static func write(
-        to path: String, _ write: (_ visit: ([UInt8]) throws -> Void) throws -> Void
-    ) throws {
-        let descriptor = try FileSystem.openNew(path)
-        defer { close(descriptor) }
-        try write { try FileSystem.write($0, to: descriptor, of: path) }
-        guard fsync(descriptor) == 0 else { throw FileSystemFailure("cannot write \(path)") }
     }
 
     /// Reads a copy through.

@@ -19,7 +19,6 @@ struct StoreFiles: Sendable {
 
     var catalogPath: String { "\(folder)/\(Self.catalogName)" }
 
-    /// Where a store's file is; a container has one folder, whatever its name's case.
     func path(of part: EnginePart) -> String {
         switch part {
         case .catalog: catalogPath
@@ -27,6 +26,7 @@ struct StoreFiles: Sendable {
         }
     }
 
+    /// Where a store's file is; a container has one folder, whatever its name's case.
     func path(of key: StoreKey) -> String { "\(location(of: key))/\(Self.storeName)" }
 
     /// The folder of an environment.

@@ -1,5 +1,8 @@
 /// Backups that the server makes by itself; off where `to` is empty.
 package struct BackupSettings: Sendable, Equatable {
+    /// How a bucket is told from a folder.
+    package static let bucketStart = "s3://"
+
     package var to = ""
     package var everyMinutes = 60
     /// Empty for backups that are not sealed.
@@ -25,8 +28,9 @@ extension BackupSettings {
 
     private static func isTarget(_ text: String) -> Bool {
         if text.isEmpty || text.hasPrefix("/") { return true }
-        guard text.hasPrefix("s3://") else { return false }
-        let parts = text.dropFirst(5).split(separator: "/", omittingEmptySubsequences: false)
+        guard text.hasPrefix(bucketStart) else { return false }
+        let parts = text.dropFirst(bucketStart.count).split(
+            separator: "/", omittingEmptySubsequences: false)
         return parts.allSatisfy { part in
             !part.isEmpty && part != "." && part != ".."
                 && part.utf8.allSatisfy { byte in

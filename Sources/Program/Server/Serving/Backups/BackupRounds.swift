@@ -30,7 +30,7 @@ final class BackupRounds: Sendable {
     private let runner: Runner
     private let current = Mutex(State())
     // Touched in looks only.
-    private nonisolated(unsafe) var hasLooked = false
+    private nonisolated(unsafe) var opened: BackupRepository?
 
     var state: State { current.withLock { $0 } }
 
@@ -74,23 +74,29 @@ final class BackupRounds: Sendable {
 
     private func look() throws -> Runner.Next {
         do {
-            if !hasLooked {
-                let repository = try target.open(for: folder)
-                let (last, verified) = (try repository.moments().last, try repository.verified())
-                current.withLock { ($0.lastGood, $0.verified) = (last, verified) }
-                hasLooked = true
-            }
+            let repository = try repository()
             let wait = untilDue()
             guard wait <= 0 else { return .later(milliseconds: wait) }
-            try make()
+            try make(in: repository)
+            if isCheckDue() { check(repository) }
         } catch {
             guard !runner.isStopped else { return .never }
             current.withLock { $0.failures += 1 }
             throw error
         }
-        if isCheckDue() { check() }
         return .later(milliseconds: max(1, untilDue()))
     }
+
+    private func repository() throws -> BackupRepository {
+        if let opened { return opened }
+        let repository = try target.open(for: folder)
+        let (last, verified) = (try repository.moments().last, try repository.verified())
+        current.withLock { ($0.lastGood, $0.verified) = (last, verified) }
+        opened = repository
+        return repository
+    }
+
+    private var goesOn: @Sendable () -> Bool { { [runner] in !runner.isStopped } }
 
     private func untilDue() -> Milliseconds {
         guard let last = state.lastGood else { return 0 }
@@ -100,9 +106,9 @@ final class BackupRounds: Sendable {
         return last > now ? 0 : last + each - now
     }
 
-    private func make() throws {
+    private func make(in repository: BackupRepository) throws {
         let began = folder.clock.now()
-        let made = try folder.makeBackup(in: target) { [runner] in !runner.isStopped }
+        let made = try folder.makeBackup(in: repository, while: goesOn)
         let took = folder.clock.now() - began
         current.withLock {
             ($0.lastGood, $0.lastStoredBytes, $0.lastMilliseconds) = (began, made.storedBytes, took)
@@ -123,16 +129,16 @@ final class BackupRounds: Sendable {
         return state.verified.map { $0 + Self.week <= folder.clock.now() } ?? true
     }
 
-    private func check() {
+    private func check(_ repository: BackupRepository) {
         do {
-            let repository = try target.open()
             guard try hasRoom(for: repository) else {
                 current.withLock { $0.isCheckSkipped = true }
                 return log.warning(
                     "the last backup was not checked: a restored copy would leave less than a fifth of the disk"
                 )
             }
-            let problems = try DataFolder.verifyBackup(target.name, folder.configuration, process)
+            let problems = try DataFolder.verifyBackup(
+                target.name, folder.configuration, process, while: goesOn)
             let now = folder.clock.now()
             current.withLock { $0.isCheckSkipped = false }
             guard problems.isEmpty else {

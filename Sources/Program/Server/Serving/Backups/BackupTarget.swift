@@ -13,9 +13,7 @@ import Files
 
 /// Where backups are kept and by which key they are sealed, as the settings say.
 package struct BackupTarget: Sendable {
-    private static let bucketStart = "s3://"
-
-    /// The file that names a data folder, in it.
+    /// The file with the data folder's name for itself: no two servers make backups in one place.
     static let ownerName = "backup-owner"
 
     package let name: String
@@ -31,11 +29,12 @@ package struct BackupTarget: Sendable {
         self.name = name
         self.random = random
         key = try Self.key(configuration.backups.keyFile, random)
-        guard name.hasPrefix(Self.bucketStart) else {
+        guard name.hasPrefix(BackupSettings.bucketStart) else {
             objects = FolderObjects(path: name)
             return
         }
-        let parts = name.dropFirst(Self.bucketStart.count).split(separator: "/", maxSplits: 1)
+        let parts = name.dropFirst(BackupSettings.bucketStart.count).split(
+            separator: "/", maxSplits: 1)
         var settings = configuration.s3
         settings.bucket = parts.first.map { String($0) } ?? ""
         guard
@@ -67,17 +66,18 @@ package struct BackupTarget: Sendable {
     /// Opens the backups of a data folder, or begins them.
     func open(for folder: DataFolder) throws -> BackupRepository {
         try BackupRepository(
-            objects, key: key, random: random, owner: BackupOwner.name(of: folder.path, random))
+            objects, key: key, random: random,
+            owner: FolderName.read(Self.ownerName, in: folder.path, random))
     }
 
     /// Whether there are backups, rather than a copy made by `backup DEST`.
     func hasBackups() throws -> Bool {
-        try name.hasPrefix(Self.bucketStart) || BackupRepository.isThere(objects)
+        try name.hasPrefix(BackupSettings.bucketStart) || BackupRepository.isThere(objects)
     }
 
     /// Whether a disk that fails takes the data and the backups with it.
     func isOnDisk(of path: String) -> Bool {
-        guard !name.hasPrefix(Self.bucketStart) else { return false }
+        guard !name.hasPrefix(BackupSettings.bucketStart) else { return false }
         var (data, backups) = (stat(), stat())
         var folder = name
         while stat(folder, &backups) != 0 {
@@ -89,32 +89,10 @@ package struct BackupTarget: Sendable {
 
     private static func key(_ path: String, _ random: RandomSource) throws -> BackupKey {
         guard !path.isEmpty else { return BackupKey(random: random) }
-        let text = try FileSystem.contents(of: path, bytesMax: 1_024).filter {
-            ![0x0A, 0x0D, 0x20].contains($0)
-        }
-        guard let bytes = Hexadecimal.decode(text), let key = BackupKey(bytes, random: random)
-        else {
-            throw CommandFailure(
-                "backups.keyFile: \(path) does not hold 64 lower-case hexadecimal digits; make one with: "
-                    + "openssl rand -hex 32")
+        let bytes = try KeyFile.bytes(of: path, named: "backups.keyFile")
+        guard let key = BackupKey(bytes, random: random) else {
+            throw BackupFailure("the system's cryptography fails")
         }
         return key
-    }
-}
-
-/// Names a data folder, so that no two servers make backups in one place.
-///
-/// No backup has the name: a restored folder is
-/// another one.
-private enum BackupOwner {
-    static func name(of folder: String, _ random: RandomSource) throws -> String {
-        let path = "\(folder)/\(BackupTarget.ownerName)"
-        if try FileSystem.kind(of: path) == nil {
-            try FileSystem.write(
-                Array("\(Hexadecimal.encode(random.bytes(16)))\n".utf8), toNew: path)
-            try FileSystem.synchronize(folder)
-        }
-        return String(decoding: try FileSystem.contents(of: path, bytesMax: 64), as: UTF8.self)
-            .filter { !$0.isWhitespace }
     }
 }

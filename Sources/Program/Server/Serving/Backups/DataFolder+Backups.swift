@@ -46,10 +46,10 @@ extension DataFolder {
     /// - Parameter goesOn: asked again and again; false ends it, and there is no backup.
     /// - Throws: `BackupFailure`, `EngineFault`, and what reading or storing throws.
     package func makeBackup(
-        in target: BackupTarget, while goesOn: @escaping @Sendable () -> Bool = { true }
+        in repository: BackupRepository, while goesOn: @escaping @Sendable () -> Bool
     ) throws -> MadeBackup {
-        let repository = try target.open(for: self)
-        let new = try repository.begin(at: clock.now(), version: ProgramVersion.text)
+        let new = try repository.begin(
+            at: clock.now(), version: ProgramVersion.text, while: goesOn)
         let missing = try stores.missing()
         var problems = missing.map {
             "\($0.container.name) \($0.environment.rawValue): the store is missing"
@@ -58,9 +58,9 @@ extension DataFolder {
         // A store that is made meanwhile is in the catalog's copy, so it must be in the backup, too.
         while true {
             for key in try stores.existing() where copied.insert(key).inserted {
-                problems += try add(key, to: new, goesOn)
+                problems += try add(key, to: new)
             }
-            try add(.catalog, BackupPartName.catalog, to: new, assets: nil, goesOn)
+            try add(.catalog, BackupPartName.catalog, to: new, assets: nil)
             if try stores.existing().allSatisfy(copied.contains) { break }
         }
         for name in Self.backedUpFiles { try addFile(name, to: new) }
@@ -73,21 +73,18 @@ extension DataFolder {
         return MadeBackup(problems: problems, storedBytes: stored)
     }
 
-    private func add(
-        _ key: StoreKey, to new: NewBackup, _ goesOn: @escaping @Sendable () -> Bool
-    ) throws -> [String] {
+    private func add(_ key: StoreKey, to new: NewBackup) throws -> [String] {
         let assetStore = stores.assetStore(of: key)
         return try assetStore.claims.withoutRemoval {
             try add(
                 .store(key), BackupPartName.of(key), to: new,
-                assets: assetLocations.staysOutOfBackups ? nil : assetStore.storage, goesOn)
+                assets: assetLocations.staysOutOfBackups ? nil : assetStore.storage)
         }.map { "\(key.container.name) \(key.environment.rawValue): \($0)" }
     }
 
     @discardableResult
     private func add(
-        _ part: EnginePart, _ name: String, to new: NewBackup, assets: (any AssetBlobStore)?,
-        _ goesOn: @escaping @Sendable () -> Bool
+        _ part: EnginePart, _ name: String, to new: NewBackup, assets: (any AssetBlobStore)?
     ) throws -> [String] {
         let mark = engine.mark(of: part)
         if new.keep(name, mark: mark) { return [] }
@@ -97,10 +94,7 @@ extension DataFolder {
                 NewBackup.Source(
                     byteCount: image.byteCount,
                     assets: assets.map { NewBackup.Assets(storage: $0, page: image.assets) },
-                    read: { offset, count in
-                        guard goesOn() else { throw BackupFailure("the server stops") }
-                        return try image.read(offset, count)
-                    }))
+                    read: image.read))
         }
     }
 

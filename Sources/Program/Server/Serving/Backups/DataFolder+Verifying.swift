@@ -11,10 +11,12 @@ extension DataFolder {
 
     /// Restores a backup into a folder of its own below the data folder, checks that, and removes it.
     ///
+    /// - Parameter goesOn: asked again and again while it restores; false ends that.
     /// - Returns: what is wrong with it, each in a line; empty when nothing is.
     /// - Throws: `CommandFailure`, `BackupFailure`, and what restoring throws.
     package static func verifyBackup(
-        _ source: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment
+        _ source: String, _ configuration: ServerConfiguration, _ process: ProcessEnvironment,
+        while goesOn: @escaping @Sendable () -> Bool = { true }
     ) throws -> [String] {
         let above = configuration.data
         let isMade = try FileSystem.kind(of: above) == nil
@@ -29,10 +31,10 @@ extension DataFolder {
         defer {
             // NB: what stays goes with the next start.
             try? FileSystem.removeTree(target)
-            // NB: an empty folder.
-            if isMade { try? FileSystem.removeTree(above) }
+            // What a server has put there meanwhile stays.
+            if isMade { FileSystem.removeEmptyFolder(above) }
         }
-        var problems = try restoreFiles(from: source, at: nil, own, process)
+        var problems = try restoreFiles(from: source, at: nil, own, process, while: goesOn)
         // The key that seals secrets is in no backup, and nothing that it seals is looked at.
         FileSystem.removeFile("\(target)/\(SecretKeys.noteName)")
         guard

@@ -72,17 +72,16 @@ struct RepositoryBackup: RestoreSource {
     /// - Parameter moment: the last backup of that time or before is meant.
     /// - Throws: `BackupFailure` where there is none.
     init(
-        _ repository: BackupRepository, at moment: Milliseconds, factory: any EngineFactory
+        _ repository: BackupRepository, at moment: Milliseconds, factory: any EngineFactory,
+        while goesOn: @escaping @Sendable () -> Bool
     ) throws {
         guard let manifest = try repository.last(at: moment) else {
             throw BackupFailure("there is no backup from then or before")
         }
         self.repository = repository
         self.factory = factory
-        contents = repository.contents(of: manifest)
+        contents = repository.contents(of: manifest, while: goesOn)
     }
-
-    var byteCount: Int64 { get throws { try contents.byteCount() } }
 
     func requireBackup() throws {}
 
@@ -111,9 +110,7 @@ struct RepositoryBackup: RestoreSource {
     func restoreFile(_ name: String, to path: String) throws -> Bool {
         let part = BackupPartName.ofFile(name)
         guard contents.names.contains(part) else { return false }
-        let descriptor = try FileSystem.openNew(path)
-        defer { FileSystem.close(descriptor) }
-        try contents.read(part) { try FileSystem.write($0, to: descriptor, of: path) }
+        try FileSystem.write(toNew: path) { write in try contents.read(part, write) }
         return true
     }
 }

@@ -54,14 +54,7 @@ struct AssetLocations: Sendable {
         _ folder: String, _ random: RandomSource
     ) throws(AssetFailure) -> String {
         do {
-            let path = "\(folder)/\(ownerName)"
-            if try FileSystem.kind(of: path) == nil {
-                let name = Hexadecimal.encode(random.bytes(16))
-                try FileSystem.write(Array("\(name)\n".utf8), over: path)
-                try FileSystem.synchronize(folder)
-            }
-            let text = try FileSystem.contents(of: path, bytesMax: 64)
-            return String(decoding: text.prefix { $0 != 0x0A }, as: UTF8.self)
+            return try FolderName.read(ownerName, in: folder, random)
         } catch {
             throw .system(call: ownerName, reason: "\(error)")
         }
@@ -83,17 +76,7 @@ struct AssetLocations: Sendable {
     var staysOutOfBackups: Bool { bucket != nil && s3.backups == .listed }
 
     private static func key(_ path: String) throws -> AssetKey? {
-        guard !path.isEmpty else { return nil }
-        var text = try FileSystem.contents(of: path, bytesMax: 1_024)[...]
-        while let last = text.last, last == 0x0A || last == 0x0D || last == 0x20 {
-            text = text.dropLast()
-        }
-        guard let bytes = Hexadecimal.decode(text), let key = AssetKey(bytes) else {
-            throw CommandFailure(
-                "assets.keyFile: \(path) does not hold 64 lower-case hexadecimal digits; "
-                    + "make one with: openssl rand -hex 32")
-        }
-        return key
+        try path.isEmpty ? nil : AssetKey(KeyFile.bytes(of: path, named: "assets.keyFile"))
     }
 
     /// - Parameter isHasty: whether the start waits for what it answers, so not for long.

@@ -3,12 +3,6 @@ import Control
 import Cryptography
 import Files
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Where a copy of a data folder is made, and where its finished parts are sent.
 package struct CopyDestination: BackupDestination {
     /// Copies on their way to another process are made below folders of this name, in the data folder.
@@ -79,13 +73,7 @@ package struct CopyDestination: BackupDestination {
         _ name: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void
     ) throws {
         if let sender { return try sender.stream(name, body) }
-        let file = "\(path)/\(name)"
-        let descriptor = try FileSystem.openNew(file)
-        defer { close(descriptor) }
-        try body { try FileSystem.write($0, to: descriptor, of: file) }
-        guard fsync(descriptor) == 0 else {
-            throw CommandFailure("cannot write \(file): \(String(cString: strerror(errno)))")
-        }
+        try FileSystem.write(toNew: "\(path)/\(name)", body)
     }
 
     package func handOverFiles(below folder: String) throws {

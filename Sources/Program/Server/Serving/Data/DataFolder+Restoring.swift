@@ -57,7 +57,7 @@ extension DataFolder {
 
     static func restoreFiles(
         from source: String, at moment: Milliseconds?, _ configuration: ServerConfiguration,
-        _ process: ProcessEnvironment
+        _ process: ProcessEnvironment, while goesOn: @escaping @Sendable () -> Bool = { true }
     ) throws -> [String] {
         let path = configuration.data
         let random = process.random
@@ -67,7 +67,8 @@ extension DataFolder {
         let backups = try BackupTarget(source, configuration, clock: process.clock, random: random)
         let found: any RestoreSource
         if try backups.hasBackups() {
-            found = try RepositoryBackup(backups.open(), at: moment ?? .max, factory: factory)
+            found = try RepositoryBackup(
+                backups.open(), at: moment ?? .max, factory: factory, while: goesOn)
         } else {
             guard moment == nil else {
                 throw CommandFailure(
