@@ -19,6 +19,13 @@ func layer(_ name: String, in part: Part, _ dependencies: [String]) -> Target {
         swiftSettings: strict)
 }
 
+/// What the program says that it was built from; a build without a repository is told by a variable.
+let commit =
+    Context.environment["LENTICULAR_COMMIT"]
+    ?? Context.gitInformation.map {
+        $0.currentCommit.prefix(12) + ($0.hasUncommittedChanges ? "-changed" : "")
+    } ?? ""
+
 /// A part of the house: a folder of `Sources`.
 enum Part: String {
     case system = "System"
@@ -62,7 +69,9 @@ let package = Package(
             providers: [.apt(["libnghttp2-dev"])]),
         .target(name: "CChecksum", path: "Sources/System/CChecksum"),
         .target(name: "CNetwork", path: "Sources/System/CNetwork"),
-        .target(name: "CProcess", path: "Sources/System/CProcess"),
+        .target(
+            name: "CProcess", path: "Sources/System/CProcess",
+            cSettings: [.define("LENTICULAR_COMMIT", to: "\"\(commit)\"")]),
         .target(
             name: "Migrations", path: "migrations/sqlite", cSettings: [.unsafeFlags(["-std=c23"])]),
         layer("Network", in: .wire, ["COpenSSL", "CNetwork"]),

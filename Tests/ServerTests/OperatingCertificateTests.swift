@@ -66,6 +66,36 @@ struct OperatingCertificateTests {
         #expect(try name(at: server.address) == "second")
     }
 
+    @Test(
+        "SIGHUP reads the settings again: takes the log's level, and names what waits for a restart"
+    )
+    func settingsAgain() throws {
+        let file = folder.path("settings.json5")
+        func write(_ text: String) throws {
+            try "{ metrics: { listen: '127.0.0.1:0' }, \(text) }".write(
+                toFile: file, atomically: true, encoding: .utf8)
+        }
+        try write("log: { level: 'info' }")
+        let server = try ServerProcess(data: folder.path("data"), ["--config", file])
+        try write("log: { level: 'info' }, http: { gzip: 'never' }, limits: { waitingMax: 64 }")
+        server.signal(SIGHUP)
+        let waiting = try #require(server.waitForLine { $0.contains("wait for a restart") })
+        #expect(waiting.contains(#""settings":"http.gzip limits.waitingMax""#), "\(waiting)")
+        try write("nothing: 1")
+        server.signal(SIGHUP)
+        let refused = try #require(server.waitForLine { $0.contains("settings not reloaded") })
+        #expect(refused.contains("unknown key"), "\(refused)")
+        try write("log: { level: 'warning' }, http: { eventLoops: 1 }")
+        server.signal(SIGHUP)
+        try #require(server.waitForLine { $0.contains(#""settings":"http.eventLoops""#) } != nil)
+        #expect(try server.request("/database/1/iCloud.a/development/public/zones/list").status > 0)
+        server.signal(SIGTERM)
+        _ = server.wait()
+        // Neither the request nor the end is told any more.
+        let last = try #require(server.log().last)
+        #expect(last.contains("http.eventLoops"), "\(last)")
+    }
+
     @Test("Healthcheck works where every address speaks TLS")
     func healthcheck() throws {
         let data = folder.path("data")

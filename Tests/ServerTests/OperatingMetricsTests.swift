@@ -13,7 +13,7 @@ struct OperatingMetricsTests {
 
     @Test("Requests are counted by operation, database, status and code")
     func requests() {
-        let metrics = Metrics(version: "9.9", startedAt: 5_000)
+        let metrics = Metrics(version: "9.9", commit: "1f2e3d", startedAt: 5_000)
         for loop in 0..<3 {
             metrics.record(
                 RequestObservation(
@@ -41,14 +41,14 @@ struct OperatingMetricsTests {
         #expect(lines.contains(#"\#(seconds)_count{operation="records/modify"} 1"#))
         #expect(lines.contains("lenticular_request_body_bytes_total 30"))
         #expect(lines.contains("lenticular_response_body_bytes_total 300"))
-        #expect(lines.contains(#"lenticular_build_info{version="9.9"} 1"#))
+        #expect(lines.contains(#"lenticular_build_info{version="9.9",commit="1f2e3d"} 1"#))
         #expect(lines.contains("process_start_time_seconds 5"))
         #expect(lines.contains { $0.hasPrefix("process_open_fds ") })
     }
 
     @Test("Callers are counted by kind, and by whether their rates let them pass")
     func callers() {
-        let metrics = Metrics(version: "9.9", startedAt: 0)
+        let metrics = Metrics(version: "9.9", commit: "1f2e3d", startedAt: 0)
         metrics.observeCallers {
             [.user: RateBudgets.Counts(admitted: 7, throttled: 2), .apiToken: RateBudgets.Counts()]
         }

@@ -336,7 +336,7 @@ struct OperatingServerTests {
         #expect([0, 1].contains(server.wait()))
     }
 
-    @Test("The service manager hears when the server is ready and when it stops")
+    @Test("The service manager hears when the server is ready, that it answers, and when it stops")
     func notifies() throws {
         let path = folder.path("notify.sock")
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
@@ -358,10 +358,15 @@ struct OperatingServerTests {
             let count = recv(descriptor, &bytes, bytes.count, 0)
             return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
         }
-        let server = try ServerProcess(data: data, environment: ["NOTIFY_SOCKET": path])
+        let server = try ServerProcess(
+            data: data,
+            environment: ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "300000"])
         #expect(next() == "READY=1")
+        for _ in 0..<3 { #expect(next() == "WATCHDOG=1") }
         server.signal(SIGTERM)
-        #expect(next() == "STOPPING=1")
+        var last = next()
+        while last == "WATCHDOG=1" { last = next() }
+        #expect(last == "STOPPING=1")
         #expect(server.wait() == 0)
     }
 }

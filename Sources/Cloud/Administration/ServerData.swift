@@ -96,6 +96,9 @@ package protocol ServerData: AnyObject, Sendable {
     /// - Returns: a line for each thing that is wrong, which names where; empty when nothing is.
     func problems() throws -> [String]
 
+    /// Looks at what surrounds the data: disk, network, what letters and backups need.
+    func examine() throws -> [Finding]
+
     /// Makes checksums of assets again that are missing, torn or wrong while the contents are whole.
     ///
     /// - Returns: of how many assets.

@@ -43,6 +43,20 @@ extension ServerConfiguration {
     }
 }
 
+extension ServerConfiguration {
+    /// The paths of the settings that have another value in another configuration.
+    package func differences(from other: ServerConfiguration) -> [String] {
+        var paths = Setting.sections.flatMap(\.settings).filter {
+            $0.written(of: self) != $0.written(of: other)
+        }.map(\.path)
+        // Written, all secrets look the same.
+        if metrics.bearerToken.revealed != other.metrics.bearerToken.revealed {
+            paths.append("metrics.bearerToken")
+        }
+        return paths
+    }
+}
+
 extension Setting {
     /// Its value in a configuration, as JSON5; a secret as dots.
     package func written(of configuration: ServerConfiguration) -> String {

@@ -34,3 +34,27 @@ int lenticular_peer_user(int descriptor, uid_t *user) {
     return getpeereid(descriptor, user, &group);
 }
 #endif
+
+#if defined(__linux__)
+#include <sys/timex.h>
+#include <sys/vfs.h>
+
+int lenticular_clock_is_held(void) {
+    struct timex clock = {0};
+    int answer = adjtimex(&clock);
+    return answer < 0 ? -1 : answer != TIME_ERROR;
+}
+
+unsigned long lenticular_file_system_kind(const char *path) {
+    struct statfs status;
+    // The numbers have 32 bits, and the field has a sign.
+    return statfs(path, &status) == 0 ? (unsigned long)status.f_type & 0xFFFFFFFFul : 0;
+}
+#else
+unsigned long lenticular_file_system_kind(const char *path) {
+    (void)path;
+    return 0;
+}
+
+int lenticular_clock_is_held(void) { return -1; }
+#endif

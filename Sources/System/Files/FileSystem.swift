@@ -194,6 +194,15 @@ package enum FileSystem {
         return bytes(status.f_blocks, status)
     }
 
+    /// Whether so many more files may be made in the file system of a folder.
+    package static func hasRoom(
+        forFiles count: Int, at path: String
+    ) throws(FileSystemFailure) -> Bool {
+        let status = try room(at: path)
+        // Some file systems make room for files as they go, and count none.
+        return status.f_files == 0 || Int(clamping: status.f_favail) >= count
+    }
+
     private static func room(at path: String) throws(FileSystemFailure) -> statvfs {
         var status = statvfs()
         guard statvfs(path, &status) == 0 else { throw failure("look at the room of", path) }

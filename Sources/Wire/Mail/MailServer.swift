@@ -29,16 +29,33 @@ package struct MailServer: Sendable {
         self.millisecondsMax = millisecondsMax
     }
 
+    /// Why nothing could be handed over now; nil where the server greets.
+    ///
+    /// Tries neither STARTTLS nor the login.
+    package func obstacle() -> String? {
+        do throws(BlockingConnection.Failure) {
+            let wire = try connection()
+            if security == .implicit { try wire.beginTLS(trust) }
+            let greeting = String(decoding: try Self.received(on: wire), as: UTF8.self)
+            return greeting.hasPrefix("220") ? nil : "it greets with \(greeting.prefix(64))"
+        } catch {
+            return error.reason
+        }
+    }
+
+    private func connection() throws(BlockingConnection.Failure) -> BlockingConnection {
+        try BlockingConnection(
+            to: host, port: port,
+            BlockingConnection.TimeLimits(
+                connectMillisecondsMax: millisecondsMax, silenceMillisecondsMax: millisecondsMax,
+                wholeMillisecondsMax: 4 * max(millisecondsMax, 0)))
+    }
+
     /// Hands a message over; what cannot be reached or breaks is `deferred`.
     package func send(_ message: MailMessage) -> MailOutcome {
         let wire: BlockingConnection
         do throws(BlockingConnection.Failure) {
-            wire = try BlockingConnection(
-                to: host, port: port,
-                BlockingConnection.TimeLimits(
-                    connectMillisecondsMax: millisecondsMax,
-                    silenceMillisecondsMax: millisecondsMax,
-                    wholeMillisecondsMax: 4 * max(millisecondsMax, 0)))
+            wire = try connection()
         } catch {
             return .deferred(error.reason)
         }

@@ -54,6 +54,29 @@ package final class TLSContext: @unchecked Sendable {
         SSL_CTX_free(old.pointer)
     }
 
+    /// Seconds from a time, since 1970, until the certificate in use ends; negative once it has.
+    package func secondsLeft(at seconds: Int64) -> Int64 {
+        current.withLock { current in
+            var (days, rest) = (Int32(0), Int32(0))
+            guard let now = ASN1_TIME_set(nil, time_t(seconds)) else { return 0 }
+            defer { ASN1_TIME_free(now) }
+            let certificate = SSL_CTX_get0_certificate(current.pointer)
+            guard let end = X509_get0_notAfter(certificate),
+                ASN1_TIME_diff(&days, &rest, now, end) == 1
+            else { return 0 }
+            return Int64(days) * 86_400 + Int64(rest)
+        }
+    }
+
+    /// Whether the certificate in use is for a host, by its name or its address.
+    package func isCertificate(for host: String) -> Bool {
+        current.withLock { current in
+            let certificate = SSL_CTX_get0_certificate(current.pointer)
+            return X509_check_host(certificate, host, host.utf8.count, 0, nil) == 1
+                || X509_check_ip_asc(certificate, host, 0) == 1
+        }
+    }
+
     /// The server's side of one new connection; nil without memory.
     package func makeSession() -> TLSSession? {
         current.withLock { TLSSession(context: $0.pointer) }

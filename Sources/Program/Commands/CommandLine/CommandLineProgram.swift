@@ -112,6 +112,9 @@ package struct CommandLineProgram: Sendable {
             try setContents(bytes, of: positional.name, in: &invocation)
         }
         try readFilesOfKeys(in: &invocation)
+        for (name, observe) in command.observes {
+            try setContents(Array(observe().utf8), of: name, in: &invocation)
+        }
         if !command.showsFirst, !invocation.has("yes") { try ask(for: command) }
     }
 

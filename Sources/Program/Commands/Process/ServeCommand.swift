@@ -72,7 +72,13 @@ struct ServeProcess {
         do {
             server = try RunningServer(
                 folder: folder, log: log, commands: CommandLineProgram.answer)
-            reload.set { server.reloadCertificates() }
+            let settings = SettingsReload(loaded, log) {
+                try LoadedConfiguration(for: invocation, in: process)
+            }
+            reload.set {
+                server.reloadCertificates()
+                settings.run()
+            }
         } catch {
             folder.close()
             guard let damage = error as? any EngineFault, damage.isDamage else { throw error }
@@ -90,17 +96,26 @@ struct ServeProcess {
                 ),
                 ("metrics", .text(server.metricsAddress?.description ?? "")),
             ])
-        let notifier = ServiceNotifier(path: process.environment["NOTIFY_SOCKET"])
-        notifier.ready()
-        lenticular_release_memory()
-        stop.wait()
-        notifier.stopping()
-        server.drain(withinSeconds: configuration.http.drainSecondsMax)
+        wait(for: stop, of: server)
         log.info("stopped")
         log.flush()
         // Kept to the end, as a second signal ends the process at once.
         withExtendedLifetime(signals) {}
         return CommandOutput()
+    }
+
+    /// Tells the service manager how the server stands until it is told to stop, and stops it.
+    private func wait(for stop: DispatchSemaphore, of server: RunningServer) {
+        let notifier = ServiceNotifier(path: process.environment["NOTIFY_SOCKET"])
+        notifier.ready()
+        let watchdog = Watchdog(
+            notifier, microseconds: process.environment["WATCHDOG_USEC"],
+            asking: server.addresses, of: server.folder.configuration)
+        lenticular_release_memory()
+        stop.wait()
+        notifier.stopping()
+        watchdog?.stop()
+        server.drain(withinSeconds: server.folder.configuration.http.drainSecondsMax)
     }
 
     private func showDevelopment(of server: RunningServer) throws {

@@ -2,10 +2,13 @@ import Server
 
 extension Command {
     static let version = Command(
-        "version", "print the version",
+        "version", "print the version, and the commit that it was built from",
         action: .local { _, _ in
-            CommandOutput(
-                "lenticular \(ProgramVersion.text)",
-                values: [("version", .text(ProgramVersion.text))])
+            let commit = ProgramVersion.commit
+            return CommandOutput(
+                "lenticular \(ProgramVersion.text)" + (commit.isEmpty ? "" : " (\(commit))"),
+                values: [
+                    ("version", .text(ProgramVersion.text)), ("commit", .text(commit)),
+                ])
         })
 }

@@ -42,6 +42,9 @@ final class LetterSenders: LetterSender {
         try carrier(of: address.kind)?.send(text, to: address)
     }
 
+    /// Why the mail server takes nothing now; nil where it greets, or another way is set.
+    func mailObstacle() -> String? { (mail as? ServerSender)?.obstacle() }
+
     private func carrier(of kind: Address.Kind) -> (any LetterSender)? {
         switch kind {
         case .email: mail

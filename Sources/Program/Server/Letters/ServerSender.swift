@@ -76,6 +76,9 @@ struct ServerSender: LetterSender {
         guard outcome == .accepted else { throw Failure.notNow("\(outcome)") }
     }
 
+    /// Why the mail server takes nothing now; nil where it greets.
+    func obstacle() -> String? { server.obstacle() }
+
     private static func login(_ settings: MailSettings) throws(CommandFailure) -> MailLogin? {
         guard !settings.user.isEmpty else { return nil }
         guard !settings.passwordFile.isEmpty else {

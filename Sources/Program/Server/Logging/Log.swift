@@ -30,7 +30,7 @@ package final class Log: Sendable {
     private static let urgentBytes = 65_536
 
     private let format: LogFormat
-    private let level: LogLevel
+    private let leastWeight: Atomic<Int>
     private let descriptor: Int32
     private let clock: Clock
     private let bufferBytesMax: Int
@@ -51,7 +51,7 @@ package final class Log: Sendable {
     ) {
         self.showsClients = showsClients
         self.format = format
-        self.level = level
+        leastWeight = Atomic(level.weight)
         self.descriptor = descriptor
         self.clock = clock
         self.bufferBytesMax = bufferBytesMax
@@ -64,7 +64,14 @@ package final class Log: Sendable {
     package var leftOutCount: Int { leftOut.load(ordering: .relaxed) }
 
     /// Whether events of this weight are written at all, to spare the making of others.
-    package func isWritten(_ level: LogLevel) -> Bool { level >= self.level }
+    package func isWritten(_ level: LogLevel) -> Bool {
+        level.weight >= leastWeight.load(ordering: .relaxed)
+    }
+
+    /// Writes events of this weight and more from now on.
+    package func write(from level: LogLevel) {
+        leastWeight.store(level.weight, ordering: .relaxed)
+    }
 
     /// Reports an event, from any thread; never blocks on the log's reader.
     package func report(_ event: LogEvent) {

@@ -5,7 +5,8 @@ import JSON
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case info, warning, error
 
-    private var weight: Int {
+    /// More for what is graver.
+    var weight: Int {
         switch self {
         case .info: 0
         case .warning: 1

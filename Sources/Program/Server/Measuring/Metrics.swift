@@ -15,6 +15,7 @@ package final class Metrics: Sendable {
     }
 
     private let version: String
+    private let commit: String
     private let startedAt: Milliseconds
     private let requests = RequestCounts()
     private let engine = Mutex<@Sendable () -> [EngineFigure]>({ [] })
@@ -22,10 +23,18 @@ package final class Metrics: Sendable {
     private let callers = Mutex<@Sendable () -> [CallerKind: RateBudgets.Counts]>({ [:] })
     private let refusals = Mutex<@Sendable () -> [Int: UInt64]>({ [:] })
 
-    /// - Parameter startedAt: when the process started.
-    package init(version: String, startedAt: Milliseconds) {
+    /// - Parameters:
+    ///   - commit: what the program was built from; empty where that is not known.
+    ///   - startedAt: when the process started.
+    package init(version: String, commit: String = "", startedAt: Milliseconds) {
         self.version = version
+        self.commit = commit
         self.startedAt = startedAt
+    }
+
+    static func ofThisProgram(startedAt: Milliseconds) -> Metrics {
+        Metrics(
+            version: ProgramVersion.text, commit: ProgramVersion.commit, startedAt: startedAt)
     }
 
     /// Counts one finished request.
@@ -73,7 +82,9 @@ package final class Metrics: Sendable {
     package func page() -> [UInt8] {
         var text = MetricsText()
         text.metric("lenticular_build_info", .gauge, "The server's version.")
-        text.sample("lenticular_build_info", labels: [("version", version)], 1)
+        text.sample(
+            "lenticular_build_info",
+            labels: [("version", version), ("commit", commit)], 1)
         writeRequests(to: &text)
         writeRefusals(to: &text)
         writeCallers(to: &text)

@@ -51,7 +51,7 @@ package final class RunningServer: Sendable {
         let (books, mark) = (try configuration.phrasebooks(), try configuration.serviceMark())
         let letters = try LetterSenders(configuration, clock: folder.clock, random: folder.random)
         let stores = folder.stores
-        let metrics = Metrics(version: ProgramVersion.text, startedAt: folder.clock.now())
+        let metrics = Metrics.ofThisProgram(startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
         let recorder = RequestRecorder(metrics: metrics, log: log)
         tls = try configuration.makeTLS()
@@ -69,7 +69,7 @@ package final class RunningServer: Sendable {
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
             protocolResponder: protocolResponder,
             pages: try Self.pages(on: folder, reached, books, mark, log: log), mark: mark,
-            linkHost: LinkHost(of: reached.baseURL, log))
+            linkHost: LinkHost(of: reached.baseURL, log), probe: folder.addressProbe)
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
         senders = try NoticeSenders(folder, ownKey: ownKey)
@@ -101,9 +101,9 @@ package final class RunningServer: Sendable {
         upkeep.begin()
         carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, mark, log: log)
         (self.folder, self.log, self.metrics) = (folder, log, metrics)
-        self.protocolResponder = protocolResponder
-        self.readiness = readiness
+        (self.protocolResponder, self.readiness) = (protocolResponder, readiness)
         readiness.become(.ready)
+        folder.addressProbe.isServing = true
     }
 
     /// Leaves descriptors to files, where the system lets the process have few.
@@ -204,6 +204,7 @@ package final class RunningServer: Sendable {
     /// Stops accepting, finishes what runs, closes the data folder.
     package func drain(withinSeconds seconds: Int) {
         readiness.become(.draining)
+        folder.addressProbe.isServing = false
         protocolResponder.endWaits()
         http.drain(withinSeconds: seconds)
         control.close(withinSeconds: seconds)

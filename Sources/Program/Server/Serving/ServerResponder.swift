@@ -9,6 +9,7 @@ package struct ServerResponder: Responder {
     private let protocolResponder: any Responder
     private let pages: PagesResponder?
     private let linkHost: LinkHost?
+    private let probe: AddressProbe?
     private let front: FrontPage
 
     package init(
@@ -18,14 +19,16 @@ package struct ServerResponder: Responder {
     ) {
         self.init(
             readiness: readiness, metrics: metrics, metricsAccess: metricsAccess,
-            protocolResponder: protocolResponder, pages: pages, mark: mark, linkHost: nil)
+            protocolResponder: protocolResponder, pages: pages, mark: mark, linkHost: nil,
+            probe: nil)
     }
 
     init(
         readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
         protocolResponder: any Responder, pages: PagesResponder?, mark: ServiceMark,
-        linkHost: LinkHost?
+        linkHost: LinkHost?, probe: AddressProbe?
     ) {
+        self.probe = probe
         front = FrontPage(mark)
         self.readiness = readiness
         self.metrics = metrics
@@ -92,7 +95,9 @@ package struct ServerResponder: Responder {
     private func response(of page: Page, to request: HTTPRequest) -> HTTPResponse {
         switch page {
         case .front: return front.response(to: request)
-        case .health: return text(200, "ok\n")
+        case .health:
+            probe?.look(at: request)
+            return text(200, "ok\n")
         case .readiness:
             guard let obstacle = readiness.obstacle else { return text(200, "ready\n") }
             var response = text(503, obstacle + "\n")

@@ -16,6 +16,9 @@ package struct ServiceNotifier: Sendable {
 
     package func ready() { send("READY=1") }
 
+    /// Says that the server still answers.
+    func alive() { send("WATCHDOG=1") }
+
     package func stopping() { send("STOPPING=1") }
 
     private func send(_ state: String) {

@@ -36,6 +36,8 @@ package final class DataFolder: Sendable {
     let assetLocations: AssetLocations
     /// Where identity providers are asked from while a server runs.
     let providerAccess = ProviderAccess()
+    /// Hears of requests that were sent to come back.
+    let addressProbe = AddressProbe()
     private let personalFiles = PersonalFiles()
     private let lock: Mutex<FileLock?>
     /// One at a time notes who is erased.
