@@ -1,3 +1,4 @@
+import Foundation
 import Testing
 
 @testable import SQLite
@@ -37,6 +38,37 @@ struct MigratorTests {
         let schema = "SELECT group_concat(name || ifnull(sql, ''), x'0a') FROM sqlite_schema"
         #expect(try fresh.text(schema) == connection.text(schema))
         try refused()
+    }
+
+    @Test("A database that holds data is copied before a migration changes it, for its owner alone")
+    func copies() throws {
+        let path = folder.file()
+        let copy = Migrator.copyPath(of: path, before: "0002-b")
+        try Migrator([first]).migrate(connection)
+        #expect(!FileManager.default.fileExists(atPath: copy))
+        try connection.execute("INSERT INTO a VALUES (7)")
+        try Migrator([first, second]).migrate(connection)
+        let mode = try FileManager.default.attributesOfItem(atPath: copy)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+        let before = try Connection(path: copy, mode: .readWrite)
+        #expect(try before.integers("SELECT x FROM a") == [7])
+        // The version before goes on with it.
+        #expect(try Migrator([first]).pendingCount(before) == 0)
+        #expect(try connection.integers("SELECT x FROM a ORDER BY x") == [1, 7])
+        try Migrator.removeCopies(of: path)
+        #expect(!FileManager.default.fileExists(atPath: copy))
+        #expect(FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("A migration that cannot be copied for changes nothing")
+    func noCopy() throws {
+        try Migrator([first]).migrate(connection)
+        let copy = Migrator.copyPath(of: folder.file(), before: "0002-b")
+        // What stands in the way cannot be replaced by a file.
+        try FileManager.default.createDirectory(
+            atPath: copy + "/full", withIntermediateDirectories: true)
+        #expect(throws: (any Error).self) { try Migrator([first, second]).migrate(connection) }
+        #expect(try Migrator([first, second]).pendingCount(connection) == 1)
     }
 
     /// What was migrated by two is refused by everything else.

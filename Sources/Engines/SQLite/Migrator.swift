@@ -1,3 +1,5 @@
+import Files
+
 /// One step of a schema's history: run once, never edited after a release.
 package struct Migration: Sendable {
     package let name: String
@@ -84,12 +86,32 @@ package struct Migrator: Sendable {
         return migrations.count - count
     }
 
+    /// Where a database is copied to before migrations change it, beside it: by the first of them.
+    package static func copyPath(of path: String, before migration: String) -> String {
+        "\(path).before-\(migration)"
+    }
+
+    /// Removes the copies made before migrations: who is erased goes from them, too.
+    package static func removeCopies(of path: String) throws {
+        guard let folder = FileSystem.parent(of: path) else { return }
+        let start = copyPath(of: path, before: "")
+        for name in try FileSystem.names(in: folder) where "\(folder)/\(name)".hasPrefix(start) {
+            FileSystem.removeFile("\(folder)/\(name)")
+        }
+    }
+
     /// Runs what the database lacks, in order, all in one transaction.
+    ///
+    /// What holds data is copied first, beside it, so that there is a way back to the version before.
     ///
     /// - Throws: `MigrationError` when this version may not touch the database; `SQLiteError`. The database then
     ///   stays as it was.
     package func migrate(_ connection: Connection) throws {
-        guard try pendingCount(connection) > 0 else { return }
+        let pending = try pendingCount(connection)
+        guard pending > 0 else { return }
+        if pending < migrations.count {
+            try copy(connection, before: migrations[migrations.count - pending])
+        }
         try connection.execute("BEGIN IMMEDIATE")
         do {
             try connection.execute(
@@ -112,6 +134,22 @@ package struct Migrator: Sendable {
             if connection.isInTransaction { try? connection.execute("ROLLBACK") }
             throw error
         }
+    }
+
+    /// A copy that is there already was made by a start that went no further, or is of an earlier way back and forth:
+    /// the database may have changed since.
+    private func copy(_ connection: Connection, before migration: Migration) throws {
+        let path = connection.path
+        let copy = Self.copyPath(of: path, before: migration.name)
+        let unfinished = copy + ".unfinished"
+        try FileSystem.removeTree(unfinished)
+        try FileModes.makePrivateFile(unfinished)
+        let statement = try connection.prepare("VACUUM INTO ?1")
+        statement.bind(unfinished, at: 1)
+        try statement.run()
+        try FileSystem.synchronize(unfinished)
+        try FileSystem.move(unfinished, to: copy)
+        try FileSystem.synchronize(FileSystem.parent(of: path) ?? ".")
     }
 
     private func run(_ migration: Migration, as number: Int, _ connection: Connection) throws {

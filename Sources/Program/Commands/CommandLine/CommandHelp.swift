@@ -38,7 +38,8 @@ package struct CommandHelp: Sendable {
         return lines.joined(separator: "\n")
     }
 
-    private func synopsis(of command: Command) -> String {
+    /// The command's words, places and options in one line.
+    func synopsis(of command: Command) -> String {
         var parts = [command.name]
         for positional in command.positionals {
             switch positional.arity {
