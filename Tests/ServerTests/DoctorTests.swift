@@ -117,9 +117,9 @@ struct DoctorTests {
         let port = try #require(server.address.split(separator: ":").last)
         server.signal(SIGTERM)
         _ = server.wait()
-        let public_ = ["LENTICULAR_PUBLIC_BASE_URL": "http://127.0.0.1:\(port)"]
+        let publicAddress = ["LENTICULAR_PUBLIC_BASE_URL": "http://127.0.0.1:\(port)"]
         let serving = try ServerProcess(
-            data: data, environment: public_, listen: "127.0.0.1:\(port)")
+            data: data, environment: publicAddress, listen: "127.0.0.1:\(port)")
         let found = Report(outcome: try serving.command("doctor", "--json"))
         #expect(
             found.texts("good", "public address") == ["http://127.0.0.1:\(port) leads here"],

@@ -11,7 +11,9 @@ import Network
     import Darwin
 #endif
 
-/// Looks at what surrounds a data folder, for `doctor`. Nothing that it does is seen by anybody but who asked.
+/// Looks at the deployment around a data folder for `doctor`.
+///
+/// Nobody but the operator who asked sees anything of it.
 struct Examination {
     let folder: DataFolder
 
