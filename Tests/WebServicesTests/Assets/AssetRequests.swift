@@ -43,11 +43,14 @@ extension WireClient {
 
     /// Sends bytes to an upload URL, in pieces as a connection hands them on.
     ///
-    /// - Parameter ends: false leaves in the middle; then there is no answer to wait for.
+    /// - Parameters:
+    ///   - ends: false leaves in the middle; then there is no answer to wait for.
+    ///   - beforeEnd: called when all of the bytes have been taken.
     @discardableResult
     func upload(
         _ bytes: [UInt8], to url: String, by size: Int = 65_536, method: HTTPRequest.Method = .post,
-        headers: [(name: String, value: String)] = [], hasLength: Bool = true, ends: Bool = true
+        headers: [(name: String, value: String)] = [], hasLength: Bool = true, ends: Bool = true,
+        beforeEnd: () throws -> Void = {}
     ) throws -> Answer? {
         let done = Waiting<HTTPResponse>()
         let id = UUID().uuidString.lowercased()
@@ -75,6 +78,7 @@ extension WireClient {
                 start = end
             }
             if ends {
+                try beforeEnd()
                 sink.end()
             } else {
                 sink.abort()

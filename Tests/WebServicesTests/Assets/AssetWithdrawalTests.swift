@@ -61,6 +61,17 @@ struct AssetWithdrawalTests {
         #expect(try bo.download(other).status == 200)
     }
 
+    @Test("An upload that is under way when its user is deleted leaves neither a receipt nor a file")
+    func uploadUnderWay() throws {
+        let server = try WireServer()
+        let ida = try server.user("ida")
+        let url = try ida.uploadURL()
+        let files = try server.assetStoreFiles().count
+        let answer = try ida.upload(Self.photoBytes, to: url) { try delete(ida, from: server) }
+        #expect(answer?.status == 403, "\(answer?.text ?? "")")
+        #expect(try server.assetStoreFiles().count == files)
+    }
+
     @Test("A revoked API token and a revoked server key take their addresses with them")
     func credentials() throws {
         let server = try WireServer()

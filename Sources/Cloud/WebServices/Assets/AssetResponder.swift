@@ -171,7 +171,7 @@ final class AssetResponder: Sendable {
             grant.origin, in: address.container, store.storage, loop: exchange.request.loop)
         exchange.note { $0.operation = "assets/receive" }
         return TusResponder.Target(
-            token: token, store: store, use: receiving(store), queue: line(of: grant),
+            token: token, store: store, use: receiving(store, grant, address), queue: line(of: grant),
             uploader: grant.identity)
     }
 
@@ -179,9 +179,14 @@ final class AssetResponder: Sendable {
         AssetLine(workers, .short, for: .uploader(grant.identity))
     }
 
-    private func receiving(_ store: OpenStore) -> ReceiveAsset {
+    private func receiving(
+        _ store: OpenStore, _ grant: AssetTokens.UploadGrant, _ address: AssetAddress
+    ) -> ReceiveAsset {
         ReceiveAsset(
-            store.storage, assetStore: store.assetStore, tokens: store.assetTokens, random: random)
+            store.storage, assetStore: store.assetStore, tokens: store.assetTokens, random: random
+        ) { [origins] in
+            try origins.requireKnown(grant.origin, in: address.container)
+        }
     }
 
     private func sink(
@@ -206,7 +211,7 @@ final class AssetResponder: Sendable {
         }
         let sink = AssetUploadSink(
             exchange, stream: stream, form: form, bytesMax: options.bytesMax,
-            assetStore: store.assetStore, use: receiving(store),
+            assetStore: store.assetStore, use: receiving(store, grant, address),
             grant: grant, tokens: store.assetTokens, queue: line(of: grant), counters: counters)
         sink.begin(expectedBytes: length ?? 0)
         return sink

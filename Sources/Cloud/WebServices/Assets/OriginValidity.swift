@@ -50,12 +50,17 @@ final class OriginValidity: Sendable {
     func require(
         _ origin: AssetOrigin, in container: ContainerID, _ store: any Store, loop: Int?
     ) throws {
-        guard try isKnown(origin, in: container) else { throw Self.withdrawn }
+        try requireKnown(origin, in: container)
         guard origin.sharedItem != nil else { return }
         guard try store.read(by: StoreReader(loop: loop), { try origin.isSeen(in: $0, limits) })
         else {
             throw Self.withdrawn
         }
+    }
+
+    /// - Throws: `Fault` ACCESS_DENIED when the credential or the user is gone; what the catalog reports.
+    func requireKnown(_ origin: AssetOrigin, in container: ContainerID) throws {
+        guard try isKnown(origin, in: container) else { throw Self.withdrawn }
     }
 
     private func isKnown(_ origin: AssetOrigin, in container: ContainerID) throws -> Bool {

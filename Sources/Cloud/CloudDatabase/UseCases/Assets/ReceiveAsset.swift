@@ -12,14 +12,20 @@ package struct ReceiveAsset: Sendable {
     private let assetStore: AssetStore
     private let tokens: AssetTokens
     private let random: RandomSource
+    private let requireUploader: @Sendable () throws -> Void
 
+    /// - Parameter requireUploader: throws once the uploader's credential or account is gone. It is asked
+    ///   again in the transaction that notes the file: a person's erasure, which follows in a later
+    ///   transaction, so finds whatever their uploads have left.
     package init(
-        _ storage: any Store, assetStore: AssetStore, tokens: AssetTokens, random: RandomSource
+        _ storage: any Store, assetStore: AssetStore, tokens: AssetTokens, random: RandomSource,
+        requireUploader: @escaping @Sendable () throws -> Void
     ) {
         self.storage = storage
         self.assetStore = assetStore
         self.tokens = tokens
         self.random = random
+        self.requireUploader = requireUploader
     }
 
     /// Ends an upload.
@@ -34,7 +40,10 @@ package struct ReceiveAsset: Sendable {
         completion: @escaping @Sendable (Result<AssetReceipt, any Error>) -> Void
     ) {
         let content: AssetContent
-        do { content = try upload.seal() } catch {
+        do {
+            try requireUploader()
+            content = try upload.seal()
+        } catch {
             upload.discard()
             return completion(.failure(error))
         }
@@ -59,7 +68,9 @@ package struct ReceiveAsset: Sendable {
     ) {
         let receipt = AssetReceipt(id: random.bytes(AssetReceipt.idBytes), content: content)
         let life = Milliseconds(tokens.lives.receipt) * 1_000
-        storage.write(WriteLoad(caller: WriteCaller(identity: identity))) { transaction in
+        storage.write(WriteLoad(caller: WriteCaller(identity: identity))) {
+            [requireUploader] transaction in
+            try requireUploader()
             try transaction.addReceipt(
                 receipt.id,
                 StoredReceipt(
