@@ -178,6 +178,7 @@ struct AdministrationTests {
                 hasEnvironment: true),
             Step(arguments: ["backup", temporary.path("backup")], changes: false),
             Step(arguments: ["check"], changes: false),
+            Step(arguments: ["doctor"], changes: false),
             Step(arguments: ["audit", "list"], changes: false),
             Step(arguments: ["secrets", "reseal"]),
             Step(
