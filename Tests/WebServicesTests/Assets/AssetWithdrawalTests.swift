@@ -61,7 +61,8 @@ struct AssetWithdrawalTests {
         #expect(try bo.download(other).status == 200)
     }
 
-    @Test("An upload that is under way when its user is deleted leaves neither a receipt nor a file")
+    @Test(
+        "An upload that is under way when its user is deleted leaves neither a receipt nor a file")
     func uploadUnderWay() throws {
         let server = try WireServer()
         let ida = try server.user("ida")

@@ -171,8 +171,8 @@ final class AssetResponder: Sendable {
             grant.origin, in: address.container, store.storage, loop: exchange.request.loop)
         exchange.note { $0.operation = "assets/receive" }
         return TusResponder.Target(
-            token: token, store: store, use: receiving(store, grant, address), queue: line(of: grant),
-            uploader: grant.identity)
+            token: token, store: store, use: receiving(store, grant, address),
+            queue: line(of: grant), uploader: grant.identity)
     }
 
     private func line(of grant: AssetTokens.UploadGrant) -> AssetLine {
