@@ -4,8 +4,9 @@
 //   cloudkit.cjs    for classic scripts, which get the global CloudKit, and for require()
 //   cloudkit.d.cts  the declarations of cloudkit.d.ts as those two have them
 //
-// `node build.mjs` writes them, `node build.mjs --check` fails where they are not up to date. A module here
-// imports by `import {names} from './file.js'` and exports declarations, so that all can stand in one scope.
+// `node build.mjs` writes them, `node build.mjs --check` fails where they are not up to date. A
+// module here imports by `import {names} from './file.js'` and exports declarations, so that all
+// can stand in one scope.
 
 import {readFileSync, writeFileSync} from 'node:fs';
 
@@ -24,10 +25,11 @@ function modules(name, found = new Map(), above = []) {
 
 /** A module without its imports, exports and comments. */
 function plain(name, text) {
-  const code = text.replace(importLine, '').replace(/^export (?=(async )?(class|const|function) )/gm, '')
+  const code = text.replace(importLine, '')
+    .replace(/^export (?=(async )?(class|const|function) )/gm, '')
     .replace(/^export .*;\n/gm, '')
     .replace(/^ *\/\*\*[^]*?\*\/\n/gm, '').replace(/^ *\/\/.*\n/gm, '').trim();
-  if (/^(import|export) /m.test(code)) throw new Error(`${name} imports or exports in another form`);
+  if (/^(import|export) /m.test(code)) throw new Error(`${name} has an import of another form`);
   return `// ${name}\n${code}\n`;
 }
 
@@ -40,7 +42,7 @@ function checkNames(code) {
 }
 
 const {version, license} = JSON.parse(read('package.json'));
-if (!read('src/version.js').includes(`'${version}'`)) throw new Error('src/version.js has another version');
+if (!read('src/version.js').includes(`'${version}'`)) throw new Error('src/version.js differs');
 const code = [...modules('cloudkit.js')].map(([name, text]) => plain(name, text)).join('\n');
 checkNames(code);
 const head = `// The JavaScript client of Lenticular ${version}, ${license}.\n` +
@@ -67,7 +69,8 @@ if (typeof module === 'object' && module.exports) {
 
 const [types, values] = read('cloudkit.d.ts').split('// Values\n');
 if (values === undefined) throw new Error("cloudkit.d.ts has no line '// Values'");
-const declarations = `${types.replace(/^(?=.)/gm, '  ').replace(/^/, 'declare namespace CloudKit {\n')}}
+const declarations = `declare namespace CloudKit {
+${types.replace(/^(?=.)/gm, '  ')}}
 
 declare const CloudKit: CloudKit.CloudKitStatic;
 export = CloudKit;

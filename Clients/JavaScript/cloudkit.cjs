@@ -6,10 +6,10 @@
 // errors.js
 const remedies = {
   ACCESS_DENIED: 'The user may not do this: check the roles of the record type, or the share.',
-  ATOMIC_ERROR: 'Nothing of the batch was saved: mend the records with another code, and send all again.',
-  AUTHENTICATION_FAILED: 'Check the API token or server key, its environment, and the origins it is for.',
-  AUTHENTICATION_REQUIRED: 'Let the user sign in: setUpAuth() shows the button, signIn() opens the page.',
-  BAD_REQUEST: 'The reason says which part of the request is wrong; sending it again does not help.',
+  ATOMIC_ERROR: 'Nothing was saved: mend the records with another code, and send all again.',
+  AUTHENTICATION_FAILED: 'Check the API token or server key, its environment and origins.',
+  AUTHENTICATION_REQUIRED: 'Let the user sign in, by the button or by signIn().',
+  BAD_REQUEST: 'The reason says what is wrong with the request; mend that first.',
   CONFLICT: 'Apply your changes to serverRecord, which has the tag to save with, and save that.',
   EXISTS: 'Fetch what exists, and change that.',
   INTERNAL_ERROR: "Try again later; the server's log has more under this uuid.",
@@ -24,7 +24,7 @@ const remedies = {
   NETWORK_ERROR: 'Nobody knows whether the request arrived: fetch before you send a write again.',
   SERVICE_UNAVAILABLE: 'Wait for retryAfter seconds if it is set, or a minute, and send it again.',
   INVALID_ARGUMENTS: 'Mend the call: the reason says what is wrong with it.',
-  UNEXPECTED_SERVER_RESPONSE: 'Check serverURL, and what stands between this program and the server.',
+  UNEXPECTED_SERVER_RESPONSE: 'Check serverURL, and what stands before the server.',
   CONFIGURATION_ERROR: 'Mend what CloudKit.configure() is given.',
   AUTH_PERSIST_ERROR: 'Allow cookies, set persist to false, or give an authTokenStore.',
   SIGN_IN_FAILED: 'Let the user try again.',
@@ -91,7 +91,9 @@ const refuse = reason => { throw localError('CONFIGURATION_ERROR', reason); };
 function servicesOf(given = {}) {
   const {fetch, Promise: promise, logger, authTokenStore} = given;
   if (fetch !== undefined && typeof fetch !== 'function') refuse('services.fetch is no function');
-  if (promise !== undefined && typeof promise !== 'function') refuse('services.Promise is no class');
+  if (promise !== undefined && typeof promise !== 'function') {
+    refuse('services.Promise is no class');
+  }
   if (authTokenStore &&
     !['putToken', 'getToken'].every(name => typeof authTokenStore[name] === 'function')) {
     refuse('services.authTokenStore needs putToken and getToken');
@@ -178,6 +180,8 @@ const markKey = 'cloudkit-sign-in';
 const markSeconds = 3600;
 const closedCheckMilliseconds = 500;
 
+let abandon = () => {};
+
 const failed = (reason, cause) => localError('SIGN_IN_FAILED', reason, cause);
 
 function hasPages() {
@@ -187,17 +191,21 @@ function hasPages() {
 async function openWindow(containerIdentifier, url, take) {
   mark(containerIdentifier, 'popup');
   const popup = window.open(
-    typeof url === 'string' ? url : 'about:blank', 'cloudkit-sign-in', 'popup,width=640,height=525');
+    typeof url === 'string' ? url : 'about:blank', 'cloudkit-sign-in',
+    'popup,width=640,height=525');
   if (!popup) {
     throw failed('the browser opened no window: open it by a click, or use signIn: \'redirect\'');
   }
   const origins = [location.origin];
+  abandon();
   const told = new Promise(resolve => {
-    window.addEventListener('message', function hear({source, origin, data}) {
+    const hear = ({source, origin, data}) => {
       if (source !== popup || !origins.includes(origin) || !isOutcome(data)) return;
-      window.removeEventListener('message', hear);
+      abandon();
       resolve(data);
-    });
+    };
+    window.addEventListener('message', hear);
+    abandon = () => window.removeEventListener('message', hear);
   });
   try {
     const address = await url;
@@ -211,9 +219,13 @@ async function openWindow(containerIdentifier, url, take) {
     const timer = setInterval(() => {
       if (!popup.closed) return;
       clearInterval(timer);
+      mark(null);
       reject(failed('the window was closed'));
     }, closedCheckMilliseconds);
-    told.finally(() => clearInterval(timer));
+    told.then(() => {
+      clearInterval(timer);
+      mark(null);
+    });
   });
   const taken = told.then(take);
   return Promise.race([taken, watch]);
@@ -308,7 +320,7 @@ class Auth {
     const {containerIdentifier} = this.#configuration;
     const outcome = this.#session &&
       takeReturn(containerIdentifier, text => this.#log('warn', text));
-    if (outcome) await this.#take(outcome);
+    if (outcome) await this.#take(outcome).catch(error => this.#log('warn', String(error)));
     return this.#ask();
   }
 
@@ -464,6 +476,83 @@ class RequestSigner {
   }
 }
 
+// values.js
+function list(value) {
+  if (value == null) throw localError('INVALID_ARGUMENTS', 'an argument is missing');
+  return Array.isArray(value) ? value : [value];
+}
+
+function zoneIDOf(zone) {
+  if (zone == null) return undefined;
+  if (typeof zone === 'string') return {zoneName: zone};
+  const zoneID = zone.zoneID ?? zone;
+  if (typeof zoneID === 'string') return {zoneName: zoneID};
+  if (typeof zoneID.zoneName !== 'string') {
+    throw localError('INVALID_ARGUMENTS', 'a zone needs a zoneName');
+  }
+  return zoneID;
+}
+
+function recordNameOf(record) {
+  const name = typeof record === 'string' ? record : record?.recordName;
+  if (typeof name !== 'string') {
+    throw localError('INVALID_ARGUMENTS', 'a record needs a recordName');
+  }
+  return name;
+}
+
+const answered = new Set(['created', 'modified', 'deleted', 'pluginFields', 'share', 'shortGUID',
+  'stableUrl', 'zoneID']);
+
+function recordToSend(record) {
+  if (record === null || typeof record !== 'object') {
+    throw localError('INVALID_ARGUMENTS', 'a record is an object with recordType and fields');
+  }
+  const entries = Object.entries(record).filter(([key]) => !answered.has(key))
+    .map(([key, value]) => [key, key === 'fields' ? fieldsToSend(value) : value]);
+  return Object.fromEntries(entries);
+}
+
+function fieldsToSend(fields) {
+  return Object.fromEntries(Object.entries(fields ?? {})
+    .map(([name, field]) => [name, fieldToSend(field)]));
+}
+
+function fieldToSend(field) {
+  const value = field?.value;
+  const isList = Array.isArray(value);
+  const first = isList ? value[0] : value;
+  const [type, form] = first instanceof Date ? ['TIMESTAMP', date => date.getTime()]
+    : typeof first === 'bigint' ? ['INT64', String] : [];
+  if (!type) return field;
+  return {
+    type: isList ? `${type}_LIST` : type, ...field,
+    value: isList ? value.map(form) : form(value),
+  };
+}
+
+function receivedRecord(record) {
+  for (const change of [record.created, record.modified]) {
+    if (change && change.user === undefined) change.user = change.userRecordName;
+  }
+  return record;
+}
+
+function uniqueID() {
+  if (globalThis.crypto?.randomUUID) return crypto.randomUUID();
+  const bytes = randomBytes(16);
+  bytes[6] = bytes[6] & 0x0f | 0x40;
+  bytes[8] = bytes[8] & 0x3f | 0x80;
+  const digits = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  return globalThis.crypto ? crypto.getRandomValues(bytes)
+    : bytes.map(() => Math.floor(Math.random() * 256));
+}
+
 // version.js
 const version = '0.1.0';
 
@@ -563,9 +652,11 @@ function parsedAnswer(answer, text) {
   try {
     found = JSON.parse(text);
   } catch (error) {
-    throw answer.status === 503
-      ? withWait(localError('SERVICE_UNAVAILABLE', 'the server takes no requests now', error), answer)
-      : localError('UNEXPECTED_SERVER_RESPONSE', `status ${answer.status} without JSON`, error);
+    if (answer.status !== 503) {
+      throw localError('UNEXPECTED_SERVER_RESPONSE', `status ${answer.status} without JSON`, error);
+    }
+    throw withWait(
+      localError('SERVICE_UNAVAILABLE', 'the server takes no requests now', error), answer);
   }
   if (!answer.ok) {
     throw withWait(new CKError({serverErrorCode: 'UNKNOWN_ERROR', ...found}), answer);
@@ -589,79 +680,10 @@ function partedItems(answer, key) {
   }
   return {
     items: all.filter(item => !isFault(item)),
-    errors: all.filter(isFault).map(fault => new CKError(fault)),
+    errors: all.filter(isFault).map(fault => new CKError({
+      ...fault, serverRecord: fault.serverRecord && receivedRecord(fault.serverRecord),
+    })),
   };
-}
-
-// values.js
-function list(value) {
-  if (value == null) throw localError('INVALID_ARGUMENTS', 'an argument is missing');
-  return Array.isArray(value) ? value : [value];
-}
-
-function zoneIDOf(zone) {
-  if (zone == null) return undefined;
-  if (typeof zone === 'string') return {zoneName: zone};
-  const zoneID = zone.zoneID ?? zone;
-  if (typeof zoneID === 'string') return {zoneName: zoneID};
-  if (typeof zoneID.zoneName !== 'string') {
-    throw localError('INVALID_ARGUMENTS', 'a zone needs a zoneName');
-  }
-  return zoneID;
-}
-
-function recordNameOf(record) {
-  const name = typeof record === 'string' ? record : record?.recordName;
-  if (typeof name !== 'string') {
-    throw localError('INVALID_ARGUMENTS', 'a record needs a recordName');
-  }
-  return name;
-}
-
-const answered = new Set(['created', 'modified', 'deleted', 'pluginFields', 'share', 'shortGUID',
-  'stableUrl', 'zoneID']);
-
-function recordToSend(record) {
-  if (record === null || typeof record !== 'object') {
-    throw localError('INVALID_ARGUMENTS', 'a record is an object with recordType and fields');
-  }
-  const entries = Object.entries(record).filter(([key]) => !answered.has(key))
-    .map(([key, value]) => [key, key === 'fields' ? fieldsToSend(value) : value]);
-  return Object.fromEntries(entries);
-}
-
-function fieldsToSend(fields) {
-  return Object.fromEntries(Object.entries(fields ?? {})
-    .map(([name, field]) => [name, fieldToSend(field)]));
-}
-
-function fieldToSend(field) {
-  const value = field?.value;
-  const isList = Array.isArray(value);
-  const first = isList ? value[0] : value;
-  const [type, form] = first instanceof Date ? ['TIMESTAMP', date => date.getTime()]
-    : typeof first === 'bigint' ? ['INT64', String] : [];
-  if (!type) return field;
-  return {
-    type: isList ? `${type}_LIST` : type, ...field,
-    value: isList ? value.map(form) : form(value),
-  };
-}
-
-function receivedRecord(record) {
-  for (const change of [record.created, record.modified]) {
-    if (change && change.user === undefined) change.user = change.userRecordName;
-  }
-  return record;
-}
-
-function uniqueID() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[6] = bytes[6] & 0x0f | 0x40;
-  bytes[8] = bytes[8] & 0x3f | 0x80;
-  const digits = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 // assets.js
@@ -696,7 +718,8 @@ function replaced({recordName, fields}, uploaded) {
   return fields && Object.fromEntries(Object.entries(fields).map(([name, field]) => {
     if (!isFileField(field)) return [name, field];
     const isList = Array.isArray(field.value);
-    const value = isList ? field.value.map(each => valueOf(name, each)) : valueOf(name, field.value);
+    const value = isList
+      ? field.value.map(each => valueOf(name, each)) : valueOf(name, field.value);
     return [name, {...field, value, type: isList ? 'ASSETID_LIST' : 'ASSETID'}];
   }));
 }
@@ -1204,7 +1227,7 @@ class NotificationFeed {
         }
         if (error.isAuthError) throw error;
         this.#log('warn', `waiting for notifications: ${error}`);
-        const milliseconds = error.retryAfter ? error.retryAfter * 1000 : 10 * 10 ** failures++;
+        const milliseconds = error.retryAfter ? error.retryAfter * 1000 : 10 * 4 ** failures++;
         await pause(Math.min(milliseconds, failurePauseMillisecondsMax), signal);
       }
     }
@@ -1443,7 +1466,9 @@ class Container {
 
   discoverAllUserIdentities() { return this.#users(() => undefined); }
 
-  discoverUserIdentities(lookupInfos) { return this.#users(() => ({lookupInfos: list(lookupInfos)})); }
+  discoverUserIdentities(lookupInfos) {
+    return this.#users(() => ({lookupInfos: list(lookupInfos)}));
+  }
 
   discoverUserIdentityWithEmailAddress(emailAddress) {
     return this.discoverUserIdentities([{emailAddress}]);
@@ -1484,7 +1509,8 @@ class Container {
 
   #users(body) {
     return this.#promised(async () => {
-      const {items, errors} = await this.#requests.items('public', 'users/discover', 'users', body());
+      const {items, errors} = await this.#requests.items(
+        'public', 'users/discover', 'users', body());
       return new UserIdentitiesResponse(errors, {users: items});
     });
   }
@@ -1495,7 +1521,9 @@ class Container {
         .map(guid => typeof guid === 'string' ? {value: guid} : guid);
       const {items, errors} = await this.#requests.items(
         'public', endpoint, 'results', {shortGUIDs: asked});
-      for (const {share, rootRecord} of items) [share, rootRecord].filter(Boolean).map(receivedRecord);
+      for (const {share, rootRecord} of items) {
+        [share, rootRecord].filter(Boolean).forEach(receivedRecord);
+      }
       return new RecordInfosResponse(errors, {results: items});
     });
   }
@@ -1528,7 +1556,8 @@ const CloudKit = {
       throw localError('CONFIGURATION_ERROR', 'configure() needs containers');
     }
     const chosen = servicesOf(configuration.services);
-    const shared = {clientId: configuration.clientId ?? uniqueID(), serverURL: configuration.serverURL};
+    const {clientId = uniqueID(), serverURL} = configuration;
+    const shared = {clientId, serverURL};
     const complete = given.map(container => containerOf(container, shared));
     containers.forEach(container => container.close());
     services = chosen;

@@ -1,5 +1,6 @@
 declare namespace CloudKit {
-  // The types of cloudkit.js, written by hand. build.mjs makes those for classic scripts and require() of them.
+  // The types of cloudkit.js, written by hand. build.mjs makes those for classic scripts and for
+  // require() of them.
 
   export type Environment = 'development' | 'production';
   export type DatabaseScope = 'PUBLIC' | 'PRIVATE' | 'SHARED';
@@ -7,7 +8,7 @@ declare namespace CloudKit {
 
   export interface CloudKitConfig {
     containers: ContainerConfig[];
-    /** Where the server is, such as `https://sync.example.org`; by default where this script came from. */
+    /** Such as `https://sync.example.org`; by default the server that this script came from. */
     serverURL?: string;
     /** Names this device: it hears of others' changes, not of its own. Made up when left out. */
     clientId?: string;
@@ -112,7 +113,8 @@ declare namespace CloudKit {
     readonly databaseScope: DatabaseScope;
     saveRecords(records: OneOrMany<RecordToSave>, options?: SaveOptions): Promise<RecordsResponse>;
     fetchRecords(
-      records: OneOrMany<string | RecordReference>, options?: RecordOptions): Promise<RecordsResponse>;
+      records: OneOrMany<string | RecordReference>, options?: RecordOptions):
+      Promise<RecordsResponse>;
     deleteRecords(
       records: OneOrMany<string | RecordReference>, options?: ZoneOption): Promise<RecordsResponse>;
     performQuery(query: Query | QueryResponse, options?: QueryOptions): Promise<QueryResponse>;
@@ -209,7 +211,7 @@ declare namespace CloudKit {
     type?: string;
     isEncrypted?: boolean;
   }
-  /** What may be saved: Blobs are uploaded, dates and large integers are brought to the form of the wire. */
+  /** What may be saved: Blobs are uploaded, dates and large integers get the form of the wire. */
   export interface FieldToSave {
     value: OneOrMany<Value | Blob | Date | bigint> | null;
     type?: string;
@@ -267,7 +269,11 @@ declare namespace CloudKit {
     rootRecordDesiredKeys?: string[];
   }
 
-  export interface Query { recordType: string; filterBy?: OneOrMany<Filter>; sortBy?: OneOrMany<Sort> }
+  export interface Query {
+    recordType: string;
+    filterBy?: OneOrMany<Filter>;
+    sortBy?: OneOrMany<Sort>;
+  }
   export interface Filter {
     comparator: string;
     fieldName?: string;

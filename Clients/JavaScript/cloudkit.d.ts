@@ -1,4 +1,5 @@
-// The types of cloudkit.js, written by hand. build.mjs makes those for classic scripts and require() of them.
+// The types of cloudkit.js, written by hand. build.mjs makes those for classic scripts and for
+// require() of them.
 
 export type Environment = 'development' | 'production';
 export type DatabaseScope = 'PUBLIC' | 'PRIVATE' | 'SHARED';
@@ -6,7 +7,7 @@ export type OneOrMany<Item> = Item | readonly Item[];
 
 export interface CloudKitConfig {
   containers: ContainerConfig[];
-  /** Where the server is, such as `https://sync.example.org`; by default where this script came from. */
+  /** Such as `https://sync.example.org`; by default the server that this script came from. */
   serverURL?: string;
   /** Names this device: it hears of others' changes, not of its own. Made up when left out. */
   clientId?: string;
@@ -111,7 +112,8 @@ export interface Database {
   readonly databaseScope: DatabaseScope;
   saveRecords(records: OneOrMany<RecordToSave>, options?: SaveOptions): Promise<RecordsResponse>;
   fetchRecords(
-    records: OneOrMany<string | RecordReference>, options?: RecordOptions): Promise<RecordsResponse>;
+    records: OneOrMany<string | RecordReference>, options?: RecordOptions):
+    Promise<RecordsResponse>;
   deleteRecords(
     records: OneOrMany<string | RecordReference>, options?: ZoneOption): Promise<RecordsResponse>;
   performQuery(query: Query | QueryResponse, options?: QueryOptions): Promise<QueryResponse>;
@@ -208,7 +210,7 @@ export interface RecordField {
   type?: string;
   isEncrypted?: boolean;
 }
-/** What may be saved: Blobs are uploaded, dates and large integers are brought to the form of the wire. */
+/** What may be saved: Blobs are uploaded, dates and large integers get the form of the wire. */
 export interface FieldToSave {
   value: OneOrMany<Value | Blob | Date | bigint> | null;
   type?: string;
@@ -266,7 +268,11 @@ export interface ShortGUID {
   rootRecordDesiredKeys?: string[];
 }
 
-export interface Query { recordType: string; filterBy?: OneOrMany<Filter>; sortBy?: OneOrMany<Sort> }
+export interface Query {
+  recordType: string;
+  filterBy?: OneOrMany<Filter>;
+  sortBy?: OneOrMany<Sort>;
+}
 export interface Filter {
   comparator: string;
   fieldName?: string;

@@ -1,4 +1,5 @@
-// Files in records: each is uploaded first, and what the upload is answered with becomes the field's value.
+// Files in records: each is uploaded first, and what the upload is answered with becomes the
+// field's value.
 
 import {localError} from './errors.js';
 import {parsedAnswer} from './requests.js';
@@ -39,7 +40,8 @@ function replaced({recordName, fields}, uploaded) {
   return fields && Object.fromEntries(Object.entries(fields).map(([name, field]) => {
     if (!isFileField(field)) return [name, field];
     const isList = Array.isArray(field.value);
-    const value = isList ? field.value.map(each => valueOf(name, each)) : valueOf(name, field.value);
+    const value = isList
+      ? field.value.map(each => valueOf(name, each)) : valueOf(name, field.value);
     return [name, {...field, value, type: isList ? 'ASSETID_LIST' : 'ASSETID'}];
   }));
 }

@@ -36,7 +36,8 @@ export class Auth {
     const {containerIdentifier} = this.#configuration;
     const outcome = this.#session &&
       takeReturn(containerIdentifier, text => this.#log('warn', text));
-    if (outcome) await this.#take(outcome);
+    // Who did not sign in there can try again: the button is shown.
+    if (outcome) await this.#take(outcome).catch(error => this.#log('warn', String(error)));
     return this.#ask();
   }
 

@@ -35,7 +35,8 @@ export const CloudKit = {
       throw localError('CONFIGURATION_ERROR', 'configure() needs containers');
     }
     const chosen = servicesOf(configuration.services);
-    const shared = {clientId: configuration.clientId ?? uniqueID(), serverURL: configuration.serverURL};
+    const {clientId = uniqueID(), serverURL} = configuration;
+    const shared = {clientId, serverURL};
     const complete = given.map(container => containerOf(container, shared));
     containers.forEach(container => container.close());
     services = chosen;

@@ -14,7 +14,9 @@ const refuse = reason => { throw localError('CONFIGURATION_ERROR', reason); };
 export function servicesOf(given = {}) {
   const {fetch, Promise: promise, logger, authTokenStore} = given;
   if (fetch !== undefined && typeof fetch !== 'function') refuse('services.fetch is no function');
-  if (promise !== undefined && typeof promise !== 'function') refuse('services.Promise is no class');
+  if (promise !== undefined && typeof promise !== 'function') {
+    refuse('services.Promise is no class');
+  }
   if (authTokenStore &&
     !['putToken', 'getToken'].every(name => typeof authTokenStore[name] === 'function')) {
     refuse('services.authTokenStore needs putToken and getToken');

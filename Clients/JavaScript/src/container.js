@@ -56,7 +56,9 @@ export class Container {
 
   discoverAllUserIdentities() { return this.#users(() => undefined); }
 
-  discoverUserIdentities(lookupInfos) { return this.#users(() => ({lookupInfos: list(lookupInfos)})); }
+  discoverUserIdentities(lookupInfos) {
+    return this.#users(() => ({lookupInfos: list(lookupInfos)}));
+  }
 
   discoverUserIdentityWithEmailAddress(emailAddress) {
     return this.discoverUserIdentities([{emailAddress}]);
@@ -98,7 +100,8 @@ export class Container {
 
   #users(body) {
     return this.#promised(async () => {
-      const {items, errors} = await this.#requests.items('public', 'users/discover', 'users', body());
+      const {items, errors} = await this.#requests.items(
+        'public', 'users/discover', 'users', body());
       return new UserIdentitiesResponse(errors, {users: items});
     });
   }
@@ -109,7 +112,9 @@ export class Container {
         .map(guid => typeof guid === 'string' ? {value: guid} : guid);
       const {items, errors} = await this.#requests.items(
         'public', endpoint, 'results', {shortGUIDs: asked});
-      for (const {share, rootRecord} of items) [share, rootRecord].filter(Boolean).map(receivedRecord);
+      for (const {share, rootRecord} of items) {
+        [share, rootRecord].filter(Boolean).forEach(receivedRecord);
+      }
       return new RecordInfosResponse(errors, {results: items});
     });
   }

@@ -3,10 +3,10 @@
 // Each code with what an app can do about it.
 const remedies = {
   ACCESS_DENIED: 'The user may not do this: check the roles of the record type, or the share.',
-  ATOMIC_ERROR: 'Nothing of the batch was saved: mend the records with another code, and send all again.',
-  AUTHENTICATION_FAILED: 'Check the API token or server key, its environment, and the origins it is for.',
-  AUTHENTICATION_REQUIRED: 'Let the user sign in: setUpAuth() shows the button, signIn() opens the page.',
-  BAD_REQUEST: 'The reason says which part of the request is wrong; sending it again does not help.',
+  ATOMIC_ERROR: 'Nothing was saved: mend the records with another code, and send all again.',
+  AUTHENTICATION_FAILED: 'Check the API token or server key, its environment and origins.',
+  AUTHENTICATION_REQUIRED: 'Let the user sign in, by the button or by signIn().',
+  BAD_REQUEST: 'The reason says what is wrong with the request; mend that first.',
   CONFLICT: 'Apply your changes to serverRecord, which has the tag to save with, and save that.',
   EXISTS: 'Fetch what exists, and change that.',
   INTERNAL_ERROR: "Try again later; the server's log has more under this uuid.",
@@ -21,7 +21,7 @@ const remedies = {
   NETWORK_ERROR: 'Nobody knows whether the request arrived: fetch before you send a write again.',
   SERVICE_UNAVAILABLE: 'Wait for retryAfter seconds if it is set, or a minute, and send it again.',
   INVALID_ARGUMENTS: 'Mend the call: the reason says what is wrong with it.',
-  UNEXPECTED_SERVER_RESPONSE: 'Check serverURL, and what stands between this program and the server.',
+  UNEXPECTED_SERVER_RESPONSE: 'Check serverURL, and what stands before the server.',
   CONFIGURATION_ERROR: 'Mend what CloudKit.configure() is given.',
   AUTH_PERSIST_ERROR: 'Allow cookies, set persist to false, or give an authTokenStore.',
   SIGN_IN_FAILED: 'Let the user try again.',

@@ -145,7 +145,7 @@ export class NotificationFeed {
         }
         if (error.isAuthError) throw error;
         this.#log('warn', `waiting for notifications: ${error}`);
-        const milliseconds = error.retryAfter ? error.retryAfter * 1000 : 10 * 10 ** failures++;
+        const milliseconds = error.retryAfter ? error.retryAfter * 1000 : 10 * 4 ** failures++;
         await pause(Math.min(milliseconds, failurePauseMillisecondsMax), signal);
       }
     }

@@ -2,6 +2,7 @@
 
 import {CKError, isFault, localError} from './errors.js';
 import {RequestSigner} from './signature.js';
+import {receivedRecord} from './values.js';
 import {version} from './version.js';
 
 const tokenHeaders = ['X-Apple-CloudKit-Web-Auth-Token', 'X-Apple-CloudKit-Session'];
@@ -109,9 +110,11 @@ export function parsedAnswer(answer, text) {
   try {
     found = JSON.parse(text);
   } catch (error) {
-    throw answer.status === 503
-      ? withWait(localError('SERVICE_UNAVAILABLE', 'the server takes no requests now', error), answer)
-      : localError('UNEXPECTED_SERVER_RESPONSE', `status ${answer.status} without JSON`, error);
+    if (answer.status !== 503) {
+      throw localError('UNEXPECTED_SERVER_RESPONSE', `status ${answer.status} without JSON`, error);
+    }
+    throw withWait(
+      localError('SERVICE_UNAVAILABLE', 'the server takes no requests now', error), answer);
   }
   if (!answer.ok) {
     throw withWait(new CKError({serverErrorCode: 'UNKNOWN_ERROR', ...found}), answer);
@@ -136,6 +139,8 @@ export function partedItems(answer, key) {
   }
   return {
     items: all.filter(item => !isFault(item)),
-    errors: all.filter(isFault).map(fault => new CKError(fault)),
+    errors: all.filter(isFault).map(fault => new CKError({
+      ...fault, serverRecord: fault.serverRecord && receivedRecord(fault.serverRecord),
+    })),
   };
 }

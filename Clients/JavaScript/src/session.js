@@ -1,8 +1,8 @@
 // A user's session: its token, which others follow, in this tab and in the others of its origin.
 //
-// Tabs read the same cookie before each request. A tab puts a token there only for the session that is the
-// current one, and never an older token than the one that is there. Which sessions have ended is told by a
-// channel, so that what another tab was about to write does not bring one back.
+// Tabs read the same cookie before each request. A tab puts a token there only for the session that
+// is the current one, and never an older token than the one that is there. Which sessions have
+// ended is told by a channel, so that what another tab was about to write does not bring one back.
 
 import {uniqueID} from './values.js';
 import {AppTokens, CookieTokens, MemoryTokens} from './tokens.js';

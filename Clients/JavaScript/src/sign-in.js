@@ -1,11 +1,14 @@
-// Leading the user to the server's sign-in page, and taking what it says: from a window beside the page, or
-// in the page's own, to which the browser comes back.
+// Leading the user to the server's sign-in page, and taking what it says: from a window beside the
+// page, or in the page's own, to which the browser comes back.
 
 import {localError} from './errors.js';
 
 const markKey = 'cloudkit-sign-in';
 const markSeconds = 3600;
 const closedCheckMilliseconds = 500;
+
+/** Ends listening to the window that was opened last. */
+let abandon = () => {};
 
 const failed = (reason, cause) => localError('SIGN_IN_FAILED', reason, cause);
 
@@ -17,24 +20,28 @@ export function hasPages() {
 /**
  * Opens the sign-in page in a window of its own; to be called in the task of a click.
  *
- * `url`: the page's address; or a promise of it, until which the window is empty. Each message of the window
- * goes to `take`. Rejects when there is no such window, or no longer.
+ * `url`: the page's address; or a promise of it, until which the window is empty. What the window
+ * tells goes to `take`. Rejects when there is no such window, or no longer.
  */
 export async function openWindow(containerIdentifier, url, take) {
   mark(containerIdentifier, 'popup');
   const popup = window.open(
-    typeof url === 'string' ? url : 'about:blank', 'cloudkit-sign-in', 'popup,width=640,height=525');
+    typeof url === 'string' ? url : 'about:blank', 'cloudkit-sign-in',
+    'popup,width=640,height=525');
   if (!popup) {
     throw failed('the browser opened no window: open it by a click, or use signIn: \'redirect\'');
   }
   const origins = [location.origin];
+  abandon();
   const told = new Promise(resolve => {
-    window.addEventListener('message', function hear({source, origin, data}) {
+    const hear = ({source, origin, data}) => {
       // The server's page, or the app's own page that the server has sent the window back to.
       if (source !== popup || !origins.includes(origin) || !isOutcome(data)) return;
-      window.removeEventListener('message', hear);
+      abandon();
       resolve(data);
-    });
+    };
+    window.addEventListener('message', hear);
+    abandon = () => window.removeEventListener('message', hear);
   });
   try {
     const address = await url;
@@ -48,9 +55,13 @@ export async function openWindow(containerIdentifier, url, take) {
     const timer = setInterval(() => {
       if (!popup.closed) return;
       clearInterval(timer);
+      mark(null);
       reject(failed('the window was closed'));
     }, closedCheckMilliseconds);
-    told.finally(() => clearInterval(timer));
+    told.then(() => {
+      clearInterval(timer);
+      mark(null);
+    });
   });
   // Even after the window has closed: its message may have been on the way.
   const taken = told.then(take);
@@ -68,8 +79,8 @@ export async function goThere(containerIdentifier, url) {
 /**
  * What the server has sent the browser back with, or null.
  *
- * The token leaves the address at once, and counts only when this very tab had gone to sign in: a link with
- * somebody else's token signs nobody in.
+ * The token leaves the address at once, and counts only when this very tab had gone to sign in:
+ * a link with somebody else's token signs nobody in.
  */
 export function takeReturn(containerIdentifier, warn) {
   if (!hasPages()) return null;

@@ -1,4 +1,5 @@
-// Server-to-server keys, for programs in Node and Deno: each request is signed, and no user signs in.
+// Server-to-server keys, for programs in Node and Deno: each request is signed, and no user signs
+// in.
 
 import {localError} from './errors.js';
 

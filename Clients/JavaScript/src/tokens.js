@@ -1,6 +1,7 @@
 // Where the user's web token is kept: in a cookie, in a store of the app's, or in memory.
 //
-// What is kept is {id, generation, token}: the session, how many tokens it had before, and the token.
+// What is kept is {id, generation, token}: the session, how many tokens it had before, and the
+// token.
 
 import {localError} from './errors.js';
 

@@ -48,7 +48,9 @@ function fieldsToSend(fields) {
     .map(([name, field]) => [name, fieldToSend(field)]));
 }
 
-/** Dates and large integers are no JSON: they leave as milliseconds and as digits, with their type. */
+/**
+ * Dates and large integers are no JSON: they leave as milliseconds and as digits, with their type.
+ */
 function fieldToSend(field) {
   const value = field?.value;
   const isList = Array.isArray(value);
@@ -62,7 +64,9 @@ function fieldToSend(field) {
   };
 }
 
-/** A record of an answer: `created.user` and `modified.user` are other names of `userRecordName`. */
+/**
+ * A record of an answer: `created.user` and `modified.user` are other names of `userRecordName`.
+ */
 export function receivedRecord(record) {
   for (const change of [record.created, record.modified]) {
     if (change && change.user === undefined) change.user = change.userRecordName;
@@ -70,12 +74,19 @@ export function receivedRecord(record) {
   return record;
 }
 
-/** 122 random bits as a UUID; `randomUUID` is missing in pages that came by plain HTTP. */
+/** 122 random bits as a UUID. `randomUUID` is missing in pages that came by plain HTTP. */
 export function uniqueID() {
-  if (crypto.randomUUID) return crypto.randomUUID();
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  if (globalThis.crypto?.randomUUID) return crypto.randomUUID();
+  const bytes = randomBytes(16);
   bytes[6] = bytes[6] & 0x0f | 0x40;
   bytes[8] = bytes[8] & 0x3f | 0x80;
   const digits = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  // Node 18 has no crypto among its globals; that no two are the same is all that counts here.
+  return globalThis.crypto ? crypto.getRandomValues(bytes)
+    : bytes.map(() => Math.floor(Math.random() * 256));
 }

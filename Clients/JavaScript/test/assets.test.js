@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import {randomBytes} from 'node:crypto';
 import {after, before, describe, test} from 'node:test';
 import {appOf} from './support/app.js';
 import {Server} from './support/server.js';
@@ -14,7 +15,7 @@ describe('assets', () => {
 
   const bytesOf = async ({downloadURL}) =>
     new Uint8Array(await (await fetch(downloadURL.replace('${f}', 'x'))).arrayBuffer());
-  const random = size => crypto.getRandomValues(new Uint8Array(size));
+  const random = size => new Uint8Array(randomBytes(size));
 
   test('files of one and of several records are uploaded with them', async () => {
     const [photo, first, second] = [random(60_000), random(10), new Uint8Array(0)];

@@ -49,6 +49,7 @@ describe('records', () => {
     assert.equal(error.ckErrorCode, 'CONFLICT');
     assert.match(error.remedy, /serverRecord/);
     assert.equal(error.serverRecord.fields.size.value, 2);
+    assert.equal(error.serverRecord.modified.user, first.created.user);
     error.serverRecord.fields.size.value = 3;
     assert.equal((await database.saveRecords(error.serverRecord)).hasErrors, false);
   });

@@ -32,6 +32,12 @@ export class Server {
     return server;
   }
 
+  /** Signs somebody out everywhere. */
+  endSessions(name) {
+    execFileSync(binary, ['user', 'password', `${name}@example.org`, '--password-stdin', '--data',
+      this.#data], {input: 'correct horse battery', stdio: ['pipe', 'ignore', 'inherit']});
+  }
+
   webToken(name, ...more) {
     return this.command(
       'web-token', 'create', containerIdentifier, 'development', `${name}@example.org`, ...more).webAuthToken;
