@@ -368,16 +368,17 @@ class Auth {
 
   async #ask() {
     const session = await this.#session?.current();
+    let identity = null;
     try {
-      const identity = await this.caller();
-      this.#become(identity, session?.id ?? null);
-      return identity;
+      identity = await this.caller();
     } catch (error) {
       if (error.ckErrorCode !== 'AUTHENTICATION_REQUIRED' || !this.#session) throw error;
       this.#keepAddress(error);
-      this.#become(null, null);
-      return null;
     }
+    const now = await this.#session?.current();
+    if (now?.id !== session?.id) return this.#ask();
+    this.#become(identity, session?.id ?? null);
+    return identity;
   }
 
   async #askAddress() {

@@ -90,16 +90,18 @@ export class Auth {
   /** Asks the server who is signed in: the identity, or null. */
   async #ask() {
     const session = await this.#session?.current();
+    let identity = null;
     try {
-      const identity = await this.caller();
-      this.#become(identity, session?.id ?? null);
-      return identity;
+      identity = await this.caller();
     } catch (error) {
       if (error.ckErrorCode !== 'AUTHENTICATION_REQUIRED' || !this.#session) throw error;
       this.#keepAddress(error);
-      this.#become(null, null);
-      return null;
     }
+    // Somebody may have signed in or out meanwhile, and what was asked before says nothing of that.
+    const now = await this.#session?.current();
+    if (now?.id !== session?.id) return this.#ask();
+    this.#become(identity, session?.id ?? null);
+    return identity;
   }
 
   async #askAddress() {

@@ -8,6 +8,7 @@ import {containerIdentifier, Server} from './support/server.js';
 /** The cookies of an origin, as the documents of all its tabs have them. */
 class Jar {
   #cookies = new Map();
+  getElementById() { return null; }
   get cookie() { return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; '); }
   set cookie(text) {
     const [pair, ...attributes] = text.split('; ');
@@ -92,6 +93,30 @@ describe('a session that tabs share', () => {
     await a.end(first);
     assert.equal((await a.current()).token, 'u1');
     assert.equal((await b.current()).id, second.id);
+  }));
+
+  test('a late answer about nobody hides nobody who has signed in meanwhile', each(async () => {
+    let answer, ask;
+    const held = new Promise(done => { answer = done; });
+    const asking = new Promise(done => { ask = done; });
+    const fetch = async url => {
+      if (url.includes('ckWebAuthToken=t1&')) return Response.json({userRecordName: '_ann'});
+      ask();
+      await held;
+      return Response.json({serverErrorCode: 'AUTHENTICATION_REQUIRED'}, {status: 421});
+    };
+    const app = appOf({apiToken: 'a'}, null, {serverURL: configuration.serverURL,
+      apiTokenAuth: {apiToken: 'a', persist: true}, services: {authTokenStore: undefined, fetch}});
+    tabs.push(app);
+    const [asked, signedIn] = [app.setUpAuth(), app.whenUserSignsIn()];
+    let isSignedOut = false;
+    app.whenUserSignsOut().then(() => { isSignedOut = true; });
+    await asking;
+    await tab().begin('t1');
+    assert.equal((await signedIn).userRecordName, '_ann');
+    answer();
+    assert.equal((await asked)?.userRecordName, '_ann');
+    assert.equal(isSignedOut, false);
   }));
 
   test("a cookie that is somebody else's is no session", each(async () => {
