@@ -15,10 +15,10 @@ endif
 FORMATTED := Sources Tests Benchmarks Clients Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain packages release serve test quick unit acceptance client-test bench lint format image-check
+.PHONY: help toolchain packages release serve test quick unit acceptance client-test javascript-test bench lint format image-check
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
 
 toolchain:
 	@command -v swift >/dev/null || { echo 'swift is missing; how to install it: https://www.swift.org/install/' >&2; exit 1; }
@@ -32,7 +32,7 @@ release: packages ## build the server for release
 serve: release ## build for release and run a development server on 127.0.0.1:8080
 	.build/release/lenticular serve --dev
 
-test: unit acceptance client-test ## run every test
+test: unit acceptance client-test javascript-test ## run every test
 
 quick: lint packages ## check the form and run the tests that need no server process: two minutes after a build
 	Tests/unit --skip ServerTests --skip ModelTests
@@ -45,6 +45,9 @@ acceptance: release ## run the scripts that use the server as its clients do
 
 client-test: release ## run the tests of the Swift client against the server
 	Tests/client
+
+javascript-test: release ## run the tests of the JavaScript client against the server, and in a browser
+	Tests/javascript
 
 bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)
 	Benchmarks/run $(if $(ONLY),--only $(ONLY))

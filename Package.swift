@@ -73,6 +73,9 @@ let package = Package(
             name: "CProcess", path: "Sources/System/CProcess",
             cSettings: [.define("LENTICULAR_COMMIT", to: "\"\(commit)\"")]),
         .target(
+            name: "CWebClient", path: "Sources/System/CWebClient",
+            cSettings: [.unsafeFlags(["-std=c23"])]),
+        .target(
             name: "Migrations", path: "migrations/sqlite", cSettings: [.unsafeFlags(["-std=c23"])]),
         layer("Network", in: .wire, ["COpenSSL", "CNetwork"]),
         layer("HTTP", in: .wire, ["Calendar", "Network", "CZlib"]),
@@ -145,7 +148,7 @@ let package = Package(
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
                 "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background", "Control",
-                "Backups",
+                "Backups", "CWebClient",
             ]),
         layer(
             "Commands", in: .program,

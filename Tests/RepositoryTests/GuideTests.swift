@@ -5,7 +5,10 @@ import WebServices
 /// Follows the guides: what they quote and name is there, and what they promise for each addition holds.
 @Suite("Guides")
 struct GuideTests {
+    /// Those for people who change the code.
     private static let guides = Repository.files(under: "docs/guides", endingIn: [".md"])
+        .filter { $0 != web }
+    private static let web = "docs/guides/web.md"
 
     @Test("There is a guide to add an endpoint, one to add a setting, and one to write an engine")
     func all() {
@@ -26,6 +29,17 @@ struct GuideTests {
             let code = block.lines.dropFirst().joined(separator: "\n")
             let text = try #require(Repository.text(String(path)), "\(guide): \(path)")
             #expect(!code.isEmpty && text.contains(code), "\(guide): not in \(path):\n\(code)")
+        }
+    }
+
+    @Test("The page that the guide for the web explains is the example, word for word")
+    func page() {
+        let example = Repository.text("Examples/board.html") ?? ""
+        let blocks = PageText.blocks(of: Self.web).filter { $0.kind == "js" }
+        #expect(blocks.count > 3)
+        for block in blocks {
+            let code = block.lines.joined(separator: "\n")
+            #expect(example.contains(code), "not in the example:\n\(code)")
         }
     }
 

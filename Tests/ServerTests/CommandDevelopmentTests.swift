@@ -33,6 +33,9 @@ struct CommandDevelopmentTests {
             try #require(server.waitForLine { $0.contains("curl ") && $0.contains(endpoint) })
                 .replacing("curl ", with: "curl -s ")
         }
+        let element = try #require(server.waitForLine { $0.contains("<script src=") })
+        let address = try #require(element.split(separator: "\"").dropFirst().first)
+        #expect(try paste("curl -s '\(address)'").contains("globalThis.CloudKit = CloudKit"))
         for _ in 0..<2 {
             #expect(try paste(commands[0]).contains("\"zoneName\":\"Notes\""))
             #expect(try paste(commands[1]).contains("\"recordChangeTag\""))

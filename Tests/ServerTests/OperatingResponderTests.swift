@@ -76,4 +76,25 @@ struct OperatingResponderTests {
         #expect(refused?.status == 405)
         #expect(refused?.headers.contains { $0.name == "Allow" && $0.value == "GET, HEAD" } == true)
     }
+
+    @Test("The JavaScript client is handed out under its version, and nothing else beside it")
+    func client() throws {
+        let folder = "/client/\(ProgramVersion.text)"
+        for name in ["cloudkit.js", "cloudkit.cjs", "cloudkit.d.ts", "cloudkit.d.cts"] {
+            let file = try #require(answer("\(folder)/\(name)?x"), "\(name)")
+            #expect(file.status == 200, "\(name)")
+            #expect(file.body.count > 1_000, "\(name)")
+            #expect(
+                file.headers.contains { $0.value == "public, max-age=31536000, immutable" })
+            #expect(
+                file.headers.contains { $0 == ("Access-Control-Allow-Origin", "*") }, "\(name)")
+        }
+        let list = String(decoding: answer("/client")?.body ?? [], as: UTF8.self)
+        #expect(list.contains("<script src=\"\(folder)/cloudkit.cjs\" integrity=\"sha256-"))
+        for gone in ["/client/0/cloudkit.js", folder, "\(folder)/", "\(folder)/../cloudkit.js"] {
+            #expect(answer(gone)?.status == 404, "\(gone)")
+        }
+        #expect(answer("\(folder)/cloudkit.js", .post)?.status == 405)
+        #expect(answer("/clients/cloudkit.js")?.status == 299)
+    }
 }

@@ -126,20 +126,23 @@ package struct DevelopmentSetup {
         }
         lines += [
             "  server key  \(keyID)", "              private half in \(keyPath)", "",
-            "Sign in as one of them in a browser: \(signInAddress)", "",
+            "Sign in as one of them in a browser: \(reachedURL)/sign-in", "",
             "Three commands to paste: make a zone, save a note in it, ask what has changed there.",
             "",
         ]
         lines += firstRequests(apiToken: apiToken, token: users[0].token).map { "  \($0)" } + [""]
+        lines += ["A web page loads the JavaScript client by one of these:", ""]
+        lines += ClientFiles.elements(baseURL: reachedURL).map { "  \($0)" } + [""]
         return lines.joined(separator: "\n")
     }
 
-    private var signInAddress: String {
+    /// Where programs on this machine reach the server.
+    private var reachedURL: String {
         switch address {
-        case .unix: "\(folder.configuration.baseURL)/sign-in"
+        case .unix: folder.configuration.baseURL
         case .tcp(let host, let port):
             "\(folder.configuration.hasTLS ? "https" : "http")://"
-                + "\(HealthProbe.reachable(host, port: port))/sign-in"
+                + HealthProbe.reachable(host, port: port)
         }
     }
 

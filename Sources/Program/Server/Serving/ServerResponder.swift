@@ -80,7 +80,7 @@ package struct ServerResponder: Responder {
         protocolResponder.receive(request, stream: stream, reply: reply)
     }
 
-    private enum Page { case front, health, readiness, metrics }
+    private enum Page { case front, health, readiness, metrics, client }
 
     private func page(at target: [UInt8]) -> Page? {
         // All of these are short, and nearly every request is for another address.
@@ -89,12 +89,16 @@ package struct ServerResponder: Responder {
         if path.count == 1, path.first == UInt8(ascii: "/") { return .front }
         if path.elementsEqual("/healthz".utf8) { return .health }
         if path.elementsEqual("/readyz".utf8) { return .readiness }
+        if ClientFiles.isBelow(path) { return .client }
         return path.elementsEqual("/metrics".utf8) ? .metrics : nil
     }
 
     private func response(of page: Page, to request: HTTPRequest) -> HTTPResponse {
         switch page {
         case .front: return front.response(to: request)
+        case .client:
+            let path = request.target.prefix { $0 != UInt8(ascii: "?") }
+            return ClientFiles.response(at: String(decoding: path, as: UTF8.self))
         case .health:
             probe?.look(at: request)
             return text(200, "ok\n")
