@@ -5,6 +5,7 @@ import Foundation
 import HTTPClient
 import S3StandIn
 import Seeding
+import Synchronization
 import Testing
 
 @Suite("Assets on an S3-compatible store that fails")
@@ -147,6 +148,61 @@ struct S3Tests {
         try second.1.delete(digest)
         #expect(store.objects.keys == [object])
         #expect(throws: foreign) { try server("one").0.confirm() }
+    }
+
+    /// What a data folder notes, and the time by which it looks again.
+    private final class Turns: Sendable {
+        let noted: Mutex<[String]>
+        let now = Mutex<UInt64>(1)
+        private let count: Mutex<Int>
+        private let name: String
+
+        init(_ name: String, noted: [String] = []) {
+            self.name = name
+            self.noted = Mutex(noted)
+            count = Mutex(0)
+        }
+
+        var note: S3TurnNote {
+            S3TurnNote(
+                read: { () throws(AssetFailure) in self.noted.withLock { $0 } },
+                write: { turns throws(AssetFailure) in self.noted.withLock { $0 = turns } },
+                next: {
+                    self.count.withLock {
+                        $0 += 1
+                        return "\(self.name)\($0)"
+                    }
+                }, now: { self.now.withLock { $0 } })
+        }
+    }
+
+    @Test(
+        "A copy of a data folder takes a prefix over or is refused; who lost it writes no more there"
+    )
+    func copies() throws {
+        let store = try S3StandInServer()
+        func start(_ turns: Turns) -> S3Ownership {
+            S3Ownership(store.bucket(), prefix: "a/", turns: turns.note) { "one" }
+        }
+        let foreign = AssetFailure.ownedByAnother(object: "a/lenticular-owner")
+        let first = Turns("first")
+        try start(first).confirm()
+        let running = start(first)
+        try running.confirm()
+        // Copied while it runs, and started.
+        let second = Turns("second", noted: first.noted.withLock { $0 })
+        try start(second).confirm()
+        try running.confirm()
+        first.now.withLock { $0 += 60_000_000_000 }
+        #expect(throws: foreign) { try running.confirm() }
+        #expect(throws: foreign) { try start(first).confirm() }
+        try start(second).confirm()
+        // A copy of before, and one that has noted nothing.
+        #expect(throws: foreign) { try start(Turns("third", noted: ["second1"])).confirm() }
+        #expect(throws: foreign) { try start(Turns("third")).confirm() }
+        store.objects.state.withLock { $0.objects["a/lenticular-owner"] = nil }
+        try start(first).confirm()
+        #expect(throws: foreign) { try start(second).confirm() }
     }
 
     @Test("Of two servers that come at once one gets the prefix, also where there is no condition")

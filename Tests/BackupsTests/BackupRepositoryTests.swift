@@ -264,4 +264,53 @@ final class BackupRepositoryTests {
         #expect(kept < 40 << 20, "\(kept)")
         #expect(try contents(repository, at: .max) == files)
     }
+
+    @Test("Of two copies of a folder the one that began the last run goes on, the other is refused")
+    func copies() throws {
+        let repository = try repository()
+        var first: [String] = []
+        for _ in 0..<3 { try repository.takeTurn(noted: first) { first = $0 } }
+        var second = first
+        try repository.takeTurn(noted: second) { second = $0 }
+        #expect(throws: BackupFailure.self) {
+            try repository.takeTurn(noted: first) { first = $0 }
+        }
+        #expect(try !repository.isLast(first) && repository.isLast(second))
+        try repository.takeTurn(noted: second) { second = $0 }
+        // One that has noted nothing, as a restored folder.
+        #expect(throws: BackupFailure.self) { try repository.takeTurn(noted: []) { _ in } }
+        // Somebody has decided for the first one.
+        try objects.delete("turn")
+        try repository.takeTurn(noted: first) { first = $0 }
+        #expect(throws: BackupFailure.self) {
+            try repository.takeTurn(noted: second) { second = $0 }
+        }
+    }
+
+    @Test("A run that ends while it takes its turn, wherever that is, is no other folder's")
+    func endedTurns() throws {
+        struct Ended: Error {}
+        let repository = try repository()
+        var noted: [String] = []
+        for step in 0..<300 {
+            objects.allow(changes: step % 4 == 1 ? 0 : .max)
+            var notes = 0
+            do {
+                try repository.takeTurn(noted: noted) {
+                    notes += 1
+                    if (step % 4 == 2 && notes == 1) || (step % 4 == 3 && notes == 2) {
+                        throw Ended()
+                    }
+                    noted = $0
+                }
+                #expect(step % 4 == 0)
+            } catch is BackupFailure {
+                Issue.record("its own turn was refused in step \(step)")
+            } catch {
+                #expect(step % 4 != 0)
+            }
+            objects.allow(changes: .max)
+            #expect(try repository.isLast(noted))
+        }
+    }
 }

@@ -6,6 +6,23 @@ import Testing
 
 @Suite("Backups in a folder")
 struct FolderObjectsTests {
+    @Test(
+        "An object takes the place of the one of its name: who was erased is noted again and again")
+    func replaced() throws {
+        let path = FileManager.default.temporaryDirectory.path + "/backups-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let repository = try BackupRepository(
+            FolderObjects(path: path), key: BackupKey(random: .system), random: .system,
+            owner: "me")
+        for round in 1...3 {
+            try repository.putErasures([UInt8](repeating: 7, count: round))
+            #expect(try repository.erasures().count == round)
+            try repository.putVerified(at: Int64(round))
+            #expect(try repository.verified() == Int64(round))
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: path).count == 3)
+    }
+
     @Test("What a killed process has left of an object is no object, and goes with the next backup")
     func unfinished() throws {
         let path = FileManager.default.temporaryDirectory.path + "/backups-\(UUID().uuidString)"

@@ -51,6 +51,24 @@ import Testing
         }
     }
 
+    @Test(
+        "Whichever call fails while pages are given back, what was acknowledged is there",
+        arguments: faults)
+    func givingBack(fault: Fault) throws {
+        var (nth, fired) = (0, true)
+        while fired {
+            nth += 1
+            let folder = try TemporaryFolder(inMemory: true)
+            let plan = FaultPlan(fault.operation, code: fault.code, nth: nth, persists: false)
+            let disk = FaultDisk("back-\(folder.path)") { operation, _ in plan.decide(operation) }
+            let script = WriteScript(givingBackPages: true)
+            script.run(path: folder.file(), disk: disk.name, checkpoints: true)
+            fired = plan.hasFired
+            try script.verify(
+                folder.file(), told: script.told, "\(fault.testDescription) no. \(nth)")
+        }
+    }
+
     @Test("An I/O error from COMMIT is indeterminate, and the writer takes no more work")
     func indeterminate() throws {
         let folder = try TemporaryFolder(inMemory: true)

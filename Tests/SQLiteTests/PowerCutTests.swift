@@ -10,9 +10,10 @@ import Testing
     /// Cuts the power before every call that the disk sees, and judges what each cut leaves.
     ///
     /// - Returns: how many images were judged, and how many acknowledged jobs were missing.
-    private func cut(seeds: [UInt64], synchronous: String, judge: Bool) throws -> (Int, Int) {
+    private func cut(
+        _ script: WriteScript = WriteScript(), seeds: [UInt64], synchronous: String, judge: Bool
+    ) throws -> (Int, Int) {
         let folder = try TemporaryFolder(inMemory: true)
-        let script = WriteScript()
         let images = Mutex<[(path: String, seed: UInt64, told: [Int64: WriteScript.Answer])]>([])
         let disk = Mutex<FaultDisk?>(nil)
         let made = FaultDisk("cut-\(folder.path)", records: true) { _, _ in
@@ -54,6 +55,15 @@ import Testing
         let (count, _) = try cut(seeds: seeds, synchronous: "FULL", judge: true)
         print("power cuts: \(count) images")
         #expect(count > 300)
+    }
+
+    @Test("A power cut while pages are given back loses nothing acknowledged either")
+    func givingBack() throws {
+        let seeds: [UInt64] = [0, .random(in: 1 ... .max)]
+        print("power cuts while pages are given back, with seeds \(seeds)")
+        let (count, _) = try cut(
+            WriteScript(givingBackPages: true), seeds: seeds, synchronous: "FULL", judge: true)
+        #expect(count > 200)
     }
 
     @Test("The cuts do find what synchronous = NORMAL loses")

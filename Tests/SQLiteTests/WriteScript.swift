@@ -10,6 +10,10 @@ final class WriteScript: Sendable {
 
     static let rowsPerJob = 5
     private let answers = Mutex<[Int64: Answer]>([:])
+    /// Whether each job also leaves free pages or gives some back.
+    private let givesBack: Bool
+
+    init(givingBackPages givesBack: Bool = false) { self.givesBack = givesBack }
 
     /// What every job so far was told.
     var told: [Int64: Answer] { answers.withLock { $0 } }
@@ -41,7 +45,10 @@ final class WriteScript: Sendable {
                 path: path, options: options,
                 makeHooks: {
                     try $0.execute(
-                        "CREATE TABLE t (job INTEGER, part INTEGER, body); CREATE INDEX j ON t (job)"
+                        """
+                        CREATE TABLE junk (body); CREATE TABLE t (job INTEGER, part INTEGER, body);
+                        CREATE INDEX j ON t (job)
+                        """
                     )
                     return nil
                 }, onIndeterminate: { _ in })
@@ -51,7 +58,10 @@ final class WriteScript: Sendable {
             answers.withLock { $0[job] = .unknown }
             let answer: Answer
             do {
-                try writer.write { try Self.insert(job, $0) }
+                try writer.write { [self] in
+                    if givesBack { try Self.giveBack(job, $0) }
+                    try Self.insert(job, $0)
+                }
                 answer = .acknowledged
             } catch WriterError.indeterminate {
                 answer = .unknown
@@ -61,6 +71,15 @@ final class WriteScript: Sendable {
             answers.withLock { $0[job] = answer }
         }
         writer.close()
+    }
+
+    /// Pages before those of the rows come free, so that the rows' own have to move.
+    private static func giveBack(_ job: Int64, _ connection: Connection) throws {
+        switch job % 4 {
+        case 1: try connection.execute("INSERT INTO junk VALUES (randomblob(40000))")
+        case 2: try connection.execute("DELETE FROM junk")
+        default: try connection.giveBackFreePages(countMax: 3)
+        }
     }
 
     private static func insert(_ job: Int64, _ connection: Connection) throws {

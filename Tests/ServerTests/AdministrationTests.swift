@@ -48,6 +48,8 @@ struct AdministrationTests {
         switch invocation.command.action {
         case .local: throw Refused()
         case .data(let action): return try action(invocation, administrator)
+        case .watched(let action):
+            return try action(invocation, administrator, ProgressWatcher { _ in true })
         case .copy(_, _, let action):
             let path = temporary.path("copy")
             try FileManager.default.createDirectory(
@@ -178,7 +180,9 @@ struct AdministrationTests {
                 hasEnvironment: true),
             Step(arguments: ["backup", temporary.path("backup")], changes: false),
             Step(arguments: ["check"], changes: false),
+            Step(arguments: ["size", "iCloud.a"], changes: false),
             Step(arguments: ["doctor"], changes: false),
+            Step(arguments: ["shrink"] + Self.location, hasEnvironment: true),
             Step(arguments: ["audit", "list"], changes: false),
             Step(arguments: ["secrets", "reseal"]),
             Step(

@@ -44,6 +44,11 @@ package protocol ServerData: AnyObject, Sendable {
         of container: ContainerID, in environment: Environment
     ) throws -> any Store
 
+    /// What a container environment takes on the disk; it stays open as long as anybody keeps this.
+    ///
+    /// - Throws: as `store`.
+    func space(of target: ContainerEnvironment) throws -> any SpaceKeeping
+
     /// The assets of a container environment.
     func assetStore(of target: ContainerEnvironment) -> AssetStore
 

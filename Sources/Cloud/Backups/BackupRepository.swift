@@ -16,7 +16,7 @@ package final class BackupRepository: Sendable {
 
     let objects: any BackupObjects
     let key: BackupKey
-    private let random: RandomSource
+    let random: RandomSource
     /// What the backups need of packs; they never change.
     private let known = Mutex<[String: Set<String>]>([:])
 

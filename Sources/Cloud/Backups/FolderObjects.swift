@@ -24,7 +24,7 @@ package struct FolderObjects: BackupObjects {
         FileSystem.removeFile(fresh)
         do {
             try FileSystem.write(bytes, toNew: fresh)
-            try FileSystem.move(fresh, to: file)
+            try FileSystem.move(fresh, over: file)
         } catch {
             FileSystem.removeFile(fresh)
             throw error

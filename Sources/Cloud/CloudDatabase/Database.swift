@@ -24,13 +24,15 @@ package final class Database: Sendable {
     package let assets: AssetAccess?
     /// Nil where nobody is shown the address of a share.
     package let shareAddresses: ShareAddresses?
+    /// Of all databases of the container environment together; nil for none.
+    let quota: TotalQuota?
 
     package init(
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Store,
         stop: StopSignal? = nil, identities: any Identities, random: RandomSource,
         device: String? = nil, assets: AssetAccess? = nil,
-        shareAddresses: ShareAddresses? = nil
+        shareAddresses: ShareAddresses? = nil, quota: TotalQuota? = nil
     ) {
         self.scope = scope
         self.container = container
@@ -42,6 +44,7 @@ package final class Database: Sendable {
         self.device = device
         self.assets = assets
         self.shareAddresses = shareAddresses
+        self.quota = quota
         self.identities = identities
         self.random = random
     }
@@ -66,7 +69,8 @@ package final class Database: Sendable {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
             limits: limits, storage: storage, stop: stop, identities: identities,
-            random: random, device: device, assets: assets, shareAddresses: shareAddresses)
+            random: random, device: device, assets: assets, shareAddresses: shareAddresses,
+            quota: quota)
     }
 
     /// The first part of short identifiers that are made here.

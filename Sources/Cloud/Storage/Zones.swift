@@ -35,6 +35,9 @@ package protocol ZoneReading: AnyObject {
 
     /// The position of the last change in any of the owner's zones except default zones; 0 for none.
     func lastChange(of owner: OwnerNumber) throws -> Position
+
+    /// How many bytes all owners' records take, by a look at each owner, and how many owners there are.
+    func storedBytes() throws -> (bytes: Int64, owners: Int)
 }
 
 /// What a write does with owners and zones.

@@ -15,6 +15,7 @@ package struct OpenStore: Sendable {
         let assetStore: AssetStore
         let assetTokens: AssetTokens
         let shareAddresses: ShareAddresses
+        let total = StoredTotal()
 
         init(
             tokenKey: HMACSHA256, assetStore: AssetStore, assetTokens: AssetTokens,
@@ -31,6 +32,8 @@ package struct OpenStore: Sendable {
     var assetStore: AssetStore { made.assetStore }
     var assetTokens: AssetTokens { made.assetTokens }
     var shareAddresses: ShareAddresses { made.shareAddresses }
+    /// What it stores, as it was counted last.
+    var total: StoredTotal { made.total }
 
     /// Prepares what depends on the store's key: once for each opening.
     ///

@@ -28,6 +28,7 @@ extension ProtocolResponder {
         let sender = look(up: addressed)
         let counted = try rates.count(addressed, sender.found.result, isWhole: false)
         do {
+            try containers.count(addressed, sender.found.result, isWhole: false)
             let admitted = try admit(addressed, sender, counted: counted)
             return BodyOptions(
                 owner: BodyOwner(admitted.identified, addressed.exchange.request),

@@ -77,6 +77,7 @@ extension ProtocolResponder {
     private func admit(_ addressed: AddressedRequest) throws -> AdmittedRequest {
         let sender = look(up: addressed)
         let counted = try rates.count(addressed, sender.found.result, isWhole: true)
+        try containers.count(addressed, sender.found.result, isWhole: true)
         let admitted = try admit(addressed, sender, counted: counted)
         try addressed.exchange.countBody(to: admitted.identified)
         return admitted

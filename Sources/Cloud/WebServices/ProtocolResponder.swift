@@ -58,6 +58,7 @@ package final class ProtocolResponder: Responder {
     let addresses: RecentAddresses
     private let assets: AssetResponder
     let rates: RateBudgets
+    let containers: ContainerBudgets
     /// Addresses that users look up.
     let discoveries = DailyBudgets()
     let people: KnownPeople
@@ -75,6 +76,9 @@ package final class ProtocolResponder: Responder {
         people = KnownPeople(catalog: dependencies.catalog)
         assets = AssetResponder(dependencies)
         rates = RateBudgets(dependencies.rates, now: dependencies.uptime)
+        containers = ContainerBudgets(
+            dependencies.catalog, dependencies.limits,
+            burstSeconds: dependencies.rates.burstSeconds, now: dependencies.uptime)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = Workers(name: "web", dependencies.workers)
         turns = (0..<dependencies.loopCount).map { _ in LoopTurns(now: dependencies.uptime) }

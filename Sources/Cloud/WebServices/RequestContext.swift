@@ -69,20 +69,28 @@ struct RequestContext: Sendable {
         guard let scope = address.database else {
             throw .badRequest("the path names no database: expected public, private or shared")
         }
+        // NB: a container whose own limits cannot be read now is held to the server's.
+        let own = try? responder.containers.limits(of: address.container)
         return Database(
             scope: scope, container: address.container, environment: address.environment,
-            caller: caller, limits: limits, storage: store.storage,
+            caller: caller, limits: own?.service ?? limits, storage: store.storage,
             stop: loop == nil ? exchange.stop : nil,
             identities: people.people(of: address.container), random: random,
             device: namedDevice,
             assets: AssetAccess(store.assetTokens, now: clock.now()) { [identified] in
                 AssetOrigin(identified)
             },
-            shareAddresses: store.shareAddresses.below(authenticator.publicBaseURL))
+            shareAddresses: store.shareAddresses.below(authenticator.publicBaseURL),
+            quota: own.flatMap {
+                $0.totalQuotaBytes > 0
+                    ? TotalQuota(bytes: $0.totalQuotaBytes, of: store.total) : nil
+            })
     }
 
     /// Counts records that the request is about to save or delete; it is not refused for them any more.
     func charge(records: Int) {
+        // NB: what cannot be counted now is not; the request has been admitted.
+        try? responder.containers.charge(address.container, records: records)
         if let principal = admitted.counted { responder.rates.charge(principal, records: records) }
     }
 

@@ -81,7 +81,8 @@ extension Connection {
         return max(0, count * 4_096 - Int(status.st_size))
     }
 
-    private func pageCount() throws -> Int {
+    /// How many pages the file has, as the connection's snapshot sees it.
+    package func pageCount() throws -> Int {
         let statement = try prepare("PRAGMA page_count")
         defer { statement.reset() }
         return try statement.step() ? Int(statement.int64(0)) : 0

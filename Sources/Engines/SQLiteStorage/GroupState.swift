@@ -73,6 +73,8 @@ final class GroupState: GroupHooks {
     /// As they were when the group began.
     private var committedSchema: TransactionSchema
     let positions: PositionCounter
+    /// By which those who give back space see whether others write.
+    var spaceTurns = SpaceTurns()
     private(set) var sums = Sums()
     /// Owners and zones that jobs have read: most ask for those that the jobs before asked for.
     var cache = Cache()
@@ -192,7 +194,10 @@ final class GroupState: GroupHooks {
         positions.groupBegan()
     }
 
-    func jobBegan() { shared.waitingNames.jobBegins() }
+    func jobBegan() {
+        shared.waitingNames.jobBegins()
+        spaceTurns.jobBegan()
+    }
 
     /// A job that failed may have made what others would find, or ended what they would miss.
     func jobRolledBack() {

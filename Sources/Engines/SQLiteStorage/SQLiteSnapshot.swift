@@ -117,6 +117,13 @@ class SQLiteSnapshot: StoreSnapshot {
             usedBytes: statement.int64(1), oldestValidPosition: statement.int64(2))
     }
 
+    func storedBytes() throws -> (bytes: Int64, owners: Int) {
+        let row = try connection.prepare(
+            "SELECT coalesce(sum(used_bytes), 0), count(*) FROM owners")
+        defer { row.reset() }
+        return try row.step() ? (row.int64(0), Int(row.int64(1))) : (0, 0)
+    }
+
     func zone(_ number: ZoneNumber) throws -> StoredZone? {
         let statement = statements.zoneByNumber
         defer { statement.reset() }

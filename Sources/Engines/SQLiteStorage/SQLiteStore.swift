@@ -117,6 +117,9 @@ package final class SQLiteStore: Store {
         return try statement.step()
     }
 
+    /// Of the store's file.
+    var path: String { writer.path }
+
     package var writeCount: UInt64 { measurements.groups.jobs }
 
     /// What is known of the names that wait to be put in order.

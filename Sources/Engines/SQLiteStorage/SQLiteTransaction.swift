@@ -456,6 +456,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         )
         .run(olderThan: moment)
         if let indexes { try orderEntries(of: indexes.writer) }
+        if !hasMore { try queueSpaceIfWorthIt() }
         return hasMore
     }
 }

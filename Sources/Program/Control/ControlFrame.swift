@@ -1,9 +1,12 @@
-/// What passes over the socket for commands after the command: files, each in pieces, then the answer.
+/// What passes over the socket for commands after the command: files, each in pieces, or how far it has come, then
+/// the answer.
 package enum ControlFrame: Equatable {
     /// The files that follow are written below the folder that the caller has for them.
     case file(name: String)
     /// Further bytes of the file that began last.
     case piece([UInt8])
+    /// How far the command has come, in a line for people.
+    case progress(String)
     /// The last frame: a `CommandAnswer` as JSON.
     case answer([UInt8])
 
@@ -11,11 +14,14 @@ package enum ControlFrame: Equatable {
     static let pieceBytes = 262_144
     private static let fileMark = UInt8(ascii: "F")
     private static let pieceMark = UInt8(ascii: "P")
+    private static let progressMark = UInt8(ascii: "T")
 
     init(_ bytes: [UInt8]) {
         switch bytes.first {
         case Self.fileMark: self = .file(name: String(decoding: bytes.dropFirst(), as: UTF8.self))
         case Self.pieceMark: self = .piece(Array(bytes.dropFirst()))
+        case Self.progressMark:
+            self = .progress(String(decoding: bytes.dropFirst(), as: UTF8.self))
         default: self = .answer(bytes)
         }
     }
@@ -24,6 +30,7 @@ package enum ControlFrame: Equatable {
         switch self {
         case .file(let name): [Self.fileMark] + Array(name.utf8)
         case .piece(let bytes): [Self.pieceMark] + bytes
+        case .progress(let text): [Self.progressMark] + Array(text.utf8)
         case .answer(let bytes): bytes
         }
     }

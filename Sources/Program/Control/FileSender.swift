@@ -7,7 +7,7 @@
 /// Sends files to the process in which somebody typed a command.
 ///
 /// That process may write in places where the server may not.
-package struct FileSender {
+package struct FileSender: Sendable {
     /// How long the caller may take for a piece: its disk may be slow.
     static let pieceSecondsMax = 300
 
@@ -53,6 +53,12 @@ package struct FileSender {
                 rest = rest.dropFirst(ControlFrame.pieceBytes)
             }
         }
+    }
+
+    /// Says how far the command has come; false when the caller has gone.
+    package func tell(_ progress: String) -> Bool {
+        // NB: who has gone needs nothing, and the command ends where it can.
+        (try? send(.progress(progress))) != nil
     }
 
     private func send(_ frame: ControlFrame) throws(CommandFailure) {

@@ -238,6 +238,11 @@ package enum FileSystem {
         if rename(path, target) != 0 { throw failure("move \(path) to", target) }
     }
 
+    /// Moves a file within one file system, in place of one that is there.
+    package static func move(_ path: String, over target: String) throws(FileSystemFailure) {
+        if rename(path, target) != 0 { throw failure("move \(path) to", target) }
+    }
+
     /// Sets who may do what with a file or folder.
     package static func setMode(_ mode: mode_t, of path: String) throws(FileSystemFailure) {
         if chmod(path, mode) != 0 { throw failure("change the mode of", path) }

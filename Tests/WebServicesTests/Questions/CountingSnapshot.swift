@@ -37,6 +37,11 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.ownerName(owner)
     }
 
+    func storedBytes() throws -> (bytes: Int64, owners: Int) {
+        note("storedBytes")
+        return try snapshot.storedBytes()
+    }
+
     func zone(_ number: ZoneNumber) throws -> StoredZone? {
         note("zone")
         return try snapshot.zone(number)

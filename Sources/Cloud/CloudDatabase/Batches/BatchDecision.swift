@@ -256,8 +256,12 @@ private struct StepAllowance {
     init(_ context: BatchContext) throws {
         cascadedMax = context.limits.cascadeRecordsMax
         let quota = context.quotaBytes
-        guard quota > 0 else { return }
-        bytes = quota - (try context.basis.usedBytes(of: context.owner, context.zone.owner))
+        if quota > 0 {
+            bytes = quota - (try context.basis.usedBytes(of: context.owner, context.zone.owner))
+        }
+        if let total = context.database.quota {
+            bytes = min(bytes, try total.left(context.stored))
+        }
     }
 
     /// Whether there is enough for the whole demand, in whatever order the operations take it.
@@ -272,7 +276,9 @@ private struct StepAllowance {
             guard bytes != .max else { break }
             guard decided.charge.bytes <= 0 || decided.charge.bytes <= bytes else {
                 room.wasLacking = true
-                return .fault(Fault(.quotaExceeded, "the quota of this database is used up"))
+                return .fault(
+                    Fault(
+                        .quotaExceeded, "the quota of this database or its container is used up"))
             }
             bytes -= decided.charge.bytes
             room.growth += max(0, decided.charge.bytes)

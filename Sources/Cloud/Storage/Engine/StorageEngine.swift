@@ -150,7 +150,7 @@ package protocol StorageEngine: AnyObject, Sendable {
 }
 
 /// An open store as the server holds it.
-package protocol EngineStore: Store {
+package protocol EngineStore: Store, SpaceKeeping {
     /// Whether its worker is doing a step, or is about to.
     var isWorking: Bool { get }
 

@@ -78,7 +78,7 @@ extension Exchange {
 }
 
 extension Fault {
-    fileprivate static func throttled(_ status: RateStatus?) -> Fault {
+    static func throttled(_ status: RateStatus?) -> Fault {
         var fault = Fault(
             .throttled,
             status.map {

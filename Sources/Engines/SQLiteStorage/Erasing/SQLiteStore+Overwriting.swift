@@ -87,8 +87,8 @@ extension SQLiteStore {
     /// Does steps until they are done, each a transaction; while others write, it pauses after each for as long.
     ///
     /// - Parameter step: leads from what the step before has come to, to what it comes to itself; may be run again.
-    private func inSteps<Progress: Sendable>(
-        from first: Progress, _ firstPace: OverwritingPace, _ goesOn: @Sendable () -> Bool,
+    func inSteps<Progress: Sendable>(
+        from first: Progress, _ firstPace: OverwritingPace, _ goesOn: () -> Bool,
         _ step: @escaping @Sendable (SQLiteTransaction, Progress, Int) throws -> Progress,
         isDone: (Progress) -> Bool
     ) throws {

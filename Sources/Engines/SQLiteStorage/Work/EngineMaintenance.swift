@@ -12,7 +12,12 @@ extension Maintenance {
     static let lateEntries = Maintenance(
         "lateEntries", isBeside: true, step: 1...1, firstStep: 1)
 
-    static let all = [index, names, lateEntries]
+    /// Gives pages that hold nothing back to the file system.
+    ///
+    /// What a step moves goes through the log, and a commit waits for it: so no step is large.
+    static let space = Maintenance("space", isBeside: false, step: 4...128, firstStep: 16)
+
+    static let all = [index, names, lateEntries, space]
 }
 
 extension WorkKind {
@@ -32,6 +37,7 @@ extension WorkKind {
         case .tellRequests: 6
         case .maintenance(.names): 7
         case .maintenance(.lateEntries): 9
+        case .maintenance(.space): 10
         case .maintenance: nil
         }
     }
@@ -50,6 +56,7 @@ extension SQLiteTransaction {
         switch maintenance {
         case .index: try workOnIndexes(recordsMax: step)
         case .names: try nameWriter().step(namesMax: step)
+        case .space: try giveBackPages(step)
         default: false
         }
     }

@@ -84,7 +84,7 @@ extension SQLiteTransaction {
         } else {
             statement.bindNull(at: 2)
         }
-        if let due = rest.due {
+        if let due = rest.due ?? pauseOfSpace(after: work) {
             statement.bind(min(due, now + Self.workDelayMillisecondsMax), at: 3)
         } else {
             statement.bindNull(at: 3)

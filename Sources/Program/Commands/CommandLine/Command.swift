@@ -10,6 +10,8 @@ package struct Command: Sendable {
         /// Acts on the server's data, in the process that holds the data folder. That is this
         /// process, or the server, which is reached through its control socket.
         case data(@Sendable (Invocation, Administrator) throws -> CommandOutput)
+        /// As `data`, and says on the way how far it has come.
+        case watched(@Sendable (Invocation, Administrator, ProgressWatcher) throws -> CommandOutput)
         /// As `data`, and makes a folder that an argument names. The process that was started
         /// writes this folder, because the server may have no right to.
         ///

@@ -65,6 +65,10 @@ package struct CommandLineProgram: Sendable {
             case .local: throw UsageFailure("the running server has no such command")
             case .data(let action):
                 return CommandAnswer(try action(invocation, administrator), for: invocation)
+            case .watched(let action):
+                let watcher = ProgressWatcher(sender.tell)
+                return CommandAnswer(
+                    try action(invocation, administrator, watcher), for: invocation)
             case .copy(_, _, let action):
                 return try CopyDestination.withOutgoing(of: folder, to: sender) {
                     CommandAnswer(try action(invocation, administrator, $0), for: invocation)
@@ -189,6 +193,14 @@ package struct CommandLineProgram: Sendable {
         case .data(let action):
             return try onData(invocation) { administrator in
                 CommandAnswer(try action(invocation, administrator), for: invocation)
+            }
+        case .watched(let action):
+            let line = ProgressLine(process)
+            defer { line.clear() }
+            return try onData(invocation, receive: line.receive) { administrator in
+                let watcher = ProgressWatcher(line.show)
+                return CommandAnswer(
+                    try action(invocation, administrator, watcher), for: invocation)
             }
         case .copy(let positional, let file, let action):
             let made = try NewFolder(at: invocation.required(positional))

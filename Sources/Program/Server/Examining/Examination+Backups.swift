@@ -50,6 +50,12 @@ extension Examination {
         let now = folder.clock.now()
         let minutes = max(0, now - last) / 60_000
         var found: [Finding] = []
+        if try !repository.isLast(FolderTurn.read(BackupTarget.turnName, in: folder.path)) {
+            found.append(
+                .problem(
+                    "backups", "a copy of this data folder, or another one, made the last one",
+                    remedy: "stop that server, or let it have another place for its backups"))
+        }
         if minutes > 3 * Milliseconds(configuration.backups.everyMinutes) {
             found.append(
                 .problem(

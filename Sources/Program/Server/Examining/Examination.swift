@@ -69,8 +69,6 @@ extension DataFolder {
 }
 
 extension Examination {
-    /// Below it, uploads and saves may be refused before the night is over.
-    private static let freeTenths = 10
     private static let filesMin = 1_000
 
     /// The folder, its disk, and how many files may be open.
@@ -90,16 +88,17 @@ extension Examination {
     }
 
     private func disk() throws -> Finding {
-        let free = try FileSystem.freeBytes(at: folder.path)
-        let whole = try FileSystem.diskBytes(at: folder.path)
-        let text = "\(Self.gigabytes(free)) GB of \(Self.gigabytes(whole)) GB are free"
+        let room = try DiskRoom(of: folder.path, configuration)
+        let text =
+            "\(Self.gigabytes(room.freeBytes)) GB of \(Self.gigabytes(room.diskBytes)) GB are free"
         let remedy = "make room, or move the data folder to a larger disk"
-        let floor = configuration.assets.freeBytesMin + configuration.storage.reserveBytes
-        if free <= floor { return .problem("disk", text + ": uploads are refused", remedy: remedy) }
+        if room.level == .used {
+            return .problem("disk", text + ": uploads are refused", remedy: remedy)
+        }
         guard try FileSystem.hasRoom(forFiles: Self.filesMin, at: folder.path) else {
             return .problem("disk", "the file system takes hardly any more files", remedy: remedy)
         }
-        if free < whole / Self.freeTenths { return .advice("disk", text, remedy: remedy) }
+        if room.level == .low { return .advice("disk", text, remedy: remedy) }
         return .good("disk", text)
     }
 

@@ -89,9 +89,13 @@ package final class RunningServer: Sendable {
             http.drain(withinSeconds: 0)
             throw error
         }
+        let disk = DiskWatch(folder, log, in: metrics)
         upkeep = Upkeep(
             stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
-            alsoDue: { protocolResponder.doWhatIsDue() })
+            alsoDue: {
+                disk.check()
+                protocolResponder.doWhatIsDue()
+            })
         providerRequests = try ProviderRequests(configuration)
         folder.providerAccess.attach(providerRequests)
         accountDeletions = AccountDeletions(

@@ -126,7 +126,12 @@ final class BackupRounds: Sendable {
 
     private func isCheckDue() -> Bool {
         guard !runner.isStopped else { return false }
-        return state.verified.map { $0 + Self.week <= folder.clock.now() } ?? true
+        return Self.isCheckDue(verified: state.verified, now: folder.clock.now())
+    }
+
+    /// Whether a week has passed since a backup was restored and found good.
+    static func isCheckDue(verified: Milliseconds?, now: Milliseconds) -> Bool {
+        verified.map { $0 + week <= now } ?? true
     }
 
     private func check(_ repository: BackupRepository) {
@@ -160,9 +165,15 @@ final class BackupRounds: Sendable {
 
     private func hasRoom(for repository: BackupRepository) throws -> Bool {
         guard let last = try repository.last() else { return false }
-        let free = Int64(try FileSystem.freeBytes(at: folder.path))
-        let disk = try FileSystem.diskBytes(at: folder.path)
-        return try free - repository.contents(of: last).byteCount() >= Int64(disk) / 5
+        return try Self.leavesRoom(
+            bytes: repository.contents(of: last).byteCount(),
+            freeBytes: FileSystem.freeBytes(at: folder.path),
+            diskBytes: FileSystem.diskBytes(at: folder.path))
+    }
+
+    /// Whether a restored copy leaves a fifth of the disk.
+    static func leavesRoom(bytes: Int64, freeBytes: Int, diskBytes: Int) -> Bool {
+        Int64(freeBytes) - bytes >= Int64(diskBytes) / 5
     }
 }
 

@@ -70,6 +70,9 @@ package struct BackupTarget: Sendable {
             owner: FolderName.read(Self.ownerName, in: folder.path, random))
     }
 
+    /// The file with what a data folder notes of the run that it has begun last.
+    static let turnName = "backup-turn"
+
     /// Whether there are backups, rather than a copy made by `backup DEST`.
     func hasBackups() throws -> Bool {
         try name.hasPrefix(BackupSettings.bucketStart) || BackupRepository.isThere(objects)

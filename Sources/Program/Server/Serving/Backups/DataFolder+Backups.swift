@@ -48,6 +48,10 @@ extension DataFolder {
     package func makeBackup(
         in repository: BackupRepository, while goesOn: @escaping @Sendable () -> Bool
     ) throws -> MadeBackup {
+        let turn = BackupTarget.turnName
+        try repository.takeTurn(noted: FolderTurn.read(turn, in: path)) {
+            try FolderTurn.write($0, to: turn, in: path)
+        }
         let new = try repository.begin(
             at: clock.now(), version: ProgramVersion.text, while: goesOn)
         let missing = try stores.missing()

@@ -38,9 +38,9 @@ struct AssetLocations: Sendable {
         ownership = try Self.bucket(
             configuration.s3, isHasty: true, clock: clock, random: random
         ).map {
-            S3Ownership($0, prefix: configuration.s3.prefix) { () throws(AssetFailure) in
-                try Self.owner(folder, random)
-            }
+            S3Ownership(
+                $0, prefix: configuration.s3.prefix, turns: Self.turns(folder, random)
+            ) { () throws(AssetFailure) in try Self.owner(folder, random) }
         }
     }
 
@@ -58,6 +58,23 @@ struct AssetLocations: Sendable {
         } catch {
             throw .system(call: ownerName, reason: "\(error)")
         }
+    }
+
+    private static let turnName = "s3-turn"
+    private static let turnBytes = 16
+
+    private static func turns(_ folder: String, _ random: RandomSource) -> S3TurnNote {
+        S3TurnNote(
+            read: { () throws(AssetFailure) in
+                do { return try FolderTurn.read(turnName, in: folder) } catch {
+                    throw .system(call: turnName, reason: "\(error)")
+                }
+            },
+            write: { turns throws(AssetFailure) in
+                do { try FolderTurn.write(turns, to: turnName, in: folder) } catch {
+                    throw .system(call: turnName, reason: "\(error)")
+                }
+            }, next: { Hexadecimal.encode(random.bytes(turnBytes)) })
     }
 
     /// Looks to which server the bucket's prefix belongs, before anything is served.

@@ -30,6 +30,10 @@ extension DataFolder: ServerData {
         try stores.store(of: container, in: environment)
     }
 
+    package func space(of target: ContainerEnvironment) throws -> any SpaceKeeping {
+        try stores.store(of: target.container, in: target.environment)
+    }
+
     package func assetStore(of target: ContainerEnvironment) -> AssetStore {
         stores.assetStore(of: Stores.Key(target.container, target.environment))
     }

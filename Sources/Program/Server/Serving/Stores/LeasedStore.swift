@@ -51,3 +51,21 @@ package final class LeasedStore: Store {
         try withExtendedLifetime(lease) { try store.maintain(while: goesOn) }
     }
 }
+
+extension LeasedStore: SpaceKeeping {
+    package func space() throws -> StoreSpace {
+        try withExtendedLifetime(lease) { try store.space() }
+    }
+
+    package func amount() throws -> StoredAmount {
+        try withExtendedLifetime(lease) { try store.amount() }
+    }
+
+    package func largestOwners(limit: Int) throws -> [OwnerAmount] {
+        try withExtendedLifetime(lease) { try store.largestOwners(limit: limit) }
+    }
+
+    package func giveBackSpace(while goesOn: (StoreSpace) -> Bool) throws {
+        try withExtendedLifetime(lease) { try store.giveBackSpace(while: goesOn) }
+    }
+}

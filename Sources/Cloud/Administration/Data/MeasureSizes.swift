@@ -1,0 +1,69 @@
+import CloudModel
+import Storage
+
+/// The container environments that an operator means: all, those of a container, or one.
+package struct SelectedEnvironments: Sendable {
+    private let container: String?
+    private let environment: Environment?
+
+    package init(container: String? = nil, environment: Environment? = nil) {
+        self.container = container
+        self.environment = environment
+    }
+
+    /// Those of them that have data.
+    ///
+    /// - Throws: `AccountsRefusal.containerNameIllegal`, `CatalogRefusal.containerUnknown`.
+    func found(in data: any ServerData) throws -> [ContainerEnvironment] {
+        let container = try container.map { try data.containers.find($0).id }
+        return try data.environments().filter {
+            (container == nil || $0.container == container)
+                && (environment == nil || $0.environment == environment)
+        }
+    }
+
+    /// - Throws: as `found`.
+    func subject(in data: any ServerData) throws -> ActionSubject {
+        ActionSubject(
+            container: try container.map { try data.containers.find($0).id },
+            environment: environment)
+    }
+}
+
+/// Tells how much each container environment holds, what that takes on the disk, and who holds the most of it.
+///
+/// Refusals: `AccountsRefusal.containerNameIllegal`, `CatalogRefusal.containerUnknown`.
+package struct MeasureSizes: AdministrativeAction {
+    /// What one environment holds.
+    package struct Size: Sendable {
+        package let target: ContainerEnvironment
+        package let amount: StoredAmount
+        package let space: StoreSpace
+        package let owners: [OwnerAmount]
+    }
+
+    package var name: String { "size" }
+    package var changes: Bool { false }
+
+    private let selected: SelectedEnvironments
+    private let ownersMax: Int
+
+    /// - Parameter ownersMax: how many of the largest users of each are named.
+    package init(of selected: SelectedEnvironments, owners ownersMax: Int = 0) {
+        self.selected = selected
+        self.ownersMax = ownersMax
+    }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try selected.subject(in: data)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> [Size] {
+        try selected.found(in: data).map { target in
+            let store = try data.space(of: target)
+            return Size(
+                target: target, amount: try store.amount(), space: try store.space(),
+                owners: ownersMax > 0 ? try store.largestOwners(limit: ownersMax) : [])
+        }
+    }
+}

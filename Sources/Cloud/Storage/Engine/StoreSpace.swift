@@ -1,0 +1,58 @@
+import CloudModel
+
+/// What a store takes on the disk.
+package struct StoreSpace: Sendable, Equatable {
+    /// Of all that the engine keeps of it, assets aside.
+    package let bytes: Int64
+    /// How much of that holds nothing, and can be given back.
+    package let freeBytes: Int64
+
+    package init(bytes: Int64, freeBytes: Int64) {
+        self.bytes = bytes
+        self.freeBytes = freeBytes
+    }
+}
+
+/// How much is stored, as quotas count it: an asset for each record that holds it.
+package struct StoredAmount: Sendable, Equatable {
+    package var records: Int64
+    /// Of records, assets aside.
+    package var recordBytes: Int64
+    package var assetBytes: Int64
+
+    package init(records: Int64 = 0, recordBytes: Int64 = 0, assetBytes: Int64 = 0) {
+        self.records = records
+        self.recordBytes = recordBytes
+        self.assetBytes = assetBytes
+    }
+}
+
+/// What one user stores in a private database, or everybody in the public one.
+package struct OwnerAmount: Sendable {
+    package let owner: UserRecordName
+    package let amount: StoredAmount
+
+    package init(owner: UserRecordName, amount: StoredAmount) {
+        self.owner = owner
+        self.amount = amount
+    }
+}
+
+/// Knows what a store takes, and gives back to the file system what it does not need.
+package protocol SpaceKeeping: Sendable {
+    func space() throws -> StoreSpace
+
+    /// How much is stored in all of it; goes through a row for each zone.
+    func amount() throws -> StoredAmount
+
+    /// Who stores the most, those first; goes through a row for each zone.
+    func largestOwners(limit: Int) throws -> [OwnerAmount]
+
+    /// Gives back what holds nothing, in steps of some milliseconds between the writes of others.
+    ///
+    /// Whatever ends it, nothing is lost, and what was given back is.
+    ///
+    /// - Parameter goesOn: told before each step what the store takes; false ends it.
+    /// - Throws: as a write.
+    func giveBackSpace(while goesOn: (StoreSpace) -> Bool) throws
+}
