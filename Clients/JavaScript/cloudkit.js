@@ -1344,12 +1344,15 @@ class AppTokens {
 }
 
 // session.js
+const lateCookieMilliseconds = [10, 50, 250, 1000, 1000];
+
 class Session {
   onChange = () => {};
   #tokens;
   #known = undefined;
   #ended = new Set();
   #channel;
+  #isClosed = false;
 
   constructor({containerIdentifier, environment, serverURL, user}, {authTokenStore}) {
     this.#tokens = authTokenStore ? new AppTokens(authTokenStore, containerIdentifier)
@@ -1366,6 +1369,7 @@ class Session {
   }
 
   close() {
+    this.#isClosed = true;
     this.#channel?.close();
   }
 
@@ -1387,7 +1391,7 @@ class Session {
     const session = {id: uniqueID(), generation: 0, token};
     this.#known = session;
     await this.#tokens.write(session);
-    this.#channel?.postMessage({});
+    this.#channel?.postMessage({begun: session.id});
     return session;
   }
 
@@ -1413,9 +1417,14 @@ class Session {
     return session;
   }
 
-  async #hear({ended}) {
+  async #hear({begun, ended}) {
     if (ended) this.#ended.add(ended);
-    await this.current();
+    for (const milliseconds of lateCookieMilliseconds) {
+      if (this.#isClosed) return;
+      const session = await this.current();
+      if (!begun || session?.id === begun) return;
+      await new Promise(resolve => { setTimeout(resolve, milliseconds); });
+    }
   }
 }
 

@@ -7,6 +7,8 @@
 import {uniqueID} from './values.js';
 import {AppTokens, CookieTokens, MemoryTokens} from './tokens.js';
 
+const lateCookieMilliseconds = [10, 50, 250, 1000, 1000];
+
 export class Session {
   /** Called when another tab has signed somebody in or out. */
   onChange = () => {};
@@ -15,6 +17,7 @@ export class Session {
   #known = undefined;
   #ended = new Set();
   #channel;
+  #isClosed = false;
 
   constructor({containerIdentifier, environment, serverURL, user}, {authTokenStore}) {
     this.#tokens = authTokenStore ? new AppTokens(authTokenStore, containerIdentifier)
@@ -32,6 +35,7 @@ export class Session {
   }
 
   close() {
+    this.#isClosed = true;
     this.#channel?.close();
   }
 
@@ -55,7 +59,7 @@ export class Session {
     const session = {id: uniqueID(), generation: 0, token};
     this.#known = session;
     await this.#tokens.write(session);
-    this.#channel?.postMessage({});
+    this.#channel?.postMessage({begun: session.id});
     return session;
   }
 
@@ -83,8 +87,14 @@ export class Session {
     return session;
   }
 
-  async #hear({ended}) {
+  async #hear({begun, ended}) {
     if (ended) this.#ended.add(ended);
-    await this.current();
+    // Browsers set cookies in their own time: another tab's may come after its message.
+    for (const milliseconds of lateCookieMilliseconds) {
+      if (this.#isClosed) return;
+      const session = await this.current();
+      if (!begun || session?.id === begun) return;
+      await new Promise(resolve => { setTimeout(resolve, milliseconds); });
+    }
   }
 }

@@ -7,10 +7,16 @@ import {containerIdentifier, Server} from './support/server.js';
 
 /** The cookies of an origin, as the documents of all its tabs have them. */
 class Jar {
+  /** After how long what is set is there. */
+  milliseconds = 0;
   #cookies = new Map();
   getElementById() { return null; }
   get cookie() { return [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; '); }
   set cookie(text) {
+    if (this.milliseconds) setTimeout(() => this.#set(text), this.milliseconds);
+    else this.#set(text);
+  }
+  #set(text) {
     const [pair, ...attributes] = text.split('; ');
     const [name, value] = pair.split('=');
     if (attributes.includes('Max-Age=0')) this.#cookies.delete(name);
@@ -117,6 +123,16 @@ describe('a session that tabs share', () => {
     answer();
     assert.equal((await asked)?.userRecordName, '_ann');
     assert.equal(isSignedOut, false);
+  }));
+
+  test('a cookie that comes later than the message about it is waited for', each(async () => {
+    const [a, b] = [tab(), tab()];
+    await b.current();
+    const heard = told(b);
+    jar.milliseconds = 30;
+    await a.begin('t1');
+    await heard;
+    assert.equal((await b.current()).token, 't1');
   }));
 
   test("a cookie that is somebody else's is no session", each(async () => {
