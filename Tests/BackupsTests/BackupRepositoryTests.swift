@@ -92,7 +92,10 @@ final class BackupRepositoryTests {
     {
         let new = try repository.begin(at: now, version: "test")
         for (name, bytes) in files.sorted(by: { $0.key < $1.key }) {
-            if new.keep(name, mark: marks[name]) { continue }
+            if let mark = marks[name], mark == new.previousMark(of: name) {
+                new.keep(name)
+                continue
+            }
             _ = try new.add(
                 name, mark: marks[name],
                 NewBackup.Source(byteCount: Int64(bytes.count)) { offset, count in

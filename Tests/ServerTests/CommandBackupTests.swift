@@ -100,6 +100,9 @@ struct CommandBackupTests {
         let noBackup = try Program.run(["restore", nothing, "--yes", "--data", target])
         #expect(noBackup.status == 1)
         #expect(noBackup.error.contains("no catalog.sqlite"))
+        // What the engine has written last may lie in its log, which is no part of a backup.
+        let data = try Program.run(["restore", server.data, "--yes", "--data", target])
+        #expect(data.status == 1 && data.error.contains("is a data folder and no backup"))
         let running = try Program.run(["restore", nothing, "--yes", "--data", server.data])
         #expect(running.status == 1)
         #expect(running.error.contains("is in use"))

@@ -23,10 +23,10 @@ extension StoragePromise {
                 try testStore.read { try $0.share(share)?.allowsRequests }
             }
             try expect(allows() == false)
-            try testStore.write { try $0.setAllowsRequests(true, of: share) }
+            try testStore.write { try $0.open(share, to: .none, allowsRequests: true) }
             try testStore.reopen()
             try expect(allows() == true)
-            try testStore.write { try $0.setAllowsRequests(false, of: share) }
+            try testStore.write { try $0.open(share, to: .none, allowsRequests: false) }
             try expect(allows() == false)
         },
         StoragePromise("Who asks stands at a share, the longest waiting first, and is counted") {
@@ -93,7 +93,7 @@ extension StoragePromise {
         StoragePromise("When requests were last told of is noted for each share") { testStore in
             let shares = try makeShares(2, testStore)
             func told(_ share: ShareNumber) throws -> Milliseconds {
-                try testStore.read { try $0.requestsTold(of: share) }
+                try testStore.read { try require($0.share(share)).requestsToldAt }
             }
             try expect(told(shares[0]), is: 0)
             testStore.clock.advance(10)

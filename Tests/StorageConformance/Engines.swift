@@ -81,9 +81,9 @@ final class EngineTestData: Sendable {
 
     /// Fails when the engine's own check finds anything.
     func check() throws {
-        try expect(engine.catalogProblems(), is: [])
+        try expect(engine.problems(of: .catalog, lossesSince: 0), is: [])
         for key in try engine.stores() {
-            try expect(engine.problems(of: key, lossesSince: 0), is: [])
+            try expect(engine.problems(of: .store(key), lossesSince: 0), is: [])
         }
         engine.close()
     }
@@ -111,8 +111,8 @@ extension StoragePromise {
                 try expect(test.engine.stores(), is: [key])
                 try expect(test.engine.isThere(key) && !test.engine.isMissing(key))
                 try expect(test.engine.examine(key))
-                try expect(test.engine.strays().isEmpty && !test.engine.isUnfinished(key))
-                try expect(!test.engine.words(for: key).isEmpty)
+                try expect(test.engine.dueMoments().map(\.isLeftOpen), is: [false])
+                try expect(!test.engine.words(for: .store(key)).isEmpty)
                 try expect(test.zones, is: ["a"])
                 try test.restart()
             }
@@ -207,7 +207,7 @@ extension StoragePromise {
                 EngineTestData.key,
                 to: StoreBeginning(
                     schema: schema, moment: 5, who: "trial", difference: ["+ type Note"]))
-            try test.engine.finishResets()
+            try expect(test.engine.recover().isEmpty)
             try expect(test.zones.isEmpty)
             try test.withStore { store in
                 try expect(store.schema.types[TestStore.type] != nil)
@@ -236,14 +236,13 @@ extension StoragePromise {
                     try test.makeZone("b")
                 }
                 try test.restart()
-                let left = try test.engine.removals()
+                let left = try test.engine.recover()
                 try expect(left.map(\.name), is: [removal.name])
                 try expect(left[0].container, is: isMadeAtOnce ? nil : EngineTestData.container)
                 try test.engine.finish(left[0])
-                try expect(test.engine.removals().isEmpty)
+                try expect(test.engine.recover().isEmpty)
                 if !isMadeAtOnce { try test.makeContainer() }
                 try expect(test.zones, is: isMadeAtOnce ? ["b"] : [])
-                try expect(test.engine.strays().isEmpty)
                 try test.check()
             }
             let test = try EngineTestData(testStore)
@@ -255,7 +254,7 @@ extension StoragePromise {
     ]
 
     private static let copiesOfEngines = [
-        StoragePromise("A copy is of one moment; what is restored from it begins another life") {
+        StoragePromise("An image is of one moment; what is restored from it begins another life") {
             testStore in
             let test = try EngineTestData(testStore)
             let key = EngineTestData.key
@@ -267,38 +266,39 @@ extension StoragePromise {
             try test.withStore { store in
                 try store.writeAndWait { try $0.addReceipt([1], receipt) }
             }
-            let backup = try testStore.location.makeFolder("backup")
-            let (copy, life, after) = try test.withStore { store in
-                let copy = try test.engine.copy(key, into: backup)
+            let (bytes, life, after) = try test.withStore { store in
                 let life = try store.identity
-                let after = try store.writeAndWait { transaction in
-                    let owner = try require(transaction.owner(named: TestStore.user(1)))
-                    return try transaction.makeZone(named: TestStore.zone("b"), of: owner.number)
+                return try test.engine.read(.store(key)) { image in
+                    let after = try store.writeAndWait { transaction in
+                        let owner = try require(transaction.owner(named: TestStore.user(1)))
+                        return try transaction.makeZone(
+                            named: TestStore.zone("b"), of: owner.number
+                        )
                         .created
+                    }
+                    let page = try image.assets(after: nil, limit: 5)
+                    try expect(page.map(\.content) == [content] && page.allSatisfy(\.isNeeded))
+                    try expect(image.assets(after: content.digest, limit: 5).isEmpty)
+                    try expect(image.problems(), is: [])
+                    return (try Self.bytes(of: image), life, after)
                 }
-                return (copy, life, after)
             }
-            try expect(test.engine.copyBytes(of: key) > 0 && !copy.files.isEmpty)
-            for rows in [copy.assets, test.engine.assets(of: key)] {
-                let page = try rows.page(after: nil, limit: 5)
-                try expect(page.map(\.content) == [content] && page.allSatisfy(\.isNeeded))
-                try expect(rows.page(after: content.digest, limit: 5).isEmpty)
-            }
-            for _ in 0..<2 { try expect(!test.engine.copyCatalog(into: backup).isEmpty) }
-            try expect(test.factory.hasData(for: backup))
-            try expect(test.factory.stores(inBackup: backup), is: [key])
+            let page = try test.engine.assets(of: key, after: nil, limit: 5)
+            try expect(page.map(\.content) == [content])
+            let catalog = try test.engine.read(.catalog) { try Self.bytes(of: $0) }
             try test.check()
 
-            let restoring = try testStore.location.makeFolder("restoring")
             let target = try testStore.location.makeFolder("restored")
-            let rows = try test.factory.restore(key, fromBackup: backup, into: restoring)
-            try expect(rows.page(after: nil, limit: 5).map(\.content) == [content])
-            try test.factory.restoreCatalog(fromBackup: backup, into: restoring)
+            var found: [AssetRow] = []
+            try test.factory.restore(
+                .store(key), for: target, from: { visit in try Self.hand(bytes, to: visit) },
+                assets: { found.append($0) })
+            try expect(found.map(\.content) == [content] && found.allSatisfy(\.isNeeded))
             try expect(!test.factory.hasData(for: target))
-            // The caller's part: whatever lies in containers' folders.
-            try? FileManager.default.moveItem(
-                atPath: "\(restoring)/containers", toPath: "\(target)/containers")
-            try test.factory.finishRestoring(from: restoring, into: target)
+            try test.factory.restore(
+                .catalog, for: target, from: { visit in try Self.hand(catalog, to: visit) },
+                assets: { _ in })
+            try expect(test.factory.hasData(for: target))
             let restored = try EngineTestData(testStore, "restored")
             try expect(restored.engine.stores(), is: [key])
             try expect(restored.zones, is: ["a"])
@@ -308,6 +308,50 @@ extension StoragePromise {
             }
             try expect(restored.makeZone("c") > after)
             try restored.check()
-        }
+        },
+        StoragePromise("Damaged bytes are not restored, and leave no data") { testStore in
+            let test = try EngineTestData(testStore)
+            try test.makeContainer()
+            var bytes = try test.engine.read(.catalog) { try Self.bytes(of: $0) }
+            for index in bytes.indices where index % 512 < 256 { bytes[index] ^= 0x55 }
+            let target = try testStore.location.makeFolder("restored")
+            do {
+                try test.factory.restore(
+                    .catalog, for: target, from: { visit in try Self.hand(bytes, to: visit) },
+                    assets: { _ in })
+                throw BrokenPromise(description: "damaged bytes were restored")
+            } catch is any EngineFault {}
+            try expect(!test.factory.hasData(for: target))
+            try test.check()
+        },
+        StoragePromise("A part whose mark is that of an earlier image is as it was then") {
+            testStore in
+            let test = try EngineTestData(testStore)
+            let part = EnginePart.store(EngineTestData.key)
+            try test.makeContainer()
+            try test.makeZone("a")
+            let mark = try test.engine.read(part) { $0.mark }
+            try expect(test.engine.read(part, unless: nil) { _ in true }, is: true)
+            try test.makeZone("b")
+            try expect(test.engine.read(part, unless: mark) { _ in true }, is: true)
+            try test.check()
+        },
     ]
+
+    private static func bytes(of image: any PartImage) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while try Int64(bytes.count) < image.byteCount {
+            let more = try image.read(at: Int64(bytes.count), count: 10_000)
+            try expect(!more.isEmpty)
+            bytes += more
+        }
+        try expect(image.read(at: Int64(bytes.count), count: 10).isEmpty)
+        return bytes
+    }
+
+    /// Hands bytes on in two pieces.
+    private static func hand(_ bytes: [UInt8], to visit: ([UInt8]) throws -> Void) throws {
+        try visit(Array(bytes.prefix(1_000)))
+        try visit(Array(bytes.dropFirst(1_000)))
+    }
 }

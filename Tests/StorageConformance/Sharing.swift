@@ -47,7 +47,7 @@ extension StoragePromise {
             let zone = try testStore.makeZone()
             let tree = try testStore.write { try Tree("t", in: zone, $0) }
             try testStore.write {
-                try $0.setPublicPermission(.readOnly, of: tree.share.number)
+                try $0.open(tree.share.number, to: .readOnly, allowsRequests: false)
                 try $0.setShortGUID("guid", of: tree.root.record)
             }
             try testStore.read { snapshot in
@@ -126,7 +126,7 @@ extension StoragePromise {
             testStore in
             let zone = try testStore.makeZone()
             let viewer = TestStore.user(2)
-            try expect(testStore.read { try $0.viewsWholeAfter(of: viewer) }, is: 0)
+            try expect(testStore.read { try $0.viewer(viewer).oldestValidPosition }, is: 0)
             let share = try testStore.write { try Tree("t", in: zone, $0).share }
             try testStore.write { try $0.grant(share, to: viewer, permission: .readOnly) }
             try testStore.write { try $0.deleteZone(zone) }
@@ -134,8 +134,9 @@ extension StoragePromise {
                 testStore.read { try $0.view(of: viewer, in: zone.number)?.ended })
             let moment = testStore.clock.now + 1
             while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 5) }) {}
-            try expect(testStore.read { try $0.viewsWholeAfter(of: viewer) } >= ended)
-            try expect(testStore.read { try $0.viewsWholeAfter(of: TestStore.user(3)) }, is: 0)
+            try expect(testStore.read { try $0.viewer(viewer).oldestValidPosition } >= ended)
+            try expect(
+                testStore.read { try $0.viewer(TestStore.user(3)).oldestValidPosition }, is: 0)
         },
         StoragePromise("A viewer has a zone from their first grant in it to the end of the last") {
             testStore in
@@ -177,7 +178,7 @@ extension StoragePromise {
             try testStore.read { snapshot in
                 try expect(snapshot.grant(of: two.number, to: viewer) == nil)
                 try expect(snapshot.zonesViewed(by: viewer).isEmpty)
-                try expect(snapshot.lastViewChange(of: viewer), is: ended.changed)
+                try expect(snapshot.viewer(viewer).lastChange, is: ended.changed)
             }
             try testStore.write { try $0.grant(one, to: viewer, permission: .readOnly) }
             try expect(view()?.ended == nil && view()?.since ?? 0 > ended.changed)

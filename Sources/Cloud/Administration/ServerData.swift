@@ -157,12 +157,6 @@ package protocol BackupDestination {
     /// Parts are made below it, with a data folder's layout.
     var path: String { get }
 
-    /// Makes sure that a copy of so many bytes fits.
-    ///
-    /// - Parameter source: what is copied, in words.
-    /// - Throws: a failure that says how much is wanted.
-    func requireRoom(for source: String, bytes: Int64) throws
-
     /// A file below `path` is whole and not needed there any more.
     func handOver(_ file: String) throws
 

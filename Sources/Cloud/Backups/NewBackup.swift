@@ -29,7 +29,7 @@ package final class NewBackup {
         let page: (_ after: AssetDigest?, _ limit: Int) throws -> [AssetRow]
         let storage: any AssetBlobStore
 
-        /// - Parameter page: as `AssetRows.page`.
+        /// - Parameter page: as `PartImage.assets`.
         package init(
             storage: any AssetBlobStore,
             page: @escaping (_ after: AssetDigest?, _ limit: Int) throws -> [AssetRow]
@@ -75,13 +75,13 @@ package final class NewBackup {
             })
     }
 
+    /// The mark that the last backup has for a part; nil where nobody can tell by it whether the part has changed.
+    package func previousMark(of name: String) -> [UInt8]? { previous?.part(name)?.mark }
+
     /// Takes over a part that has not changed since the last backup.
-    ///
-    /// - Returns: false when the last backup has no such part, or had another mark for it.
-    package func keep(_ name: String, mark: [UInt8]?) -> Bool {
-        guard let mark, let part = previous?.part(name), part.mark == mark else { return false }
-        parts.append(part)
-        return true
+    package func keep(_ name: String) {
+        parts.removeAll { $0.name == name }
+        if let part = previous?.part(name) { parts.append(part) }
     }
 
     /// Copies a part.

@@ -30,11 +30,28 @@ package protocol AccountEndingCatalog: Sendable {
     ///
     /// - Throws: `accountUnknown`.
     func set(_ ending: AccountEnding) throws
-    func ending(of account: AccountID) throws -> AccountEnding?
     /// Takes back the note that an account is to end.
     ///
     /// - Returns: whether there was such a note.
     func takeBackEnding(of account: AccountID) throws -> Bool
-    /// Endings that are due, the longest waiting first.
-    func dueEndings(now: Milliseconds, countMax: Int) throws -> [AccountEnding]
+    /// The endings that a key leads to, the longest waiting first.
+    func endings(_ key: EndingKey) throws -> [AccountEnding]
+}
+
+/// What the endings of accounts are looked for by.
+package enum EndingKey: Sendable {
+    case account(AccountID)
+    /// Those that are due by a moment.
+    case due(by: Milliseconds, countMax: Int)
+}
+
+extension AccountEndingCatalog {
+    package func ending(of account: AccountID) throws -> AccountEnding? {
+        try endings(.account(account)).first
+    }
+
+    /// Endings that are due.
+    package func dueEndings(now: Milliseconds, countMax: Int) throws -> [AccountEnding] {
+        try endings(.due(by: now, countMax: countMax))
+    }
 }

@@ -36,13 +36,12 @@ package protocol AssetReading: AnyObject {
 
 /// What a write does with assets.
 package protocol AssetWriting: AssetReading {
-    /// Notes an upload whose file is already in place.
-    func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws
-
-    /// Notes a further receipt for a file that the store has.
+    /// Notes an upload.
     ///
-    /// - Returns: false when the store has no such file.
-    func addReceiptForKnown(_ id: [UInt8], _ receipt: StoredReceipt) throws -> Bool
+    /// - Parameter isInPlace: whether its file is certain to be in place, so that the store may come to know it.
+    /// - Returns: false for a file that is not certain to be in place and that the store does not have; then nothing
+    ///   is noted.
+    func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool) throws -> Bool
 
     /// Forgets those of the files that are still unused, so that their bytes can be removed.
     ///
@@ -50,4 +49,20 @@ package protocol AssetWriting: AssetReading {
     func forgetUnusedAssets(
         _ digests: [AssetDigest], since moment: Milliseconds
     ) throws -> [AssetDigest]
+}
+
+extension AssetWriting {
+    /// Notes an upload whose file is already in place.
+    package func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws {
+        guard try addReceipt(id, receipt, isInPlace: true) else {
+            throw BrokenInvariant("an upload is noted whose file is in place")
+        }
+    }
+
+    /// Notes a further receipt for a file that the store has.
+    ///
+    /// - Returns: false when the store has no such file.
+    package func addReceiptForKnown(_ id: [UInt8], _ receipt: StoredReceipt) throws -> Bool {
+        try addReceipt(id, receipt, isInPlace: false)
+    }
 }

@@ -27,9 +27,6 @@ package protocol ErasureWriting: ErasureReading {
     /// Forgets what a person's devices have left with zones of others.
     func forgetClientTokens(of user: UserRecordName) throws
 
-    /// Removes notices, whether they wait or were given up.
-    func forget(_ notices: [NoticeNumber]) throws
-
     /// Forgets what is kept for followers of versions before changes up to a position.
     ///
     /// Who follows and has not come so far hears of these changes as of records that nobody knows any more.

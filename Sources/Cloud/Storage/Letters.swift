@@ -89,20 +89,21 @@ package protocol LetterCatalog: Sendable {
     ) throws -> [Letter]
     /// How many letters wait, of one kind or of all.
     func letterCount(of purpose: Letter.Purpose?) throws -> Int
-    /// Notes one more failed try to send a letter.
-    func postpone(letter number: Int64, until dueAt: Milliseconds) throws
-    func deleteLetter(_ number: Int64) throws
+    /// Notes one more failed try to send a letter; deletes it when it is never due again.
+    ///
+    /// - Parameter dueAt: nil for never.
+    func postpone(letter number: Int64, until dueAt: Milliseconds?) throws
 
     /// Adds a link, and drops links that have expired by `now`.
     func add(_ link: LetterLink, now: Milliseconds) throws
-    /// The link with this hash, if it still works; does not use it up.
-    func letterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink?
-    /// Uses a link up: hands it to the first caller who asks for it.
+    /// The link with this hash, if it still works.
     ///
-    /// Also ends all other links of the same purpose for the same address.
-    ///
-    /// - Returns: nil for every later caller, and once the link has expired.
-    func takeLetterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink?
+    /// - Parameter isUsedUp: whether it is handed to this caller alone, and ends together with all other links of the
+    ///   same purpose for the same address.
+    /// - Returns: nil once it was used up or has expired.
+    func letterLink(
+        hash: [UInt8], isUsedUp: Bool, now: Milliseconds
+    ) throws -> LetterLink?
 
     /// Expects a code for an address, in place of any former code.
     func expect(
@@ -119,13 +120,41 @@ package protocol LetterCatalog: Sendable {
         code hash: [UInt8], for address: Address, of account: AccountID, now: Milliseconds
     ) throws -> CodeOutcome
 
+    /// Stores the hash of a password.
+    ///
+    /// - Throws: `accountUnknown`.
+    func setPassword(
+        _ hash: String, of account: AccountID, ending sessions: EndedSessions) throws
+}
+
+/// What ends of all that acts as an account.
+package enum EndedSessions: Sendable {
+    /// Nothing: it is the same password in another form.
+    case none
+    /// - Parameter except: the hash of a browser's session that stays; nil for none.
+    case all(except: [UInt8]?)
+}
+
+extension LetterCatalog {
+    package func deleteLetter(_ number: Int64) throws { try postpone(letter: number, until: nil) }
+
+    /// The link with this hash, if it still works; does not use it up.
+    package func letterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {
+        try letterLink(hash: hash, isUsedUp: false, now: now)
+    }
+
+    /// Uses a link up.
+    package func takeLetterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {
+        try letterLink(hash: hash, isUsedUp: true, now: now)
+    }
+
     /// Stores another hash of the same password.
-    ///
-    /// - Throws: `accountUnknown`.
-    func renewPassword(_ password: String, of account: AccountID) throws
-    /// Sets a password, and ends everything that acts as the account.
-    ///
-    /// - Parameter kept: the hash of a browser's session that stays; nil for none.
-    /// - Throws: `accountUnknown`.
-    func setPassword(_ password: String, of account: AccountID, except kept: [UInt8]?) throws
+    package func renewPassword(_ hash: String, of account: AccountID) throws {
+        try setPassword(hash, of: account, ending: .none)
+    }
+
+    /// Sets a password, and ends everything that acts as the account but for one browser's session.
+    package func setPassword(
+        _ hash: String, of account: AccountID, except kept: [UInt8]?
+    ) throws { try setPassword(hash, of: account, ending: .all(except: kept)) }
 }

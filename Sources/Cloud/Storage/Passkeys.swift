@@ -34,9 +34,8 @@ package protocol PasskeyCatalog: Sendable {
     ///
     /// - Throws: `accountUnknown`, `passkeyTaken` when a passkey has this id already.
     func add(_ passkey: StoredPasskey) throws
-    func passkey(id: [UInt8]) throws -> StoredPasskey?
-    /// The passkeys of an account, in the order in which they were made.
-    func passkeys(of account: AccountID) throws -> [StoredPasskey]
+    /// The passkeys that a key leads to, in the order in which they were made.
+    func passkeys(_ key: PasskeyKey) throws -> [StoredPasskey]
     /// Notes that a passkey was used.
     ///
     /// - Returns: false when another use came in between, or when the passkey was removed.
@@ -45,4 +44,19 @@ package protocol PasskeyCatalog: Sendable {
     ) throws -> Bool
     /// Deletes a passkey; does nothing when it belongs to another account.
     func deletePasskey(id: [UInt8], of account: AccountID) throws
+}
+
+/// What passkeys are looked for by.
+package enum PasskeyKey: Sendable {
+    case id([UInt8])
+    case account(AccountID)
+}
+
+extension PasskeyCatalog {
+    package func passkey(id: [UInt8]) throws -> StoredPasskey? { try passkeys(.id(id)).first }
+
+    /// The passkeys of an account.
+    package func passkeys(of account: AccountID) throws -> [StoredPasskey] {
+        try passkeys(.account(account))
+    }
 }

@@ -68,16 +68,15 @@ package protocol RecordReading: AnyObject {
         after cursor: SurveyCursor, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
     ) throws -> SurveyCursor?
 
-    /// The records that refer to a name by links, at most `limit` of them.
+    /// The records that refer to a name by links, at most `limit` of them; those of one kind in the order of their
+    /// numbers.
     ///
-    /// - Parameter kinds: only links of these kinds count.
+    /// - Parameters:
+    ///   - kinds: only links of these kinds count.
+    ///   - after: only records with greater numbers count.
     func sources(
-        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
-    ) throws -> [LinkSource]
-
-    /// The records that refer to a name by links of one kind, in the order of their numbers, at most `limit`.
-    func sources(
-        of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
+        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
+        after: RecordNumber, limit: Int
     ) throws -> [LinkSource]
 
     /// The names that records give as their parents, in their order; nil for one that gives none.
@@ -98,7 +97,21 @@ extension RecordReading {
         try heads(of: [name], in: zone).first ?? nil
     }
 
-    /// As `places`, for one record.
+    /// The records that refer to a name by links of some kinds, from the first on.
+    package func sources(
+        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
+    ) throws -> [LinkSource] {
+        try sources(of: target, in: zone, kinds: kinds, after: RecordNumber(.min), limit: limit)
+    }
+
+    /// The records that refer to a name by links of one kind.
+    package func sources(
+        of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
+    ) throws -> [LinkSource] {
+        try sources(of: target, in: zone, kinds: kind...kind, after: after, limit: limit)
+    }
+
+    /// As `locations`, for one record.
     package func location(of record: RecordNumber) throws -> RecordLocation? {
         try locations(of: [record]).first ?? nil
     }

@@ -1,195 +1,5 @@
 import CloudModel
 
-/// The number of a share within one store; never used again.
-package struct ShareNumber: Hashable, Sendable {
-    package let value: Int64
-
-    package init(_ value: Int64) { self.value = value }
-}
-
-/// A share as stored, standing or ended.
-package struct StoredShare: Sendable, Equatable {
-    package let number: ShareNumber
-    package let zone: ZoneNumber
-    /// The share record.
-    package let record: RecordNumber
-    /// The root of the tree; nil for a share of the whole zone.
-    package let root: RecordNumber?
-    package let publicPermission: SharePermission
-    /// Whether others may ask to take part.
-    package let allowsRequests: Bool
-    /// The position at which it was made.
-    package let created: Position
-    /// The position at which it ended; nil while it stands.
-    package let ended: Position?
-
-    package init(
-        number: ShareNumber, zone: ZoneNumber, record: RecordNumber, root: RecordNumber?,
-        publicPermission: SharePermission, allowsRequests: Bool = false, created: Position,
-        ended: Position?
-    ) {
-        self.number = number
-        self.zone = zone
-        self.record = record
-        self.root = root
-        self.publicPermission = publicPermission
-        self.allowsRequests = allowsRequests
-        self.created = created
-        self.ended = ended
-    }
-}
-
-/// A participant of a share; the owner is one only if they were stored as one.
-package struct StoredParticipant: Sendable, Equatable {
-    /// A UUID by which clients know the participant; unique within the share.
-    package let id: String
-    /// The user; nil until the invitation has been matched to one.
-    package var user: UserRecordName?
-    /// The address of the invitation, as it is compared.
-    ///
-    /// Nil for an invitation by user record name, and for a one-time link.
-    package var address: String?
-    package var role: ParticipantRole
-    package var permission: SharePermission
-    package var status: AcceptanceStatus
-    /// Whether they take part because they asked to.
-    package var isApprovedRequester: Bool
-
-    /// Whether this is a one-time link: whoever opens it first becomes the participant (rulings.md 49).
-    package var isOneTimeLink: Bool { user == nil && address == nil }
-
-    package init(
-        id: String, user: UserRecordName?, address: String?, role: ParticipantRole,
-        permission: SharePermission, status: AcceptanceStatus, isApprovedRequester: Bool = false
-    ) {
-        self.id = id
-        self.user = user
-        self.address = address
-        self.role = role
-        self.permission = permission
-        self.status = status
-        self.isApprovedRequester = isApprovedRequester
-    }
-}
-
-/// A person who asks to take part in a share, or who is blocked from asking (rulings.md 50).
-package struct StoredAccessRequest: Sendable, Equatable {
-    package let user: UserRecordName
-    /// When they asked; 0 for a person who was blocked without having asked.
-    package let madeAt: Milliseconds
-    package var isBlocked: Bool
-
-    /// How long a request counts towards its user's limit: a day.
-    package static let countedMilliseconds: Milliseconds = 86_400_000
-
-    package init(user: UserRecordName, madeAt: Milliseconds, isBlocked: Bool) {
-        self.user = user
-        self.madeAt = madeAt
-        self.isBlocked = isBlocked
-    }
-}
-
-/// A person's access to a share, now or in the past.
-package struct StoredGrant: Sendable, Equatable {
-    package let share: ShareNumber
-    package let zone: ZoneNumber
-    package let permission: SharePermission
-    /// The position at which they accepted the share.
-    package let granted: Position
-    /// The position at which they lost the share; nil while they have it.
-    package let revoked: Position?
-    /// The position of the share's last change that concerns them.
-    package let changed: Position
-
-    package init(
-        share: ShareNumber, zone: ZoneNumber, permission: SharePermission, granted: Position,
-        revoked: Position?, changed: Position
-    ) {
-        self.share = share
-        self.zone = zone
-        self.permission = permission
-        self.granted = granted
-        self.revoked = revoked
-        self.changed = changed
-    }
-}
-
-/// A zone that is in a viewer's shared database, or was in it.
-package struct StoredView: Sendable, Equatable {
-    package let zone: ZoneNumber
-    /// The position from which on the viewer has seen something of the zone without a gap.
-    package let since: Position
-    /// The position at which nothing was left to see of it; nil while there is something to see.
-    package let ended: Position?
-    package let changed: Position
-    /// Zone tokens below this position have expired.
-    package let oldestValidPosition: Position
-
-    package init(
-        zone: ZoneNumber, since: Position, ended: Position?, changed: Position,
-        oldestValidPosition: Position
-    ) {
-        self.zone = zone
-        self.since = since
-        self.ended = ended
-        self.changed = changed
-        self.oldestValidPosition = oldestValidPosition
-    }
-}
-
-/// A record's membership in a share's tree: from when it came in until it left, or until now.
-package struct StoredMembership: Sendable, Equatable {
-    package let share: ShareNumber
-    /// Its place in the feed: the position of the last change that participants should see.
-    package var position: Position
-    package let record: RecordNumber
-    /// The position of the record's version.
-    package var version: Position
-    /// The number of the record's type.
-    package var type: Int64
-    package let entered: Position
-    /// The position at which the record left the tree, never after `position`; nil while the record is in it.
-    package var left: Position?
-
-    package init(
-        share: ShareNumber, position: Position, record: RecordNumber, version: Position,
-        type: Int64, entered: Position, left: Position?
-    ) {
-        self.share = share
-        self.position = position
-        self.record = record
-        self.version = version
-        self.type = type
-        self.entered = entered
-        self.left = left
-    }
-}
-
-/// The share that covers a record, and where the record's membership lies.
-package struct CurrentMembership: Sendable, Equatable {
-    package let share: ShareNumber
-    package let position: Position
-
-    package init(share: ShareNumber, position: Position) {
-        self.share = share
-        self.position = position
-    }
-}
-
-/// A record's zone, name and position.
-package struct RecordLocation: Sendable, Equatable {
-    package let zone: ZoneNumber
-    package let name: RecordName
-    /// The position of its current version or tombstone.
-    package let position: Position
-
-    package init(zone: ZoneNumber, name: RecordName, position: Position) {
-        self.zone = zone
-        self.name = name
-        self.position = position
-    }
-}
-
 /// What shares are looked for by.
 package enum ShareKeys: Sendable {
     /// Standing or ended shares.
@@ -208,8 +18,9 @@ package protocol ShareReading: AnyObject {
     /// The standing shares of a zone, at most `limit` of them.
     func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare]
 
-    /// The participants of a share, in no particular order.
-    func participants(of share: ShareNumber) throws -> [StoredParticipant]
+    /// The entries among the participants of shares that a key leads to, whatever their status, in no particular
+    /// order.
+    func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)]
 
     /// Those who ask to take part in a share, and those blocked from asking; the longest waiting first.
     func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest]
@@ -217,20 +28,8 @@ package protocol ShareReading: AnyObject {
     /// How often a user has asked to take part in shares, all shares together, since a moment.
     func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int
 
-    /// When the share's record was last saved anew because somebody had asked to take part; 0 for never.
-    func requestsTold(of share: ShareNumber) throws -> Milliseconds
-
-    /// The entries of a user among the participants of standing shares, whatever their status.
-    func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)]
-
-    /// The invitations to standing shares that name an address.
-    func invitations(to address: String) throws -> [(ShareNumber, StoredParticipant)]
-
-    /// The short identifier of a record; it stays when sharing ends.
-    func shortGUID(of record: RecordNumber) throws -> String?
-
-    /// The record that a short identifier leads to, shared or not.
-    func record(ofShortGUID value: String) throws -> RecordNumber?
+    /// The short identifier that a key leads to; it stays when sharing ends.
+    func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID?
 
     /// A viewer's current access to each of some shares, in their order; nil for none.
     func grants(of shares: [ShareNumber], to viewer: UserRecordName) throws -> [StoredGrant?]
@@ -242,20 +41,14 @@ package protocol ShareReading: AnyObject {
         of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
     ) throws -> [StoredGrant]
 
-    /// A zone as a viewer sees it, or saw it once; nil when they never saw it.
-    func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView?
+    /// Zones as a viewer sees them, or saw them once.
+    func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView]
 
-    /// A viewer's shared database feed: zones that they see or have lost, by the position of the last change.
-    func views(of viewer: UserRecordName, changedAfter: Position, limit: Int) throws -> [StoredView]
-
-    /// The position of the last change in a viewer's shared database; 0 for none.
-    func lastViewChange(of viewer: UserRecordName) throws -> Position
+    /// How far a viewer's shared database has come.
+    func viewer(_ name: UserRecordName) throws -> StoredViewer
 
     /// The zones that a viewer sees now, in the order of their owners' names and then their own names.
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone]
-
-    /// The position below which a viewer's database tokens have expired.
-    func viewsWholeAfter(of viewer: UserRecordName) throws -> Position
 
     /// The standing shares that cover records, in their order; nil for a record that none covers.
     ///
@@ -284,11 +77,61 @@ package protocol ShareReading: AnyObject {
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> MembershipRun?
 
-    /// Whether queued work has gone through the whole tree of a share.
-    func isWhole(_ share: ShareNumber) throws -> Bool
+    /// Whether queued work has gone through all of some trees.
+    func isWhole(_ trees: ShareTrees) throws -> Bool
+}
 
-    /// Whether queued work has gone through all trees of a zone.
-    func isWhole(_ zone: ZoneNumber) throws -> Bool
+/// Whose entries among the participants of shares are asked for.
+package enum ParticipantKey: Sendable {
+    case share(ShareNumber)
+    /// Those of a user, in standing shares.
+    case user(UserRecordName)
+    /// Invitations to standing shares that name an address.
+    case address(String)
+}
+
+/// The short identifier of a record, shared or not.
+package struct StoredShortGUID: Sendable {
+    package let record: RecordNumber
+    package let value: String
+
+    package init(record: RecordNumber, value: String) {
+        self.record = record
+        self.value = value
+    }
+}
+
+/// What a short identifier is looked for by.
+package enum ShortGUIDKey: Sendable {
+    case record(RecordNumber)
+    case value(String)
+}
+
+/// Which zones of a viewer are asked for.
+package enum ViewSelection: Sendable {
+    case zone(ZoneNumber)
+    /// The shared database feed: zones that they see or have lost, by the position of the last change.
+    case changed(after: Position, limit: Int)
+}
+
+/// How far a viewer's shared database has come.
+package struct StoredViewer: Sendable {
+    /// The position of the last change in it; 0 for none.
+    package let lastChange: Position
+    /// Database tokens below this position have expired.
+    package let oldestValidPosition: Position
+
+    package init(lastChange: Position, oldestValidPosition: Position) {
+        self.lastChange = lastChange
+        self.oldestValidPosition = oldestValidPosition
+    }
+}
+
+/// Trees of shares.
+package enum ShareTrees: Sendable {
+    case share(ShareNumber)
+    /// All trees of a zone.
+    case zone(ZoneNumber)
 }
 
 extension ShareReading {
@@ -306,6 +149,47 @@ extension ShareReading {
     package func share(ofRecord record: RecordNumber) throws -> StoredShare? {
         try shares(.records([record])).first ?? nil
     }
+
+    /// The participants of a share.
+    package func participants(of share: ShareNumber) throws -> [StoredParticipant] {
+        try participants(.share(share)).map(\.1)
+    }
+
+    /// The entries of a user among the participants of standing shares.
+    package func participations(
+        of user: UserRecordName
+    ) throws -> [(ShareNumber, StoredParticipant)] { try participants(.user(user)) }
+
+    /// The invitations to standing shares that name an address.
+    package func invitations(to address: String) throws -> [(ShareNumber, StoredParticipant)] {
+        try participants(.address(address))
+    }
+
+    /// The short identifier of a record.
+    package func shortGUID(of record: RecordNumber) throws -> String? {
+        try shortGUID(.record(record))?.value
+    }
+
+    /// The record that a short identifier leads to, shared or not.
+    package func record(ofShortGUID value: String) throws -> RecordNumber? {
+        try shortGUID(.value(value))?.record
+    }
+
+    /// A zone as a viewer sees it, or saw it once; nil when they never saw it.
+    package func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView? {
+        try views(of: viewer, .zone(zone)).first
+    }
+
+    /// A page of a viewer's shared database feed.
+    package func views(
+        of viewer: UserRecordName, changedAfter: Position, limit: Int
+    ) throws -> [StoredView] { try views(of: viewer, .changed(after: changedAfter, limit: limit)) }
+
+    /// Whether queued work has gone through the whole tree of a share.
+    package func isWhole(_ share: ShareNumber) throws -> Bool { try isWhole(.share(share)) }
+
+    /// Whether queued work has gone through all trees of a zone.
+    package func isWhole(_ zone: ZoneNumber) throws -> Bool { try isWhole(.zone(zone)) }
 
     /// As `grants`, for one share.
     package func grant(
@@ -335,9 +219,8 @@ package protocol ShareWriting: ShareReading {
         publicPermission: SharePermission
     ) throws -> StoredShare
 
-    func setPublicPermission(_ permission: SharePermission, of share: ShareNumber) throws
-
-    func setAllowsRequests(_ allows: Bool, of share: ShareNumber) throws
+    /// Sets what others than the participants may do with a share.
+    func open(_ share: ShareNumber, to permission: SharePermission, allowsRequests: Bool) throws
 
     /// Notes that a user has asked to take part in a share.
     ///
@@ -357,11 +240,11 @@ package protocol ShareWriting: ShareReading {
     /// Ends a share at the next position: everybody loses it, and its participants are forgotten.
     func endShare(_ share: ShareNumber) throws
 
-    /// Adds a participant, or replaces the one with the same id.
-    func save(_ participant: StoredParticipant, of share: ShareNumber) throws
-
-    /// Forgets a participant; their grant stays until `revoke`.
-    func removeParticipant(_ id: String, of share: ShareNumber) throws
+    /// Adds participants, each in the place of one with the same id, after it has forgotten others.
+    ///
+    /// - Parameter ids: of those that are forgotten; their grants stay until `revoke`.
+    func save(
+        _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber) throws
 
     /// Gives a record a short identifier that no other record may have.
     func setShortGUID(_ value: String, of record: RecordNumber) throws
@@ -404,4 +287,16 @@ package protocol ShareWriting: ShareReading {
     func coverageWorkSince(
         _ record: RecordNumber, concerning share: ShareNumber
     ) throws -> Position?
+}
+
+extension ShareWriting {
+    /// Adds a participant, or replaces the one with the same id.
+    package func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
+        try save([participant], removing: [], of: share)
+    }
+
+    /// Forgets a participant.
+    package func removeParticipant(_ id: String, of share: ShareNumber) throws {
+        try save([], removing: [id], of: share)
+    }
 }

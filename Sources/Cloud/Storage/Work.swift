@@ -137,11 +137,8 @@ package protocol WorkQueue: AnyObject {
     /// Holds work that was taken: until a moment, no other holder takes work on the same subject.
     func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws
 
-    /// Notes what is left of work after a step; nobody holds it any more.
-    func leave(_ work: StoredWork, _ rest: WorkRemainder) throws
-
-    /// Removes work that is done.
-    func finish(_ work: StoredWork) throws
+    /// Notes what is left of work after a step, nil for nothing; nobody holds it any more.
+    func leave(_ work: StoredWork, _ rest: WorkRemainder?) throws
 
     /// Does a step of maintenance.
     ///
@@ -166,6 +163,9 @@ package struct WorkRemainder: Sendable {
 }
 
 extension WorkQueue {
+    /// Removes work that is done.
+    package func finish(_ work: StoredWork) throws { try leave(work, nil) }
+
     /// Notes how far work has come after a step that succeeded.
     package func advance(_ work: StoredWork, to cursor: Int64) throws {
         try leave(work, WorkRemainder(cursor: cursor))

@@ -2,20 +2,11 @@ import CloudModel
 
 /// What a read sees of owners and their zones.
 package protocol ZoneReading: AnyObject {
-    /// The owner with that user record name, if they have ever had a zone.
-    func owner(named name: UserRecordName) throws -> StoredOwner?
+    /// The owner that a key leads to, if they have ever had a zone.
+    func owner(_ key: OwnerKey) throws -> StoredOwner?
 
-    /// The record name of an owner.
-    func ownerName(_ owner: OwnerNumber) throws -> UserRecordName?
-
-    /// The zone with that number, alive or deleted; nil once a deleted zone is collected.
-    func zone(_ number: ZoneNumber) throws -> StoredZone?
-
-    /// The living zone with that name.
-    func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone?
-
-    /// The living zone with that name, of the owner with that user record name.
-    func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone?
+    /// The zone that a key leads to.
+    func zone(_ key: ZoneKey) throws -> StoredZone?
 
     /// How many records an owner has in living zones.
     func recordCount(of owner: OwnerNumber) throws -> Int
@@ -25,19 +16,74 @@ package protocol ZoneReading: AnyObject {
     /// Default zones count, and so do deleted zones that are not collected yet.
     func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int
 
-    /// The owner's living zones, default zones included, by name in the order of code points.
-    func zones(of owner: OwnerNumber) throws -> [StoredZone]
-
-    /// The database feed: zones alive and deleted, by the position of their last change.
-    ///
-    /// Default zones are not in it.
-    func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone]
+    /// Some of an owner's zones.
+    func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone]
 
     /// The position of the last change in any of the owner's zones except default zones; 0 for none.
     func lastChange(of owner: OwnerNumber) throws -> Position
 
     /// How many bytes all owners' records take, by a look at each owner, and how many owners there are.
     func storedBytes() throws -> (bytes: Int64, owners: Int)
+}
+
+/// What an owner is looked for by.
+package enum OwnerKey: Sendable {
+    case name(UserRecordName)
+    case number(OwnerNumber)
+}
+
+/// What a zone is looked for by.
+package enum ZoneKey: Sendable {
+    /// Alive or deleted; none once a deleted zone is collected.
+    case number(ZoneNumber)
+    /// The living zone with that name.
+    case name(ZoneName, of: OwnerNumber)
+    case nameOfOwner(ZoneName, UserRecordName)
+}
+
+/// Which of an owner's zones are asked for.
+package enum ZoneSelection: Sendable {
+    /// Those that are alive, default zones included, by name in the order of code points.
+    case living
+    /// The database feed: zones alive and deleted, by the position of their last change; without default zones.
+    case changed(after: Position, limit: Int)
+}
+
+extension ZoneReading {
+    /// The owner with that user record name.
+    package func owner(named name: UserRecordName) throws -> StoredOwner? {
+        try owner(.name(name))
+    }
+
+    /// The record name of an owner.
+    package func ownerName(_ number: OwnerNumber) throws -> UserRecordName? {
+        guard let owner = try owner(.number(number)) else { return nil }
+        return owner.recordName == UserRecordName.publicOwner.text
+            ? .publicOwner : UserRecordName(owner.recordName)
+    }
+
+    /// The zone with that number, alive or deleted.
+    package func zone(_ number: ZoneNumber) throws -> StoredZone? { try zone(.number(number)) }
+
+    /// The living zone with that name.
+    package func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
+        try zone(.name(name, of: owner))
+    }
+
+    /// The living zone with that name, of the owner with that user record name.
+    package func zone(
+        named name: ZoneName, ofOwnerNamed owner: UserRecordName
+    ) throws -> StoredZone? { try zone(.nameOfOwner(name, owner)) }
+
+    /// The owner's living zones.
+    package func zones(of owner: OwnerNumber) throws -> [StoredZone] {
+        try zones(of: owner, .living)
+    }
+
+    /// A page of the database feed.
+    package func zones(
+        of owner: OwnerNumber, changedAfter: Position, limit: Int
+    ) throws -> [StoredZone] { try zones(of: owner, .changed(after: changedAfter, limit: limit)) }
 }
 
 /// What a write does with owners and zones.

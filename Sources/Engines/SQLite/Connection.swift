@@ -58,16 +58,6 @@ package final class Connection {
         }
     }
 
-    /// Opens a file that no other connection uses, to be filled and then brought to the disk.
-    ///
-    /// Has no journal: what fails leaves the file unusable.
-    convenience init(plainAt path: String) throws {
-        try self.init(
-            path: path, flags: SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, cacheKiB: 1_024,
-            fileSystem: try Self.gathered(nil))
-        try execute("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")
-    }
-
     private init(path: String, flags: Int32, cacheKiB: Int, fileSystem: String?) throws {
         _ = Self.isConfigured
         var handle: OpaquePointer?

@@ -1,5 +1,4 @@
 import CSQLite
-import Files
 
 #if canImport(Glibc)
     import Glibc
@@ -19,21 +18,6 @@ package enum FileModes {
         } else if errno != EEXIST {
             throw cannot("make", path)
         }
-    }
-
-    /// Brings a file's content, or a folder's entries, to the disk.
-    ///
-    /// - Throws: `SQLiteError` (IOERR) with the system's reason.
-    static func synchronize(_ path: String) throws {
-        do { try FileSystem.synchronize(path) } catch {
-            throw SQLiteError(code: SQLITE_IOERR, message: "\(error)", systemError: error.code)
-        }
-    }
-
-    /// The folder that holds the file or folder of this path.
-    static func folder(of path: String) -> String {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
     static func cannot(_ what: String, _ path: String) -> SQLiteError {

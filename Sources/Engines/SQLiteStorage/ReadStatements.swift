@@ -76,7 +76,7 @@ struct ReadStatements {
             WHERE links.target_zone = ?1 AND links.target_name = ?2
             """
         self.sources = connection.statement(
-            "\(sources) AND links.kind BETWEEN ?3 AND ?4 LIMIT ?5")
+            "\(sources) AND links.kind BETWEEN ?3 AND ?6 AND links.source > ?4 LIMIT ?5")
         sourcesInOrder = connection.statement(
             "\(sources) AND links.kind = ?3 AND links.source > ?4 ORDER BY links.source LIMIT ?5")
         recordTypes = connection.statement("SELECT id, name FROM record_types")

@@ -106,7 +106,24 @@ class SQLiteSnapshot: StoreSnapshot {
         }
     }
 
-    func owner(named name: UserRecordName) throws -> StoredOwner? {
+    func owner(_ key: OwnerKey) throws -> StoredOwner? {
+        switch key {
+        case .name(let name): try readOwner(named: name)
+        case .number(let number): try readOwner(number)
+        }
+    }
+
+    private func readOwner(_ number: OwnerNumber) throws -> StoredOwner? {
+        let statement = try shareStatements().shares.ownerByNumber
+        defer { statement.reset() }
+        statement.bind(number.value, at: 1)
+        guard try statement.step() else { return nil }
+        return StoredOwner(
+            number: number, recordName: statement.string(0), usedBytes: statement.int64(1),
+            oldestValidPosition: statement.int64(2))
+    }
+
+    private func readOwner(named name: UserRecordName) throws -> StoredOwner? {
         let statement = statements.ownerByName
         defer { statement.reset() }
         statement.bind(name.text, at: 1)
@@ -124,26 +141,31 @@ class SQLiteSnapshot: StoreSnapshot {
         return try row.step() ? (row.int64(0), Int(row.int64(1))) : (0, 0)
     }
 
-    func zone(_ number: ZoneNumber) throws -> StoredZone? {
+    func zone(_ key: ZoneKey) throws -> StoredZone? {
+        switch key {
+        case .number(let number): try readZone(number)
+        case .name(let name, let owner): try readZone(named: name, of: owner)
+        case .nameOfOwner(let name, let owner):
+            try recentZones.value(OwnedZone(owner: owner, name: name), on: connection) {
+                try readZone(named: name, ofOwnerNamed: owner)
+            }
+        }
+    }
+
+    private func readZone(_ number: ZoneNumber) throws -> StoredZone? {
         let statement = statements.zoneByNumber
         defer { statement.reset() }
         statement.bind(number.value, at: 1)
         return try Self.zones(statement).first
     }
 
-    func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
+    private func readZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
         let statement = statements.zoneByName
         defer { statement.reset() }
         statement.bind(owner.value, at: 1)
         statement.bind(name.text, at: 2)
         guard try statement.step() else { return nil }
         return try Self.zone(statement, name: name)
-    }
-
-    func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone? {
-        try recentZones.value(OwnedZone(owner: owner, name: name), on: connection) {
-            try readZone(named: name, ofOwnerNamed: owner)
-        }
     }
 
     private struct OwnedZone: Equatable {
@@ -162,19 +184,17 @@ class SQLiteSnapshot: StoreSnapshot {
         return try Self.zone(statement, name: name)
     }
 
-    func zones(of owner: OwnerNumber) throws -> [StoredZone] {
-        let statement = statements.livingZones
+    func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone] {
+        let statement: Statement
+        switch selection {
+        case .living: statement = statements.livingZones
+        case .changed(let position, let limit):
+            statement = statements.changedZones
+            statement.bind(position, at: 2)
+            statement.bind(Int64(limit), at: 3)
+        }
         defer { statement.reset() }
         statement.bind(owner.value, at: 1)
-        return try Self.zones(statement)
-    }
-
-    func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone] {
-        let statement = statements.changedZones
-        defer { statement.reset() }
-        statement.bind(owner.value, at: 1)
-        statement.bind(changedAfter, at: 2)
-        statement.bind(Int64(limit), at: 3)
         return try Self.zones(statement)
     }
 
@@ -241,28 +261,19 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func sources(
-        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
+        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
+        after: RecordNumber, limit: Int
     ) throws -> [LinkSource] {
-        let statement = statements.sources
+        // Of one kind it goes on where the page before ended, however many there are.
+        let isOneKind = kinds.lowerBound == kinds.upperBound
+        let statement = isOneKind ? statements.sourcesInOrder : statements.sources
         defer { statement.reset() }
         statement.bind(zone.value, at: 1)
         statement.bind(target.text, at: 2)
         statement.bind(kinds.lowerBound.rawValue, at: 3)
-        statement.bind(kinds.upperBound.rawValue, at: 4)
-        statement.bind(Int64(limit), at: 5)
-        return try Self.linkSources(statement)
-    }
-
-    func sources(
-        of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
-    ) throws -> [LinkSource] {
-        let statement = statements.sourcesInOrder
-        defer { statement.reset() }
-        statement.bind(zone.value, at: 1)
-        statement.bind(target.text, at: 2)
-        statement.bind(kind.rawValue, at: 3)
         statement.bind(after.value, at: 4)
         statement.bind(Int64(limit), at: 5)
+        if !isOneKind { statement.bind(kinds.upperBound.rawValue, at: 6) }
         return try Self.linkSources(statement)
     }
 

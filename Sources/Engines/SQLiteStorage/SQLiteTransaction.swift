@@ -81,26 +81,27 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
     ) throws -> QueryCursor? { try find(query, visit) }
 
-    override func owner(named name: UserRecordName) throws -> StoredOwner? {
+    override func owner(_ key: OwnerKey) throws -> StoredOwner? {
+        guard case .name(let name) = key else { return try super.owner(key) }
         if let known = group.cache.owners[name] { return known }
-        let found = try super.owner(named: name)
+        let found = try super.owner(key)
         group.cache.owners[name] = found
         return found
     }
 
-    override func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
-        let key = GroupState.Cache.ZoneKey(owner: owner, name: name)
-        if let known = group.cache.zones[key] { return known }
-        let found = try super.zone(named: name, of: owner)
-        group.cache.zones[key] = found
-        return found
-    }
-
-    override func zone(
-        named name: ZoneName, ofOwnerNamed owner: UserRecordName
-    ) throws -> StoredZone? {
-        guard let owner = try self.owner(named: owner) else { return nil }
-        return try zone(named: name, of: owner.number)
+    override func zone(_ key: ZoneKey) throws -> StoredZone? {
+        switch key {
+        case .number: return try super.zone(key)
+        case .name(let name, let owner):
+            let known = GroupState.Cache.ZoneKey(owner: owner, name: name)
+            if let zone = group.cache.zones[known] { return zone }
+            let found = try super.zone(key)
+            group.cache.zones[known] = found
+            return found
+        case .nameOfOwner(let name, let owner):
+            guard let owner = try self.owner(named: owner) else { return nil }
+            return try zone(.name(name, of: owner.number))
+        }
     }
 
     override func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {

@@ -109,12 +109,12 @@ struct StoreFileTests {
         try files.createDirectory(atPath: stray, withIntermediateDirectories: true)
         try files.copyItem(atPath: notes.store, toPath: "\(stray)/store.sqlite")
         let folder = try notes.start().folder
-        #expect(try folder.problems() == ["files that no store owns: \(stray)"])
+        #expect(try folder.problems() == ["catalog: files that no store owns: \(stray)"])
         let made = try folder.containers.create("iCloud.c", now: 1).id
         let store = try folder.stores.store(of: made, in: .development)
         #expect(try store.read { try $0.recordTypes()["Note"] } == nil)
         #expect(files.fileExists(atPath: "\(stray)~stray/store.sqlite"))
-        #expect(try folder.problems() == ["files that no store owns: \(stray)~stray"])
+        #expect(try folder.problems() == ["catalog: files that no store owns: \(stray)~stray"])
     }
 
     @Test("A store that was cut off before the catalog knew of it is made anew")

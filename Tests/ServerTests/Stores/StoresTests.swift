@@ -56,7 +56,7 @@ final class StoresTests {
             return !self.isOpen(number)
         }
         // It leaves the cache before its file is closed.
-        let path = stores.engine.words(for: key(number))
+        let path = stores.engine.words(for: .store(key(number)))
         try until("its files were closed") { !Self.openFiles.contains { $0.hasPrefix(path) } }
     }
 
@@ -122,7 +122,7 @@ final class StoresTests {
     func exchanged() throws {
         _ = try change(0, "a")
         try close(0)
-        let path = stores.engine.words(for: key(0))
+        let path = stores.engine.words(for: .store(key(0)))
         try FileManager.default.copyItem(atPath: path, toPath: temporary.path("copy"))
         let (_, last) = try change(0, "b")
         let life = try store(0).identity
@@ -155,7 +155,7 @@ final class StoresTests {
         let commits = commitCount
         #expect(commits > 0)
         try close(0)
-        let path = stores.engine.words(for: key(0))
+        let path = stores.engine.words(for: .store(key(0)))
         for suffix in ["-wal", "-shm"] {
             #expect(!FileManager.default.fileExists(atPath: path + suffix))
         }
@@ -317,7 +317,7 @@ final class StoresTests {
     func missing() throws {
         _ = try change(0, "a")
         try close(0)
-        let path = stores.engine.words(for: key(0))
+        let path = stores.engine.words(for: .store(key(0)))
         try FileManager.default.moveItem(atPath: path, toPath: temporary.path("away"))
         #expect(throws: StorageFailure.self) { try self.store(0) }
         #expect(server.server.readiness.obstacle == nil)

@@ -4,13 +4,39 @@ import Synchronization
 
 /// Counts what is asked of an engine: each call that waits for an answer is a question.
 final class Questions: Sendable {
+    /// What was asked for by name.
+    struct Subjects: Equatable {
+        var owners: Set<UserRecordName> = []
+        var zones: Set<ZoneName> = []
+        var records: Set<RecordName> = []
+    }
+
     private let asked = Mutex<[String]>([])
+    private let subjects = Mutex(Subjects())
+    /// What writes have said that they would ask for.
+    private let needs = Mutex(Subjects())
 
     var all: [String] { asked.withLock { $0 } }
+    var askedFor: Subjects { subjects.withLock { $0 } }
+    var needed: Subjects { needs.withLock { $0 } }
 
     func note(_ name: String) { asked.withLock { $0.append(name) } }
 
-    func forget() { asked.withLock { $0 = [] } }
+    func note(_ change: (inout Subjects) -> Void) { subjects.withLock { change(&$0) } }
+
+    func note(_ needed: WriteNeeds) {
+        needs.withLock { needs in
+            if let owner = needed.owner { needs.owners.insert(owner) }
+            if let zone = needed.zone { needs.zones.insert(zone) }
+            needs.records.formUnion(needed.records)
+        }
+    }
+
+    func forget() {
+        asked.withLock { $0 = [] }
+        subjects.withLock { $0 = Subjects() }
+        needs.withLock { $0 = Subjects() }
+    }
 }
 
 /// A snapshot that counts what is asked of another one.
@@ -27,14 +53,10 @@ class CountingSnapshot: StoreSnapshot {
 
     // MARK: - ZoneReading
 
-    func owner(named name: UserRecordName) throws -> StoredOwner? {
+    func owner(_ key: OwnerKey) throws -> StoredOwner? {
         note("owner")
-        return try snapshot.owner(named: name)
-    }
-
-    func ownerName(_ owner: OwnerNumber) throws -> UserRecordName? {
-        note("ownerName")
-        return try snapshot.ownerName(owner)
+        if case .name(let name) = key { questions.note { $0.owners.insert(name) } }
+        return try snapshot.owner(key)
     }
 
     func storedBytes() throws -> (bytes: Int64, owners: Int) {
@@ -42,19 +64,18 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.storedBytes()
     }
 
-    func zone(_ number: ZoneNumber) throws -> StoredZone? {
+    func zone(_ key: ZoneKey) throws -> StoredZone? {
         note("zone")
-        return try snapshot.zone(number)
-    }
-
-    func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
-        note("zone")
-        return try snapshot.zone(named: name, of: owner)
-    }
-
-    func zone(named name: ZoneName, ofOwnerNamed owner: UserRecordName) throws -> StoredZone? {
-        note("zone")
-        return try snapshot.zone(named: name, ofOwnerNamed: owner)
+        questions.note { subjects in
+            switch key {
+            case .number: break
+            case .name(let name, _): subjects.zones.insert(name)
+            case .nameOfOwner(let name, let owner):
+                subjects.zones.insert(name)
+                subjects.owners.insert(owner)
+            }
+        }
+        return try snapshot.zone(key)
     }
 
     func recordCount(of owner: OwnerNumber) throws -> Int {
@@ -67,14 +88,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.zoneCount(of: owner, limit: limit)
     }
 
-    func zones(of owner: OwnerNumber) throws -> [StoredZone] {
+    func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone] {
         note("zones")
-        return try snapshot.zones(of: owner)
-    }
-
-    func zones(of owner: OwnerNumber, changedAfter: Position, limit: Int) throws -> [StoredZone] {
-        note("zones")
-        return try snapshot.zones(of: owner, changedAfter: changedAfter, limit: limit)
+        return try snapshot.zones(of: owner, selection)
     }
 
     func lastChange(of owner: OwnerNumber) throws -> Position {
@@ -86,6 +102,7 @@ class CountingSnapshot: StoreSnapshot {
 
     func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
         note("heads")
+        questions.note { $0.records.formUnion(names) }
         return try snapshot.heads(of: names, in: zone)
     }
 
@@ -124,17 +141,12 @@ class CountingSnapshot: StoreSnapshot {
     }
 
     func sources(
-        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
+        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
+        after: RecordNumber, limit: Int
     ) throws -> [LinkSource] {
         note("sources")
-        return try snapshot.sources(of: target, in: zone, kinds: kinds, limit: limit)
-    }
-
-    func sources(
-        of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
-    ) throws -> [LinkSource] {
-        note("sources")
-        return try snapshot.sources(of: target, in: zone, kind: kind, after: after, limit: limit)
+        return try snapshot.sources(
+            of: target, in: zone, kinds: kinds, after: after, limit: limit)
     }
 
     func parents(of records: [RecordNumber]) throws -> [RecordName?] {
@@ -161,6 +173,7 @@ class CountingSnapshot: StoreSnapshot {
         _ visit: (_ index: Int, StoredVersion) throws -> Bool
     ) throws {
         note("current")
+        questions.note { $0.records.formUnion(names) }
         try snapshot.current(of: names, in: zone, inOrder: inOrder, visit)
     }
 
@@ -212,9 +225,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.shares(in: zone, limit: limit)
     }
 
-    func participants(of share: ShareNumber) throws -> [StoredParticipant] {
+    func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)] {
         note("participants")
-        return try snapshot.participants(of: share)
+        return try snapshot.participants(key)
     }
 
     func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
@@ -227,29 +240,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.accessRequestCount(of: user, since: moment)
     }
 
-    func requestsTold(of share: ShareNumber) throws -> Milliseconds {
-        note("requestsTold")
-        return try snapshot.requestsTold(of: share)
-    }
-
-    func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)] {
-        note("participations")
-        return try snapshot.participations(of: user)
-    }
-
-    func invitations(to address: String) throws -> [(ShareNumber, StoredParticipant)] {
-        note("invitations")
-        return try snapshot.invitations(to: address)
-    }
-
-    func shortGUID(of record: RecordNumber) throws -> String? {
+    func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
         note("shortGUID")
-        return try snapshot.shortGUID(of: record)
-    }
-
-    func record(ofShortGUID value: String) throws -> RecordNumber? {
-        note("record")
-        return try snapshot.record(ofShortGUID: value)
+        return try snapshot.shortGUID(key)
     }
 
     func grants(of shares: [ShareNumber], to viewer: UserRecordName) throws -> [StoredGrant?] {
@@ -264,30 +257,19 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.grants(of: viewer, in: zone, changedAfter: changedAfter)
     }
 
-    func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView? {
-        note("view")
-        return try snapshot.view(of: viewer, in: zone)
-    }
-
-    func views(of viewer: UserRecordName, changedAfter: Position, limit: Int) throws -> [StoredView]
-    {
+    func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView] {
         note("views")
-        return try snapshot.views(of: viewer, changedAfter: changedAfter, limit: limit)
+        return try snapshot.views(of: viewer, selection)
     }
 
-    func lastViewChange(of viewer: UserRecordName) throws -> Position {
-        note("lastViewChange")
-        return try snapshot.lastViewChange(of: viewer)
+    func viewer(_ name: UserRecordName) throws -> StoredViewer {
+        note("viewer")
+        return try snapshot.viewer(name)
     }
 
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
         note("zonesViewed")
         return try snapshot.zonesViewed(by: viewer)
-    }
-
-    func viewsWholeAfter(of viewer: UserRecordName) throws -> Position {
-        note("viewsWholeAfter")
-        return try snapshot.viewsWholeAfter(of: viewer)
     }
 
     func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?] {
@@ -310,14 +292,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.changedMemberships(of: viewer, in: zone, after: after, limit: limit)
     }
 
-    func isWhole(_ share: ShareNumber) throws -> Bool {
+    func isWhole(_ trees: ShareTrees) throws -> Bool {
         note("isWhole")
-        return try snapshot.isWhole(share)
-    }
-
-    func isWhole(_ zone: ZoneNumber) throws -> Bool {
-        note("isWhole")
-        return try snapshot.isWhole(zone)
+        return try snapshot.isWhole(trees)
     }
 
     // MARK: - AssetReading
@@ -422,13 +399,6 @@ class CountingSnapshot: StoreSnapshot {
     func destinations(_ keys: DestinationKeys) throws -> [StoredDestination] {
         note("destinations")
         return try snapshot.destinations(keys)
-    }
-
-    func destinationsDue(
-        _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
-    ) throws -> [StoredDestination] {
-        note("destinationsDue")
-        return try snapshot.destinationsDue(kinds, by: moment, limit: limit)
     }
 
     func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds? {

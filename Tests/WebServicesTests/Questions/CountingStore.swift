@@ -23,6 +23,7 @@ final class CountingStore: ForwardingStorage {
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         let questions = questions
+        questions.note(load.needs())
         store.write(load, { try body(CountingTransaction($0, questions)) }, completion: completion)
     }
 }

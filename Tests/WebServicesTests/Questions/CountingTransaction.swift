@@ -77,14 +77,11 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
             in: zone, record: record, root: root, publicPermission: publicPermission)
     }
 
-    func setPublicPermission(_ permission: SharePermission, of share: ShareNumber) throws {
-        note("setPublicPermission")
-        try transaction.setPublicPermission(permission, of: share)
-    }
-
-    func setAllowsRequests(_ allows: Bool, of share: ShareNumber) throws {
-        note("setAllowsRequests")
-        try transaction.setAllowsRequests(allows, of: share)
+    func open(
+        _ share: ShareNumber, to permission: SharePermission, allowsRequests: Bool
+    ) throws {
+        note("open")
+        try transaction.open(share, to: permission, allowsRequests: allowsRequests)
     }
 
     func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
@@ -112,14 +109,11 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.endShare(share)
     }
 
-    func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
+    func save(
+        _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber
+    ) throws {
         note("save")
-        try transaction.save(participant, of: share)
-    }
-
-    func removeParticipant(_ id: String, of share: ShareNumber) throws {
-        note("removeParticipant")
-        try transaction.removeParticipant(id, of: share)
+        try transaction.save(participants, removing: ids, of: share)
     }
 
     func setShortGUID(_ value: String, of record: RecordNumber) throws {
@@ -175,14 +169,11 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
 
     // MARK: - AssetWriting
 
-    func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws {
+    func addReceipt(
+        _ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool
+    ) throws -> Bool {
         note("addReceipt")
-        try transaction.addReceipt(id, receipt)
-    }
-
-    func addReceiptForKnown(_ id: [UInt8], _ receipt: StoredReceipt) throws -> Bool {
-        note("addReceiptForKnown")
-        return try transaction.addReceiptForKnown(id, receipt)
+        return try transaction.addReceipt(id, receipt, isInPlace: isInPlace)
     }
 
     func forgetUnusedAssets(
@@ -236,14 +227,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.hold(work, by: holder, until: moment)
     }
 
-    func leave(_ work: StoredWork, _ rest: WorkRemainder) throws {
+    func leave(_ work: StoredWork, _ rest: WorkRemainder?) throws {
         note("leave")
         try transaction.leave(work, rest)
-    }
-
-    func finish(_ work: StoredWork) throws {
-        note("finish")
-        try transaction.finish(work)
     }
 
     func maintain(_ maintenance: Maintenance, step: Int) throws -> Bool {
@@ -267,14 +253,11 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.follow(as: follower)
     }
 
-    func want(_ wanted: Set<PreviousVersionNeed>, for follower: FollowerName) throws {
+    func want(
+        _ wanted: Set<PreviousVersionNeed>, alone: Bool, for follower: FollowerName
+    ) throws {
         note("want")
-        try transaction.want(wanted, for: follower)
-    }
-
-    func wantAlso(_ wanted: PreviousVersionNeed, for follower: FollowerName) throws {
-        note("wantAlso")
-        try transaction.wantAlso(wanted, for: follower)
+        try transaction.want(wanted, alone: alone, for: follower)
     }
 
     func advance(_ follower: FollowerName, through position: Position) throws {
@@ -294,35 +277,18 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.register(destination)
     }
 
-    func use(_ destination: DestinationNumber) throws {
-        note("use")
-        try transaction.use(destination)
+    func change(_ destination: DestinationNumber, by change: DestinationChange) throws {
+        note("change")
+        try transaction.change(destination, by: change)
     }
 
     func wakeWaiting(for destination: DestinationNumber) {
         transaction.wakeWaiting(for: destination)
     }
 
-    func setBadge(_ badge: Int64, of destination: DestinationNumber) throws {
-        note("setBadge")
-        try transaction.setBadge(badge, of: destination)
-    }
-
-    func removeDestinations(_ keys: DestinationKeys) throws {
+    func removeDestinations(_ keys: DestinationKeys) throws -> Int {
         note("removeDestinations")
-        try transaction.removeDestinations(keys)
-    }
-
-    func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int {
-        note("removeCouriers")
-        return try transaction.removeCouriers(unusedSince: moment, limit: limit)
-    }
-
-    func noteAttempt(
-        at destination: DestinationNumber, isFailure: Bool, next moment: Milliseconds
-    ) throws {
-        note("noteAttempt")
-        try transaction.noteAttempt(at: destination, isFailure: isFailure, next: moment)
+        return try transaction.removeDestinations(keys)
     }
 
     // MARK: - OutboxWriting
@@ -337,14 +303,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.waitingScopes(for: destination)
     }
 
-    func removeNotices(_ numbers: [NoticeNumber]) throws {
+    func removeNotices(_ selection: NoticeSelection) throws {
         note("removeNotices")
-        try transaction.removeNotices(numbers)
-    }
-
-    func removeNotices(for destination: DestinationNumber, through number: NoticeNumber) throws {
-        note("removeNotices")
-        try transaction.removeNotices(for: destination, through: number)
+        try transaction.removeNotices(selection)
     }
 
     func giveUp(_ number: NoticeNumber, reason: String, keptMax: Int) throws {
@@ -372,11 +333,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     func forgetClientTokens(of user: UserRecordName) throws {
         note("forgetClientTokens")
         try transaction.forgetClientTokens(of: user)
-    }
-
-    func forget(_ notices: [NoticeNumber]) throws {
-        note("forget")
-        try transaction.forget(notices)
     }
 
     func forgetPrevious(through position: Position, rowsMax: Int) throws -> Bool {

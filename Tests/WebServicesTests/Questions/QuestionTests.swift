@@ -77,6 +77,18 @@ struct QuestionTests {
         }
     }
 
+    @Test("What a batch of 200 below stored parents says that it will ask for is what it asks for")
+    func needs() throws {
+        let bench = try bench()
+        for round in ["made", "saved again"] {
+            _ = try bench.asked { try bench.save(0..<200) }
+            let (asked, needed) = (bench.counted.questions.askedFor, bench.counted.questions.needed)
+            let names = (0..<200).map { "note\($0)" } + (0..<20).map { "folder\($0)" }
+            #expect(needed.records == Set(names.compactMap { RecordName($0) }), "\(round)")
+            #expect(asked == needed, "\(round)")
+        }
+    }
+
     @Test("A lookup of 200 asks no more than one of ten", arguments: [10, 200])
     func lookup(of count: Int) throws {
         let bench = try bench()

@@ -19,7 +19,7 @@ enum RequestTelling {
             let owner = try ParticipantList(transaction.participants(of: number)).owner?.user,
             try !AccessRequestList(transaction.accessRequests(of: number)).waiting.isEmpty
         else { return nil }
-        let told = try transaction.requestsTold(of: number)
+        let told = share.requestsToldAt
         // A clock that was set back must not hold up the work.
         if told <= transaction.now, told + pauseMilliseconds > transaction.now {
             return told + pauseMilliseconds

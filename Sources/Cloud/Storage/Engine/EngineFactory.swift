@@ -5,10 +5,10 @@ import CloudModel
 /// A server has a data folder with every engine. The folder holds assets, keys, the log of actions, and the
 /// lock that one process holds while it serves. Each engine decides whether it keeps its own data there too.
 package protocol EngineFactory: Sendable {
-    /// What operators call the parts of this engine's data.
+    /// What operators call the parts of this engine's data, and what they are called in a backup.
     var words: EngineWords { get }
 
-    /// Whether an engine already keeps data for a folder, or has made a backup in it.
+    /// Whether an engine already keeps data for a folder.
     func hasData(for folder: String) throws -> Bool
 
     /// Opens the catalog; makes it the first time, and brings it to this version.
@@ -19,40 +19,24 @@ package protocol EngineFactory: Sendable {
 
     // MARK: Restoring
 
-    /// The stores that a backup has.
-    func stores(inBackup folder: String) throws -> [StoreKey]
-
-    /// Restores a store from a backup; nobody sees it before `finishRestoring`.
+    /// Restores a part from the bytes that an image of it gave, the catalog last: from then on the folder has data.
     ///
-    /// The store begins another life (`StoreIdentity`). So it does not mistake what the store gave out after
-    /// the backup for what it gives out from now on.
+    /// A restored store begins another life (`StoreIdentity`). So it does not mistake what it gave out after the
+    /// backup for what it gives out from now on.
     ///
-    /// - Parameter folder: where the restored data are put together.
-    /// - Returns: the assets that the store refers to.
+    /// - Parameters:
+    ///   - folder: has no data yet; the caller holds its lock.
+    ///   - write: hands on all the bytes in their order.
+    ///   - visit: gets the asset files that the part refers to, in the order of their digests.
+    /// - Throws: whatever the closures throw, and `EngineFault` for bytes that are damaged or not of this version.
     func restore(
-        _ key: StoreKey, fromBackup backup: String, into folder: String
-    ) throws -> any AssetRows
-
-    /// Restores the catalog from a backup, as `restore` does for a store.
-    func restoreCatalog(fromBackup backup: String, into folder: String) throws
-
-    /// Restores the catalog or a store from the bytes that `StorageEngine.read` gave, as `restoreCatalog` and `restore` do.
-    ///
-    /// - Parameter write: hands on all of them in their order.
-    /// - Throws: whatever `write` throws, and `EngineFault` for bytes that are damaged or not of this version.
-    func restore(
-        _ part: EnginePart, into folder: String,
-        from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void
+        _ part: EnginePart, for folder: String,
+        from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
+        assets visit: (AssetRow) throws -> Void
     ) throws
-
-    /// Puts the restored catalog in its place.
-    ///
-    /// This is the last step: from then on the folder has data. The caller has already moved the stores'
-    /// folders.
-    func finishRestoring(from folder: String, into target: String) throws
 }
 
-/// What operators call the parts of an engine's data.
+/// What operators call the parts of an engine's data, and what they are called in a backup.
 package struct EngineWords: Sendable {
     package let catalog: String
     package let store: String

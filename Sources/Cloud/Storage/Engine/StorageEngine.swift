@@ -11,7 +11,7 @@ import CloudModel
 ///   data of a known store are gone, the engine refuses to open it and never makes it anew. Otherwise an
 ///   empty store would pass for all there is.
 /// - What reaches beyond one store (`reset`, `remove`) happens as a whole or not at all, also after a crash
-///   at any moment. `finishResets` and `removals` finish what a crash leaves; every start calls them.
+///   at any moment. `recover` finishes what a crash leaves; every start calls it.
 /// - Every member blocks. It may be called on any thread but an event loop's.
 ///
 /// # What the caller sees to
@@ -31,20 +31,14 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Whether something holds a store in its place; nothing of it is read.
     func isThere(_ key: StoreKey) throws -> Bool
 
-    /// Whether a store is known but its data are gone, or another store's data are in their place.
-    func isMissing(_ key: StoreKey) throws -> Bool
-
     /// Checks whether this version may open a known store; changes nothing.
     ///
     /// - Returns: false for a store that is missing.
     /// - Throws: `EngineFault`.
     func examine(_ key: StoreKey) throws -> Bool
 
-    /// What lies where a store would lie but belongs to no known store, each in words for the operator.
-    func strays() throws -> [String]
-
-    /// What holds a store, in words for the operator.
-    func words(for key: StoreKey) -> String
+    /// What holds a part, in words for the operator.
+    func words(for part: EnginePart) -> String
 
     // MARK: Opening and closing
 
@@ -66,13 +60,12 @@ package protocol StorageEngine: AnyObject, Sendable {
     func close(_ key: StoreKey, isUnused: Bool) -> Milliseconds?
 
     /// When each known store must be opened for work of its own; 0 for a store whose moment was never set.
+    ///
+    /// Looks also which of them a process had open when it ended.
     func dueMoments() throws -> [DueMoment]
 
     /// Stores when stores are due; skips stores that the engine does not know.
     func setDue(_ moments: [DueMoment]) throws
-
-    /// Whether a process ended with this store open, so that nobody knows what is due in it.
-    func isUnfinished(_ key: StoreKey) -> Bool
 
     // MARK: Beginning anew, and ending
 
@@ -82,58 +75,42 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// never gives out a position again that it gave out before.
     func reset(_ key: StoreKey, to beginning: StoreBeginning) throws
 
-    /// Finishes resets that were cut short.
-    func finishResets() throws
-
     /// Takes a container out of the catalog, and its closed stores out of everybody's reach.
     ///
-    /// A new container of the same name finds nothing of it. `finish` removes what is left.
+    /// A new container of the same name finds nothing of it. The caller removes the assets; then `finish` removes what
+    /// is left.
     ///
     /// - Throws: `CatalogRefusal.containerUnknown`; then nothing has changed.
     func remove(_ container: ContainerID) throws -> StoreRemoval
 
-    /// Removals that were not finished.
-    func removals() throws -> [StoreRemoval]
+    /// Finishes resets that a crash has cut short.
+    ///
+    /// - Returns: the removals that were not finished, for the caller to finish.
+    func recover() throws -> [StoreRemoval]
 
     /// Removes what is left of a removed container.
     func finish(_ removal: StoreRemoval) throws
 
     // MARK: Checking
 
-    /// What is wrong with the catalog, one line for each problem; reads all of it, also while it is in use.
-    func catalogProblems() throws -> [String]
-
-    /// What is wrong with a store, one line for each problem.
+    /// What is wrong with a part, one line for each problem.
     ///
-    /// Brings the store to this version if need be, and reads all of it, also while it is in use.
+    /// Brings the part to this version if need be, and reads all of it, also while it is in use. What lies where a
+    /// store would lie but belongs to none that the catalog knows is a problem of the catalog.
     ///
     /// - Parameter lossesSince: losses that a start has found are listed unless they are older than this.
-    func problems(of key: StoreKey, lossesSince moment: Milliseconds) throws -> [String]
-
-    /// The asset files that a store refers to; may be read while the store is in use.
-    func assets(of key: StoreKey) -> any AssetRows
+    func problems(of part: EnginePart, lossesSince moment: Milliseconds) throws -> [String]
 
     // MARK: Copying
 
-    /// How many bytes a copy of a store takes at most.
-    func copyBytes(of key: StoreKey) -> Int64
-
-    /// Copies a store as it is at one moment, and reads the copy through; writes go on meanwhile.
-    ///
-    /// - Parameter folder: of a backup that has no copy of this store yet.
-    /// - Returns: the files that it made below the folder, and the assets that they refer to.
-    func copy(_ key: StoreKey, into folder: String) throws -> StoreCopy
-
-    /// Copies the catalog, as `copy` does a store; replaces a copy that is there already.
-    func copyCatalog(into folder: String) throws -> [String]
-
-    /// What stays the same as long as a part does; nil where nobody can tell without reading it.
-    func mark(of part: EnginePart) -> [UInt8]?
-
     /// Has `body` read a part as it is at one moment; writes go on meanwhile, and no room is taken.
     ///
+    /// - Parameter mark: of an image that the caller has already; nil for none.
+    /// - Returns: nil when the part is certain to be as it was in that image.
     /// - Throws: whatever `body` throws, and `EngineFault` for a part that cannot be read.
-    func read<Value>(_ part: EnginePart, _ body: (PartImage) throws -> Value) throws -> Value
+    func read<Value>(
+        _ part: EnginePart, unless mark: [UInt8]?, _ body: (any PartImage) throws -> Value
+    ) throws -> Value?
 
     // MARK: Overwriting
 
@@ -147,6 +124,33 @@ package protocol StorageEngine: AnyObject, Sendable {
 
     /// Closes the engine; all stores must be closed already.
     func close()
+}
+
+extension StorageEngine {
+    /// Has `body` read a part, whatever the caller has of it already.
+    package func read<Value>(
+        _ part: EnginePart, _ body: (any PartImage) throws -> Value
+    ) throws -> Value {
+        guard let value = try read(part, unless: nil, body) else {
+            throw BrokenInvariant("an engine keeps from a reader what it has no image of")
+        }
+        return value
+    }
+
+    /// Whether a store is known but its data are gone, or another store's data are in their place.
+    package func isMissing(_ key: StoreKey) throws -> Bool {
+        do { return try !examine(key) } catch let error as any EngineFault where error.isDamage {
+            // It is there; what reads it says what is wrong with it.
+            return false
+        }
+    }
+
+    /// A page of the asset files that a store refers to, as `PartImage.assets`.
+    package func assets(
+        of key: StoreKey, after digest: AssetDigest?, limit: Int
+    ) throws -> [AssetRow] {
+        try read(.store(key)) { try $0.assets(after: digest, limit: limit) }
+    }
 }
 
 /// An open store as the server holds it.
@@ -185,10 +189,13 @@ package enum StoreCondition: Sendable {
 package struct DueMoment: Sendable {
     package let key: StoreKey
     package let due: Milliseconds
+    /// Whether a process ended with the store open, so that nobody knows what is due in it.
+    package let isLeftOpen: Bool
 
-    package init(key: StoreKey, due: Milliseconds) {
+    package init(key: StoreKey, due: Milliseconds, isLeftOpen: Bool = false) {
         self.key = key
         self.due = due
+        self.isLeftOpen = isLeftOpen
     }
 }
 

@@ -157,19 +157,29 @@ package protocol ChangeFollowing: AnyObject {
     ///   since.
     func follow(as follower: FollowerName) throws -> Position
 
-    /// Sets for which records the follower wants former versions from now on; replaces what it wanted before.
+    /// Sets for which records the follower wants previous versions from now on.
     ///
-    /// Only a follower may call it: nobody else gets former versions.
-    func want(_ wanted: Set<PreviousVersionNeed>, for follower: FollowerName) throws
-
-    /// Adds records for which a follower wants former versions.
+    /// Only a follower may call it: nobody else gets previous versions. Costs little when the follower wants them
+    /// already.
     ///
-    /// Costs little when the follower wants them already.
-    func wantAlso(_ wanted: PreviousVersionNeed, for follower: FollowerName) throws
+    /// - Parameter alone: whether it wants no others any more.
+    func want(_ wanted: Set<PreviousVersionNeed>, alone: Bool, for follower: FollowerName) throws
 
     /// Notes that a follower has dealt with all changes through a position; the note never moves back.
     func advance(_ follower: FollowerName, through position: Position) throws
 
     /// Stops to follow, and forgets what the store kept for this follower alone.
     func unfollow(_ follower: FollowerName) throws
+}
+
+extension ChangeFollowing {
+    /// Replaces what the follower wanted before.
+    package func want(_ wanted: Set<PreviousVersionNeed>, for follower: FollowerName) throws {
+        try want(wanted, alone: true, for: follower)
+    }
+
+    /// Adds to what the follower wants.
+    package func wantAlso(_ wanted: PreviousVersionNeed, for follower: FollowerName) throws {
+        try want([wanted], alone: false, for: follower)
+    }
 }

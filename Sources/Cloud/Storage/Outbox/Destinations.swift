@@ -85,13 +85,8 @@ package struct NewDestination: Sendable {
 
 /// What a read sees of destinations.
 package protocol DestinationReading: AnyObject {
-    /// The destinations that some keys lead to, in the order in which they were made.
+    /// The destinations that some keys lead to, in the order in which they were made unless the keys say another.
     func destinations(_ keys: DestinationKeys) throws -> [StoredDestination]
-
-    /// Destinations of some kinds for which something waits and that a sender may try now, the longest due first.
-    func destinationsDue(
-        _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
-    ) throws -> [StoredDestination]
 
     /// When, after a moment, a sender may try the next destination; nil while nothing waits for any then.
     func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds?
@@ -103,6 +98,10 @@ package enum DestinationKeys: Sendable {
     case key(DestinationKind, [UInt8])
     case user(UserRecordName)
     case kind(DestinationKind)
+    /// Those of some kinds for which something waits and that a sender may try by a moment, the longest due first.
+    case due(Set<DestinationKind>, by: Milliseconds, limit: Int)
+    /// Those of a kind that nobody has used since a moment, the longest unused first.
+    case unused(DestinationKind, since: Milliseconds, limit: Int)
 }
 
 extension DestinationReading {
@@ -123,6 +122,11 @@ extension DestinationReading {
     package func destinations(ofKind kind: DestinationKind) throws -> [StoredDestination] {
         try destinations(.kind(kind))
     }
+
+    /// Destinations of some kinds that are due, the longest due first.
+    package func destinationsDue(
+        _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
+    ) throws -> [StoredDestination] { try destinations(.due(kinds, by: moment, limit: limit)) }
 
     /// Destinations of every kind that are due, the longest due first.
     package func destinationsDue(
@@ -146,33 +150,76 @@ package protocol DestinationWriting: DestinationReading {
     /// they are removed.
     func register(_ destination: NewDestination) throws -> DestinationNumber
 
-    /// Notes that a destination was used now.
-    func use(_ destination: DestinationNumber) throws
-
     /// Wakes those who wait for notices to a destination, so that they look again.
     func wakeWaiting(for destination: DestinationNumber)
 
-    /// Sets the badge from which a destination counts on.
-    func setBadge(_ badge: Int64, of destination: DestinationNumber) throws
+    /// Notes what has become of a destination.
+    func change(_ destination: DestinationNumber, by change: DestinationChange) throws
 
     /// Removes destinations, all notices that wait for them, and their dead letters.
-    func removeDestinations(_ keys: DestinationKeys) throws
-
-    /// Removes couriers that nobody has used since a moment, at most `limit` of them.
     ///
     /// - Returns: how many were removed.
-    func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int
+    @discardableResult
+    func removeDestinations(_ keys: DestinationKeys) throws -> Int
+}
 
-    /// Notes how an attempt to send to a destination went.
-    ///
-    /// - Parameters:
-    ///   - isFailure: true counts one more failure in a row; false sets the count to 0.
-    ///   - moment: when a sender may try again, if something waits for it.
-    func noteAttempt(
-        at destination: DestinationNumber, isFailure: Bool, next moment: Milliseconds) throws
+/// What becomes of a destination; the rest of it stays.
+package struct DestinationChange: Sendable {
+    /// Whether it was used now.
+    package var isUsed = false
+    /// The badge from which it counts on.
+    package var badge: Int64?
+    /// How an attempt to send to it went.
+    package var attempt: SendingAttempt?
+
+    package init(
+        isUsed: Bool = false, badge: Int64? = nil, attempt: SendingAttempt? = nil
+    ) {
+        self.isUsed = isUsed
+        self.badge = badge
+        self.attempt = attempt
+    }
+}
+
+/// How an attempt to send to a destination went.
+package struct SendingAttempt: Sendable {
+    /// True counts one more failure in a row; false sets the count to 0.
+    package let isFailure: Bool
+    /// When a sender may try again, if something waits for it.
+    package let next: Milliseconds
+
+    package init(isFailure: Bool, next: Milliseconds) {
+        self.isFailure = isFailure
+        self.next = next
+    }
 }
 
 extension DestinationWriting {
+    /// Notes that a destination was used now.
+    package func use(_ destination: DestinationNumber) throws {
+        try change(destination, by: DestinationChange(isUsed: true))
+    }
+
+    /// Sets the badge from which a destination counts on.
+    package func setBadge(_ badge: Int64, of destination: DestinationNumber) throws {
+        try change(destination, by: DestinationChange(badge: badge))
+    }
+
+    /// Notes how an attempt to send to a destination went.
+    package func noteAttempt(
+        at destination: DestinationNumber, isFailure: Bool, next moment: Milliseconds
+    ) throws {
+        let attempt = SendingAttempt(isFailure: isFailure, next: moment)
+        try change(destination, by: DestinationChange(attempt: attempt))
+    }
+
+    /// Removes couriers that nobody has used since a moment.
+    ///
+    /// - Returns: how many were removed.
+    package func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int {
+        try removeDestinations(.unused(.courier, since: moment, limit: limit))
+    }
+
     /// Removes one destination.
     package func removeDestination(_ number: DestinationNumber) throws {
         try removeDestinations(.number(number))

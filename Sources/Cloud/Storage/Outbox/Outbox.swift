@@ -126,11 +126,8 @@ package protocol OutboxWriting: OutboxReading {
     /// The databases that the waiting notices of a destination come from.
     func waitingScopes(for destination: DestinationNumber) throws -> [DatabaseScope]
 
-    /// Removes notices that have been sent.
-    func removeNotices(_ numbers: [NoticeNumber]) throws
-
-    /// Removes the notices that wait for a destination, up to and including a number.
-    func removeNotices(for destination: DestinationNumber, through number: NoticeNumber) throws
+    /// Removes notices.
+    func removeNotices(_ selection: NoticeSelection) throws
 
     /// Gives up a notice and keeps it among the dead letters.
     ///
@@ -141,4 +138,29 @@ package protocol OutboxWriting: OutboxReading {
     ///
     /// - Returns: how many.
     func replayDeadLetters(of destination: DestinationNumber, limit: Int) throws -> Int
+}
+
+/// Which notices are removed.
+package enum NoticeSelection: Sendable {
+    /// Of some, those that wait.
+    case waiting([NoticeNumber])
+    /// Those that wait for a destination, up to and including a number.
+    case waitingFor(DestinationNumber, through: NoticeNumber)
+    /// Some, whether they wait or were given up.
+    case all([NoticeNumber])
+}
+
+extension OutboxWriting {
+    /// Removes notices that have been sent.
+    package func removeNotices(_ numbers: [NoticeNumber]) throws {
+        try removeNotices(.waiting(numbers))
+    }
+
+    /// Removes the notices that wait for a destination, up to and including a number.
+    package func removeNotices(
+        for destination: DestinationNumber, through number: NoticeNumber
+    ) throws { try removeNotices(.waitingFor(destination, through: number)) }
+
+    /// Removes notices, whether they wait or were given up.
+    package func forget(_ notices: [NoticeNumber]) throws { try removeNotices(.all(notices)) }
 }

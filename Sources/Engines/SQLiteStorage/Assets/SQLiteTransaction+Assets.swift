@@ -4,16 +4,16 @@ import Storage
 
 // What a write does with assets.
 extension SQLiteTransaction {
-    func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws {
-        let insert = try assetWrites().insertFile
-        insert.bind(receipt.content.digest.bytes, at: 1)
-        insert.bind(Int64(receipt.content.size), at: 2)
-        insert.bind(now, at: 3)
-        try insert.run()
-        guard try addReceiptForKnown(id, receipt) else { throw InvalidRow(table: "asset_files") }
-    }
-
-    func addReceiptForKnown(_ id: [UInt8], _ receipt: StoredReceipt) throws -> Bool {
+    func addReceipt(
+        _ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool
+    ) throws -> Bool {
+        if isInPlace {
+            let insert = try assetWrites().insertFile
+            insert.bind(receipt.content.digest.bytes, at: 1)
+            insert.bind(Int64(receipt.content.size), at: 2)
+            insert.bind(now, at: 3)
+            try insert.run()
+        }
         guard let file = try assetFile(receipt.content.digest) else { return false }
         let insert = try assetWrites().insertReceipt
         insert.bind(id, at: 1)

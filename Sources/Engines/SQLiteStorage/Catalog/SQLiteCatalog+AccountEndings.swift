@@ -16,25 +16,24 @@ extension SQLiteCatalog {
         }
     }
 
-    package func ending(of account: AccountID) throws -> AccountEnding? {
-        try read {
-            try $0.first(
-                "\(SQLiteCatalog.endingQuery) WHERE account = ?", .text(account.text),
-                row: SQLiteCatalog.ending)
-        }
-    }
-
     package func takeBackEnding(of account: AccountID) throws -> Bool {
         try write(endsWhatWasTrue: false) {
             try $0.run("DELETE FROM account_endings WHERE account = ?", .text(account.text)) == 1
         }
     }
 
-    package func dueEndings(now: Milliseconds, countMax: Int) throws -> [AccountEnding] {
-        try read {
-            try $0.all(
-                "\(SQLiteCatalog.endingQuery) WHERE due_at <= ? ORDER BY due_at LIMIT ?",
-                .integer(now), .integer(Int64(countMax)), row: SQLiteCatalog.ending)
+    package func endings(_ key: EndingKey) throws -> [AccountEnding] {
+        try read { catalog in
+            switch key {
+            case .account(let account):
+                try catalog.all(
+                    "\(SQLiteCatalog.endingQuery) WHERE account = ?", .text(account.text),
+                    row: SQLiteCatalog.ending)
+            case .due(let moment, let countMax):
+                try catalog.all(
+                    "\(SQLiteCatalog.endingQuery) WHERE due_at <= ? ORDER BY due_at LIMIT ?",
+                    .integer(moment), .integer(Int64(countMax)), row: SQLiteCatalog.ending)
+            }
         }
     }
 

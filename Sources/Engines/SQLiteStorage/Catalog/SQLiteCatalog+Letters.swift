@@ -52,17 +52,15 @@ extension SQLiteCatalog {
         }
     }
 
-    package func postpone(letter number: Int64, until dueAt: Milliseconds) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run(
+    package func postpone(letter number: Int64, until dueAt: Milliseconds?) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            guard let dueAt else {
+                try catalog.run("DELETE FROM letters WHERE number = ?", .integer(number))
+                return
+            }
+            try catalog.run(
                 "UPDATE letters SET tries = tries + 1, due_at = ? WHERE number = ?",
                 .integer(dueAt), .integer(number))
-        }
-    }
-
-    package func deleteLetter(_ number: Int64) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run("DELETE FROM letters WHERE number = ?", .integer(number))
         }
     }
 
@@ -84,12 +82,13 @@ extension SQLiteCatalog {
         }
     }
 
-    package func letterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {
-        try read { try SQLiteCatalog.letterLink(hash, now: now, in: $0) }
-    }
-
-    package func takeLetterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {
-        try write(endsWhatWasTrue: false) { catalog in
+    package func letterLink(
+        hash: [UInt8], isUsedUp: Bool, now: Milliseconds
+    ) throws -> LetterLink? {
+        guard isUsedUp else {
+            return try read { try SQLiteCatalog.letterLink(hash, now: now, in: $0) }
+        }
+        return try write(endsWhatWasTrue: false) { catalog in
             guard let link = try SQLiteCatalog.letterLink(hash, now: now, in: catalog) else {
                 return nil
             }
@@ -181,26 +180,17 @@ extension SQLiteCatalog {
         }
     }
 
-    package func renewPassword(_ password: String, of account: AccountID) throws {
-        try write(endsWhatWasTrue: false) {
-            try SQLiteCatalog.setPassword(password, of: account, in: $0)
-        }
-    }
-
     package func setPassword(
-        _ password: String, of account: AccountID, except kept: [UInt8]?
+        _ hash: String, of account: AccountID, ending sessions: EndedSessions
     ) throws {
-        try write { catalog in
-            try SQLiteCatalog.setPassword(password, of: account, in: catalog)
+        var ends = false
+        if case .all = sessions { ends = true }
+        try write(endsWhatWasTrue: ends) { catalog in
+            let changed = try catalog.run(
+                "UPDATE accounts SET password = ? WHERE id = ?", .text(hash), .text(account.text))
+            guard changed == 1 else { throw CatalogRefusal.accountUnknown }
+            guard case .all(let kept) = sessions else { return }
             try SQLiteCatalog.endSessions(of: account, except: kept, in: catalog)
         }
-    }
-
-    private static func setPassword(
-        _ password: String, of account: AccountID, in catalog: CatalogConnection
-    ) throws {
-        let changed = try catalog.run(
-            "UPDATE accounts SET password = ? WHERE id = ?", .text(password), .text(account.text))
-        guard changed == 1 else { throw CatalogRefusal.accountUnknown }
     }
 }

@@ -18,19 +18,16 @@ extension SQLiteCatalog {
         }
     }
 
-    package func passkey(id: [UInt8]) throws -> StoredPasskey? {
-        try read {
-            try $0.first(
-                "\(SQLiteCatalog.passkeyQuery) WHERE id = ?", .bytes(id),
-                row: SQLiteCatalog.passkey)
-        }
-    }
-
-    package func passkeys(of account: AccountID) throws -> [StoredPasskey] {
-        try read {
+    package func passkeys(_ key: PasskeyKey) throws -> [StoredPasskey] {
+        let (column, value): (String, CatalogValue) =
+            switch key {
+            case .id(let id): ("id", .bytes(id))
+            case .account(let account): ("account", .text(account.text))
+            }
+        return try read {
             try $0.all(
-                "\(SQLiteCatalog.passkeyQuery) WHERE account = ? ORDER BY made_at, id",
-                .text(account.text), row: SQLiteCatalog.passkey)
+                "\(SQLiteCatalog.passkeyQuery) WHERE \(column) = ? ORDER BY made_at, id", value,
+                row: SQLiteCatalog.passkey)
         }
     }
 

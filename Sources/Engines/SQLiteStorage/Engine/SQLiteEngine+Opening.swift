@@ -73,10 +73,7 @@ extension SQLiteEngine {
     /// Has the catalog know a file: the file is on disk first, then the row that says that it is there.
     private func note(_ name: [UInt8], of key: StoreKey) throws {
         // The folders above may be of a start that was ended before it had brought their names to the disk.
-        let location = files.location(of: key)
-        for number in 0..<3 {
-            try FileSystem.synchronize(location + String(repeating: "/..", count: number))
-        }
+        try files.synchronizeFolders(above: key)
         try FileSystem.synchronize(files.folder)
         try sqliteCatalog.note(name, of: key)
     }

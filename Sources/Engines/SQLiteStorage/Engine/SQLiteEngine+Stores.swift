@@ -11,15 +11,6 @@ extension SQLiteEngine {
         try files.hasFile(key) && FileSystem.size(of: files.path(of: key)) > 0
     }
 
-    package func isMissing(_ key: StoreKey) throws -> Bool {
-        do {
-            return try !examine(key)
-        } catch let error as SQLiteError where error.kind == .corrupt {
-            // It is there; what reads it says what is wrong with it.
-            return false
-        }
-    }
-
     package func examine(_ key: StoreKey) throws -> Bool {
         guard let known = try sqliteCatalog.store(key) else { return true }
         guard try isThere(key) else { return false }
@@ -31,22 +22,20 @@ extension SQLiteEngine {
     /// For a look at a file that nobody need have open.
     private static let lookCacheKiB = 64
 
-    package func strays() throws -> [String] { try files.strays(beside: stores()) }
+    package func words(for part: EnginePart) -> String { files.path(of: part) }
 
-    package func words(for key: StoreKey) -> String { files.path(of: key) }
-
-    package func finishResets() throws {
-        // One that was cut off between two moves has its files beside their place.
-        for key in try stores() where try !isThere(key) { try files.finishReplacing(key) }
-    }
-
-    package func catalogProblems() throws -> [String] {
-        try CatalogCheck(path: files.catalogPath).problems()
-    }
-
-    package func problems(of key: StoreKey, lossesSince moment: Milliseconds) throws -> [String] {
-        try migrate(key)
-        return try StoreCheck(path: files.path(of: key), lossesSince: moment).problems()
+    package func problems(
+        of part: EnginePart, lossesSince moment: Milliseconds
+    ) throws -> [String] {
+        let path = files.path(of: part)
+        switch part {
+        case .catalog:
+            return try CatalogCheck(path: path).problems()
+                + files.strays(beside: stores()).map { "files that no store owns: \($0)" }
+        case .store(let key):
+            try migrate(key)
+            return try StoreCheck(path: path, lossesSince: moment).problems()
+        }
     }
 
     /// Brings a store, which may be open, to this version.
@@ -55,9 +44,5 @@ extension SQLiteEngine {
         let lookedAt = try Connection(path: path, mode: .readOnly, cacheKiB: Self.lookCacheKiB)
         guard try Schemas.store.pendingCount(lookedAt) > 0 else { return }
         try Schemas.store.migrate(Connection(path: path, mode: .readWrite))
-    }
-
-    package func assets(of key: StoreKey) -> any AssetRows {
-        StoredAssets(path: files.path(of: key))
     }
 }

@@ -83,13 +83,15 @@ package final class SQLiteEngine: StorageEngine {
             .reduce(0) { $0 + FileSystem.size(of: files.path(of: $1) + "-wal") }
     }
 
-    package func dueMoments() throws -> [DueMoment] { try sqliteCatalog.dueMoments() }
+    package func dueMoments() throws -> [DueMoment] {
+        try sqliteCatalog.dueMoments().map { moment in
+            DueMoment(
+                key: moment.key, due: moment.due,
+                isLeftOpen: FileSystem.size(of: files.path(of: moment.key) + "-wal") > 0)
+        }
+    }
 
     package func setDue(_ moments: [DueMoment]) throws { try sqliteCatalog.setDue(moments) }
-
-    package func isUnfinished(_ key: StoreKey) -> Bool {
-        FileSystem.size(of: files.path(of: key) + "-wal") > 0
-    }
 
     package func reset(_ key: StoreKey, to beginning: StoreBeginning) throws {
         try files.replace(key) { path in
@@ -109,8 +111,10 @@ package final class SQLiteEngine: StorageEngine {
         _ = state.withLock { $0.lives.removeValue(forKey: key) }
     }
 
-    package func removals() throws -> [StoreRemoval] {
-        try files.names().filter { $0.hasSuffix(StoreFiles.asideSuffix) }.map { aside in
+    package func recover() throws -> [StoreRemoval] {
+        // A reset that was cut off between two moves has its files beside their place.
+        for key in try stores() where try !isThere(key) { try files.finishReplacing(key) }
+        return try files.names().filter { $0.hasSuffix(StoreFiles.asideSuffix) }.map { aside in
             let name = String(aside.dropLast(StoreFiles.asideSuffix.count))
             let container = try ContainerID(name).flatMap {
                 try FileSystem.kind(of: files.location(of: $0)) == nil ? $0 : nil

@@ -14,7 +14,6 @@ struct StoreFiles: Sendable {
     static let catalogName = "catalog.sqlite"
     static let storeName = "store.sqlite"
 
-    /// The data folder, or a copy of one.
     let folder: String
 
     var catalogPath: String { "\(folder)/\(Self.catalogName)" }
@@ -48,13 +47,6 @@ struct StoreFiles: Sendable {
         try FileSystem.kind(of: path(of: key)) == .file
     }
 
-    /// The stores that have a file.
-    func found() throws -> [StoreKey] {
-        try names().compactMap { ContainerID($0) }.flatMap { container in
-            try Environment.allCases.map { StoreKey(container, $0) }.filter { try hasFile($0) }
-        }
-    }
-
     /// Folders below `containers` with a store in them, but for those of some keys.
     func strays(beside known: [StoreKey]) throws -> [String] {
         let locations = Set(known.map { location(of: $0) })
@@ -71,6 +63,14 @@ struct StoreFiles: Sendable {
             }
         }
         return found
+    }
+
+    /// Brings the names of a store's file and of the folders above it to the disk.
+    func synchronizeFolders(above key: StoreKey) throws {
+        let location = location(of: key)
+        for number in 0..<3 {
+            try FileSystem.synchronize(location + String(repeating: "/..", count: number))
+        }
     }
 
     /// Puts a store's folder out of the way.

@@ -75,15 +75,6 @@ extension SQLiteTransaction {
         try delete.run()
     }
 
-    func forget(_ notices: [NoticeNumber]) throws {
-        try removeNotices(notices)
-        let delete = try connection.prepare("DELETE FROM dead_letters WHERE id = ?1")
-        for number in notices {
-            delete.bind(number.value, at: 1)
-            try delete.run()
-        }
-    }
-
     func forgetPrevious(through position: Position, rowsMax: Int) throws -> Bool {
         let forget = try connection.prepare(
             """

@@ -16,31 +16,23 @@ extension SQLiteTransaction {
         return last
     }
 
-    func want(_ wanted: Set<PreviousVersionNeed>, for follower: FollowerName) throws {
+    func want(
+        _ wanted: Set<PreviousVersionNeed>, alone: Bool, for follower: FollowerName
+    ) throws {
         guard try position(of: follower) != nil else { return }
-        try forgetWanted(of: follower)
-        let insert = try connection.prepare(
-            """
-            INSERT INTO previous_version_needs (follower, scope, number, record_type)
-            VALUES (?1, ?2, ?3, ?4)
-            """)
-        for one in wanted {
-            Self.bind(one, of: follower, to: insert)
-            try insert.run()
-        }
-        try renewFollowing()
-    }
-
-    func wantAlso(_ wanted: PreviousVersionNeed, for follower: FollowerName) throws {
-        guard try position(of: follower) != nil else { return }
+        var isNew = alone
+        if alone { try forgetWanted(of: follower) }
         let insert = try connection.prepare(
             """
             INSERT OR IGNORE INTO previous_version_needs (follower, scope, number, record_type)
             VALUES (?1, ?2, ?3, ?4)
             """)
-        Self.bind(wanted, of: follower, to: insert)
-        try insert.run()
-        if connection.changeCount > 0 { try renewFollowing() }
+        for one in wanted {
+            Self.bind(one, of: follower, to: insert)
+            try insert.run()
+            isNew = isNew || connection.changeCount > 0
+        }
+        if isNew { try renewFollowing() }
     }
 
     private static func bind(

@@ -12,9 +12,9 @@ extension SQLiteSnapshot {
         """
 
     func destinations(_ keys: DestinationKeys) throws -> [StoredDestination] {
-        func rows(_ condition: String) throws -> Statement {
+        func rows(_ condition: String, by order: String = "id") throws -> Statement {
             try connection.prepare(
-                "SELECT \(Self.columns) FROM destinations WHERE \(condition) ORDER BY id")
+                "SELECT \(Self.columns) FROM destinations WHERE \(condition) ORDER BY \(order)")
         }
         let found: Statement
         switch keys {
@@ -31,25 +31,20 @@ extension SQLiteSnapshot {
         case .kind(let kind):
             found = try rows("kind = ?1")
             found.bind(kind.rawValue, at: 1)
+        case .due(let kinds, let moment, let limit):
+            let list = kinds.map(\.rawValue).sorted().map { "\($0)" }.joined(separator: ",")
+            found = try rows(
+                "due_at IS NOT NULL AND due_at <= ?1 AND kind IN (\(list))", by: "due_at LIMIT ?2")
+            found.bind(moment, at: 1)
+            found.bind(Int64(limit), at: 2)
+        case .unused(let kind, let moment, let limit):
+            found = try rows("kind = ?1 AND used_at < ?2", by: "used_at LIMIT ?3")
+            found.bind(kind.rawValue, at: 1)
+            found.bind(moment, at: 2)
+            found.bind(Int64(limit), at: 3)
         }
         defer { found.reset() }
         return try Self.destinations(found)
-    }
-
-    func destinationsDue(
-        _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
-    ) throws -> [StoredDestination] {
-        let list = kinds.map(\.rawValue).sorted().map { "\($0)" }.joined(separator: ",")
-        let rows = try connection.prepare(
-            """
-            SELECT \(Self.columns) FROM destinations
-            WHERE due_at IS NOT NULL AND due_at <= ?1 AND kind IN (\(list))
-            ORDER BY due_at LIMIT ?2
-            """)
-        defer { rows.reset() }
-        rows.bind(moment, at: 1)
-        rows.bind(Int64(limit), at: 2)
-        return try Self.destinations(rows)
     }
 
     func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds? {

@@ -52,7 +52,13 @@ extension SQLiteTransaction {
         }
     }
 
-    func use(_ destination: DestinationNumber) throws {
+    func change(_ destination: DestinationNumber, by change: DestinationChange) throws {
+        if change.isUsed { try noteUse(of: destination) }
+        if let badge = change.badge { try setBadge(badge, at: destination) }
+        if let attempt = change.attempt { try note(attempt, at: destination) }
+    }
+
+    private func noteUse(of destination: DestinationNumber) throws {
         let update = try connection.prepare(
             "UPDATE destinations SET used_at = ?2 WHERE id = ?1")
         update.bind(destination.value, at: 1)
@@ -62,7 +68,7 @@ extension SQLiteTransaction {
 
     func wakeWaiting(for destination: DestinationNumber) { moved.insert(.destination(destination)) }
 
-    func setBadge(_ badge: Int64, of destination: DestinationNumber) throws {
+    private func setBadge(_ badge: Int64, at destination: DestinationNumber) throws {
         let update = try connection.prepare(
             "UPDATE destinations SET badge = ?2 WHERE id = ?1")
         update.bind(destination.value, at: 1)
@@ -70,8 +76,10 @@ extension SQLiteTransaction {
         try update.run()
     }
 
-    func removeDestinations(_ keys: DestinationKeys) throws {
-        for destination in try destinations(keys) { try remove(destination.number) }
+    func removeDestinations(_ keys: DestinationKeys) throws -> Int {
+        let found = try destinations(keys)
+        for destination in found { try remove(destination.number) }
+        return found.count
     }
 
     private func remove(_ number: DestinationNumber) throws {
@@ -88,23 +96,7 @@ extension SQLiteTransaction {
         try moveSubscriptions()
     }
 
-    func removeCouriers(unusedSince moment: Milliseconds, limit: Int) throws -> Int {
-        let rows = try connection.prepare(
-            "SELECT id FROM destinations WHERE kind = 1 AND used_at < ?1 ORDER BY used_at LIMIT ?2")
-        rows.bind(moment, at: 1)
-        rows.bind(Int64(limit), at: 2)
-        var found: [DestinationNumber] = []
-        do {
-            defer { rows.reset() }
-            while try rows.step() { found.append(DestinationNumber(rows.int64(0))) }
-        }
-        for number in found { try remove(number) }
-        return found.count
-    }
-
-    func noteAttempt(
-        at destination: DestinationNumber, isFailure: Bool, next moment: Milliseconds
-    ) throws {
+    private func note(_ attempt: SendingAttempt, at destination: DestinationNumber) throws {
         let update = try connection.prepare(
             """
             UPDATE destinations SET failures = iif(?2, failures + 1, 0),
@@ -112,8 +104,8 @@ extension SQLiteTransaction {
             WHERE id = ?1
             """)
         update.bind(destination.value, at: 1)
-        update.bind(Int64(isFailure ? 1 : 0), at: 2)
-        update.bind(moment, at: 3)
+        update.bind(Int64(attempt.isFailure ? 1 : 0), at: 2)
+        update.bind(attempt.next, at: 3)
         try update.run()
     }
 

@@ -71,20 +71,27 @@ extension SQLiteTransaction {
         return found
     }
 
-    func removeNotices(_ numbers: [NoticeNumber]) throws {
-        let delete = try connection.prepare("DELETE FROM outbox WHERE id = ?1")
+    func removeNotices(_ selection: NoticeSelection) throws {
+        switch selection {
+        case .waiting(let numbers): try delete(numbers, from: "outbox")
+        case .waitingFor(let destination, let number):
+            let delete = try connection.prepare(
+                "DELETE FROM outbox WHERE destination = ?1 AND id <= ?2")
+            delete.bind(destination.value, at: 1)
+            delete.bind(number.value, at: 2)
+            try delete.run()
+        case .all(let numbers):
+            try delete(numbers, from: "outbox")
+            try delete(numbers, from: "dead_letters")
+        }
+    }
+
+    private func delete(_ numbers: [NoticeNumber], from table: String) throws {
+        let delete = try connection.prepare("DELETE FROM \(table) WHERE id = ?1")
         for number in numbers {
             delete.bind(number.value, at: 1)
             try delete.run()
         }
-    }
-
-    func removeNotices(for destination: DestinationNumber, through number: NoticeNumber) throws {
-        let delete = try connection.prepare(
-            "DELETE FROM outbox WHERE destination = ?1 AND id <= ?2")
-        delete.bind(destination.value, at: 1)
-        delete.bind(number.value, at: 2)
-        try delete.run()
     }
 
     func giveUp(_ number: NoticeNumber, reason: String, keptMax: Int) throws {

@@ -87,12 +87,12 @@ extension SQLiteSnapshot {
         return found
     }
 
-    func isWhole(_ share: ShareNumber) throws -> Bool {
-        try hasNone(shareStatements().coverage.shareWorkOfShare, share.value)
-    }
-
-    func isWhole(_ zone: ZoneNumber) throws -> Bool {
-        try hasNone(shareStatements().coverage.shareWorkOfZone, zone.value)
+    func isWhole(_ trees: ShareTrees) throws -> Bool {
+        let statements = try shareStatements().coverage
+        return switch trees {
+        case .share(let share): try hasNone(statements.shareWorkOfShare, share.value)
+        case .zone(let zone): try hasNone(statements.shareWorkOfZone, zone.value)
+        }
     }
 
     private func hasNone(_ statement: Statement, _ value: Int64) throws -> Bool {

@@ -22,10 +22,19 @@ extension SQLiteSnapshot {
         return try shares(statement, zone.value)
     }
 
-    func participants(of share: ShareNumber) throws -> [StoredParticipant] {
-        let statement = try shareStatements().shares.participants
-        statement.bind(share.value, at: 1)
-        return try participants(statement).map(\.1)
+    func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)] {
+        let statements = try shareStatements().shares
+        switch key {
+        case .share(let share):
+            statements.participants.bind(share.value, at: 1)
+            return try participants(statements.participants)
+        case .user(let user):
+            statements.participations.bind(user.text, at: 1)
+            return try participants(statements.participations)
+        case .address(let address):
+            statements.invitations.bind(address, at: 1)
+            return try participants(statements.invitations)
+        }
     }
 
     func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
@@ -52,37 +61,21 @@ extension SQLiteSnapshot {
         return try statement.step() ? Int(statement.int64(0)) : 0
     }
 
-    func requestsTold(of share: ShareNumber) throws -> Milliseconds {
-        let statement = try shareStatements().shares.requestsTold
+    func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
+        let statements = try shareStatements().shares
+        let statement: Statement
+        switch key {
+        case .record(let record):
+            statement = statements.shortGUID
+            statement.bind(record.value, at: 1)
+        case .value(let value):
+            statement = statements.recordByShortGUID
+            statement.bind(value, at: 1)
+        }
         defer { statement.reset() }
-        statement.bind(share.value, at: 1)
-        return try statement.step() ? statement.int64(0) : 0
-    }
-
-    func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)] {
-        let statement = try shareStatements().shares.participations
-        statement.bind(user.text, at: 1)
-        return try participants(statement)
-    }
-
-    func invitations(to address: String) throws -> [(ShareNumber, StoredParticipant)] {
-        let statement = try shareStatements().shares.invitations
-        statement.bind(address, at: 1)
-        return try participants(statement)
-    }
-
-    func shortGUID(of record: RecordNumber) throws -> String? {
-        let statement = try shareStatements().shares.shortGUID
-        defer { statement.reset() }
-        statement.bind(record.value, at: 1)
-        return try statement.step() ? statement.string(0) : nil
-    }
-
-    func record(ofShortGUID value: String) throws -> RecordNumber? {
-        let statement = try shareStatements().shares.recordByShortGUID
-        defer { statement.reset() }
-        statement.bind(value, at: 1)
-        return try statement.step() ? RecordNumber(statement.int64(0)) : nil
+        guard try statement.step() else { return nil }
+        return StoredShortGUID(
+            record: RecordNumber(statement.int64(0)), value: statement.string(1))
     }
 
     func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
@@ -118,28 +111,29 @@ extension SQLiteSnapshot {
         return try grants(statement)
     }
 
-    func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView? {
-        let statement = try shareStatements().viewers.view
+    func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView] {
+        let statements = try shareStatements().viewers
+        let statement: Statement
+        switch selection {
+        case .zone(let zone):
+            statement = statements.view
+            statement.bind(zone.value, at: 2)
+        case .changed(let position, let limit):
+            statement = statements.viewsChanged
+            statement.bind(position, at: 2)
+            statement.bind(Int64(limit), at: 3)
+        }
         statement.bind(viewer.text, at: 1)
-        statement.bind(zone.value, at: 2)
-        return try views(statement).first
-    }
-
-    func views(
-        of viewer: UserRecordName, changedAfter: Position, limit: Int
-    ) throws -> [StoredView] {
-        let statement = try shareStatements().viewers.viewsChanged
-        statement.bind(viewer.text, at: 1)
-        statement.bind(changedAfter, at: 2)
-        statement.bind(Int64(limit), at: 3)
         return try views(statement)
     }
 
-    func lastViewChange(of viewer: UserRecordName) throws -> Position {
-        let statement = try shareStatements().viewers.lastViewChange
+    func viewer(_ name: UserRecordName) throws -> StoredViewer {
+        let statement = try shareStatements().viewers.viewer
         defer { statement.reset() }
-        statement.bind(viewer.text, at: 1)
-        return try statement.step() ? max(0, statement.int64(0)) : 0
+        statement.bind(name.text, at: 1)
+        guard try statement.step() else { throw InvalidRow(table: "viewers") }
+        return StoredViewer(
+            lastChange: max(0, statement.int64(0)), oldestValidPosition: statement.int64(1))
     }
 
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
@@ -147,22 +141,6 @@ extension SQLiteSnapshot {
         defer { statement.reset() }
         statement.bind(viewer.text, at: 1)
         return try Self.zones(statement)
-    }
-
-    func viewsWholeAfter(of viewer: UserRecordName) throws -> Position {
-        let statement = try shareStatements().viewers.viewsWholeAfter
-        defer { statement.reset() }
-        statement.bind(viewer.text, at: 1)
-        return try statement.step() ? statement.int64(0) : 0
-    }
-
-    func ownerName(_ owner: OwnerNumber) throws -> UserRecordName? {
-        let statement = try shareStatements().shares.ownerName
-        defer { statement.reset() }
-        statement.bind(owner.value, at: 1)
-        guard try statement.step() else { return nil }
-        let text = statement.string(0)
-        return text == UserRecordName.publicOwner.text ? .publicOwner : UserRecordName(text)
     }
 
     private func shares(_ statement: Statement, _ value: Int64) throws -> [StoredShare] {
@@ -180,7 +158,8 @@ extension SQLiteSnapshot {
                     root: statement.isNull(3) ? nil : RecordNumber(statement.int64(3)),
                     publicPermission: permission, allowsRequests: statement.int64(7) != 0,
                     created: statement.int64(5),
-                    ended: statement.isNull(6) ? nil : statement.int64(6)))
+                    ended: statement.isNull(6) ? nil : statement.int64(6),
+                    requestsToldAt: statement.int64(8)))
         }
         return found
     }

@@ -3,13 +3,6 @@ import Storage
 
 // Those who ask to take part in a share (rulings.md 50).
 extension SQLiteTransaction {
-    func setAllowsRequests(_ allows: Bool, of share: ShareNumber) throws {
-        let statement = try shareWrites().shares.setAllowsRequests
-        statement.bind(share.value, at: 1)
-        statement.bind(Int64(allows ? 1 : 0), at: 2)
-        try statement.run()
-    }
-
     func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
         try insert(
             StoredAccessRequest(user: user, madeAt: now, isBlocked: false), of: share,

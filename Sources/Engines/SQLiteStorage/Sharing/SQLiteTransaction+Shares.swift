@@ -22,10 +22,13 @@ extension SQLiteTransaction {
             root: root, publicPermission: publicPermission, created: position, ended: nil)
     }
 
-    func setPublicPermission(_ permission: SharePermission, of share: ShareNumber) throws {
-        let statement = try shareWrites().shares.setPublicPermission
+    func open(
+        _ share: ShareNumber, to permission: SharePermission, allowsRequests: Bool
+    ) throws {
+        let statement = try shareWrites().shares.openShare
         statement.bind(share.value, at: 1)
         statement.bind(permission.rawValue, at: 2)
+        statement.bind(Int64(allowsRequests ? 1 : 0), at: 3)
         try statement.run()
     }
 
@@ -57,7 +60,19 @@ extension SQLiteTransaction {
         try statement.run()
     }
 
-    func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
+    func save(
+        _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber
+    ) throws {
+        let remove = try shareWrites().shares.removeParticipant
+        for id in ids {
+            remove.bind(share.value, at: 1)
+            remove.bind(id, at: 2)
+            try remove.run()
+        }
+        for participant in participants { try write(participant, of: share) }
+    }
+
+    private func write(_ participant: StoredParticipant, of share: ShareNumber) throws {
         let statement = try shareWrites().shares.saveParticipant
         statement.bind(share.value, at: 1)
         statement.bind(participant.id, at: 2)
@@ -72,13 +87,6 @@ extension SQLiteTransaction {
 
     private func bind(_ text: String?, at index: Int32, of statement: Statement) {
         if let text { statement.bind(text, at: index) } else { statement.bindNull(at: index) }
-    }
-
-    func removeParticipant(_ id: String, of share: ShareNumber) throws {
-        let statement = try shareWrites().shares.removeParticipant
-        statement.bind(share.value, at: 1)
-        statement.bind(id, at: 2)
-        try statement.run()
     }
 
     func setShortGUID(_ value: String, of record: RecordNumber) throws {

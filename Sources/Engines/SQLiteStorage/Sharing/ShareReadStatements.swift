@@ -23,16 +23,16 @@ final class ShareReadStatements: StatementSet {
         let invitations: Statement
         let accessRequests: Statement
         let accessRequestCount: Statement
-        let requestsTold: Statement
         let shortGUID: Statement
         let recordByShortGUID: Statement
         let location: Statement
-        let ownerName: Statement
+        let ownerByNumber: Statement
 
         init(_ connection: Connection) throws {
             let share =
                 """
-                SELECT id, zone, record, root, public_permission, created, ended, allows_requests
+                SELECT id, zone, record, root, public_permission, created, ended, allows_requests,
+                    requests_told_at
                 FROM shares
                 """
             shareByNumber = try connection.prepare("\(share) WHERE id = ?1")
@@ -58,14 +58,13 @@ final class ShareReadStatements: StatementSet {
                 """)
             accessRequestCount = try connection.prepare(
                 "SELECT count(*) FROM access_requests WHERE user_record_name = ?1 AND made_at > ?2")
-            requestsTold = try connection.prepare(
-                "SELECT requests_told_at FROM shares WHERE id = ?1")
-            shortGUID = try connection.prepare("SELECT value FROM short_guids WHERE record = ?1")
-            recordByShortGUID = try connection.prepare(
-                "SELECT record FROM short_guids WHERE value = ?1")
+            let shortGUID = "SELECT record, value FROM short_guids"
+            self.shortGUID = try connection.prepare("\(shortGUID) WHERE record = ?1")
+            recordByShortGUID = try connection.prepare("\(shortGUID) WHERE value = ?1")
             location = try connection.prepare(
                 "SELECT zone, name, position FROM heads WHERE id = ?1")
-            ownerName = try connection.prepare("SELECT record_name FROM owners WHERE id = ?1")
+            ownerByNumber = try connection.prepare(
+                "SELECT record_name, used_bytes, whole_after FROM owners WHERE id = ?1")
         }
     }
 
@@ -75,9 +74,8 @@ final class ShareReadStatements: StatementSet {
         let grantsChanged: Statement
         let view: Statement
         let viewsChanged: Statement
-        let lastViewChange: Statement
         let zonesViewed: Statement
-        let viewsWholeAfter: Statement
+        let viewer: Statement
 
         init(_ connection: Connection) throws {
             let grants = "SELECT share, zone, permission, granted, revoked, changed FROM grants"
@@ -90,8 +88,6 @@ final class ShareReadStatements: StatementSet {
             self.view = try connection.prepare("\(view) WHERE viewer = ?1 AND zone = ?2")
             viewsChanged = try connection.prepare(
                 "\(view) WHERE viewer = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
-            lastViewChange = try connection.prepare(
-                "SELECT coalesce(max(changed), 0) FROM views WHERE viewer = ?1")
             zonesViewed = try connection.prepare(
                 """
                 SELECT z.id, z.owner, z.created, z.changed, z.whole_after, 0, z.name,
@@ -100,8 +96,11 @@ final class ShareReadStatements: StatementSet {
                     JOIN owners o ON o.id = z.owner
                 WHERE v.viewer = ?1 AND v.ended IS NULL ORDER BY o.record_name, z.name
                 """)
-            viewsWholeAfter = try connection.prepare(
-                "SELECT whole_after FROM viewers WHERE name = ?1")
+            viewer = try connection.prepare(
+                """
+                SELECT coalesce((SELECT max(changed) FROM views WHERE viewer = ?1), 0),
+                    coalesce((SELECT whole_after FROM viewers WHERE name = ?1), 0)
+                """)
         }
     }
 

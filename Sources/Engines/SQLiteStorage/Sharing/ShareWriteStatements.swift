@@ -13,11 +13,10 @@ final class ShareWriteStatements: StatementSet {
     /// About shares and those who take part in them.
     final class Shares {
         let insertShare: Statement
-        let setPublicPermission: Statement
+        let openShare: Statement
         let endShare: Statement
         let forgetParticipants: Statement
         let saveParticipant: Statement
-        let setAllowsRequests: Statement
         let insertRequest: Statement
         let settleRequests: Statement
         let forgetRequests: Statement
@@ -33,8 +32,8 @@ final class ShareWriteStatements: StatementSet {
                 INSERT INTO shares (zone, record, root, public_permission, created)
                 VALUES (?1, ?2, ?3, ?4, ?5)
                 """)
-            setPublicPermission = try connection.prepare(
-                "UPDATE shares SET public_permission = ?2 WHERE id = ?1")
+            openShare = try connection.prepare(
+                "UPDATE shares SET public_permission = ?2, allows_requests = ?3 WHERE id = ?1")
             endShare = try connection.prepare(
                 "UPDATE shares SET ended = ?2, ended_at = ?3 WHERE id = ?1 AND ended IS NULL")
             forgetParticipants = try connection.prepare("DELETE FROM participants WHERE share = ?1")
@@ -45,8 +44,6 @@ final class ShareWriteStatements: StatementSet {
                     is_approved_requester)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
                 """)
-            setAllowsRequests = try connection.prepare(
-                "UPDATE shares SET allows_requests = ?2 WHERE id = ?1")
             insertRequest = try connection.prepare(
                 """
                 INSERT INTO access_requests (share, user_record_name, made_at, state)

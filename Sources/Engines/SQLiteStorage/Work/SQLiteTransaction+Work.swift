@@ -76,7 +76,8 @@ extension SQLiteTransaction {
         }
     }
 
-    func leave(_ work: StoredWork, _ rest: WorkRemainder) throws {
+    func leave(_ work: StoredWork, _ rest: WorkRemainder?) throws {
+        guard let rest else { return try end(work) }
         let statement = try workStatements().leave
         statement.bind(work.number.value, at: 1)
         if let cursor = rest.cursor {
@@ -99,7 +100,7 @@ extension SQLiteTransaction {
         if case .cover(_, in: let zone) = work.task { moved.insert(.zone(zone)) }
     }
 
-    func finish(_ work: StoredWork) throws {
+    private func end(_ work: StoredWork) throws {
         // More may have come since whoever did the work has looked.
         if work.task == .maintenance(.lateEntries), try hasLateEntries() {
             return try advance(work, to: 0)

@@ -192,7 +192,7 @@ package final class RunningServer: Sendable {
         try folder.assetLocations.confirmOwnership {
             log.warning("the bucket of the assets does not answer", [("failure", .text("\($0)"))])
         }
-        try folder.stores.finishRemovals()
+        try folder.stores.recover()
         for key in try folder.stores.search.begin() { log.tellMissing(key) }
         let again = try folder.deleteErasedAgain()
         if again > 0 {

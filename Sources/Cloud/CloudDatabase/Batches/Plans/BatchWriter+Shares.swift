@@ -36,9 +36,6 @@ extension BatchWriter {
         let share: StoredShare
         if let existing = planned.existing {
             share = existing
-            if existing.publicPermission != planned.publicPermission {
-                try transaction.setPublicPermission(planned.publicPermission, of: share.number)
-            }
         } else {
             let root = planned.beginning?.root
             if let root, let mark = marks[root], plan.save(of: root) == nil {
@@ -53,8 +50,11 @@ extension BatchWriter {
         let shares = ShareWriter(transaction: transaction)
         try shares.write(planned.participants, over: planned.previous, of: share)
         try shares.write(planned.requests, over: planned.previousRequests, of: share)
-        if share.allowsRequests != planned.allowsRequests {
-            try transaction.setAllowsRequests(planned.allowsRequests, of: share.number)
+        if share.publicPermission != planned.publicPermission
+            || share.allowsRequests != planned.allowsRequests
+        {
+            try transaction.open(
+                share.number, to: planned.publicPermission, allowsRequests: planned.allowsRequests)
         }
         let current = try CurrentRecord(key, withBody: true, in: transaction)
         return .saved(

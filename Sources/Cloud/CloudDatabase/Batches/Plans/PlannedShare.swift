@@ -31,11 +31,12 @@ struct ShareWriter {
     func write(
         _ participants: ParticipantList, over previous: ParticipantList, of share: StoredShare
     ) throws {
-        for gone in previous.all where !participants.all.contains(where: { $0.id == gone.id }) {
-            try transaction.removeParticipant(gone.id, of: share.number)
+        let gone = previous.all.map(\.id).filter { id in
+            !participants.all.contains { $0.id == id }
         }
-        for participant in participants.all where !previous.all.contains(participant) {
-            try transaction.save(participant, of: share.number)
+        let changed = participants.all.filter { !previous.all.contains($0) }
+        if !gone.isEmpty || !changed.isEmpty {
+            try transaction.save(changed, removing: gone, of: share.number)
         }
         for change in participants.accessChanges(from: previous) {
             if change.after == .none {

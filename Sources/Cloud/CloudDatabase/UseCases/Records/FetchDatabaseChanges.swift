@@ -110,14 +110,15 @@ package struct FetchDatabaseChanges {
         after token: String?, limit: Int, form: Form, to writer: inout JSONWriter
     ) throws -> ZoneChangesPage {
         guard let viewer = database.caller.userRecordName else { throw Fault.unknownToken }
-        let oldestValidPosition = try snapshot.viewsWholeAfter(of: viewer)
+        let viewed = try snapshot.viewer(viewer)
         let start =
             if let token, !token.isEmpty {
                 try tokens.read(
-                    token, .database, zone: nil, oldestValidPosition: oldestValidPosition)
+                    token, .database, zone: nil,
+                    oldestValidPosition: viewed.oldestValidPosition)
             } else {
                 beginning(
-                    through: max(try snapshot.lastViewChange(of: viewer), oldestValidPosition))
+                    through: max(viewed.lastChange, viewed.oldestValidPosition))
             }
         let limit = min(limit, database.limits.recordsPerResponseMax)
         let found = try snapshot.views(
@@ -140,7 +141,7 @@ package struct FetchDatabaseChanges {
                 form, to: &writer)
         }
         var position = found.prefix(limit).last?.changed ?? start.position
-        if !more { position = max(position, oldestValidPosition) }
+        if !more { position = max(position, viewed.oldestValidPosition) }
         let cursor: SyncToken.Cursor = more ? start.cursor : .none
         return ZoneChangesPage(
             syncToken: tokens.token(

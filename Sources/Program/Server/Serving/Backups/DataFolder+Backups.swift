@@ -90,16 +90,16 @@ extension DataFolder {
     private func add(
         _ part: EnginePart, _ name: String, to new: NewBackup, assets: (any AssetBlobStore)?
     ) throws -> [String] {
-        let mark = engine.mark(of: part)
-        if new.keep(name, mark: mark) { return [] }
-        return try engine.read(part) { image in
+        let problems = try engine.read(part, unless: new.previousMark(of: name)) { image in
             try new.add(
-                name, mark: mark,
+                name, mark: image.mark,
                 NewBackup.Source(
                     byteCount: image.byteCount,
                     assets: assets.map { NewBackup.Assets(storage: $0, page: image.assets) },
                     read: image.read))
         }
+        if problems == nil { new.keep(name) }
+        return problems ?? []
     }
 
     private func addFile(_ name: String, to new: NewBackup) throws {

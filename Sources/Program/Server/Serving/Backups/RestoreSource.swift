@@ -15,28 +15,36 @@ protocol RestoreSource {
 
     func stores() throws -> [StoreKey]
 
-    /// Puts a store together below a folder, and its assets in their place.
+    /// Restores a store for a data folder, and its assets.
     ///
     /// - Returns: a line for each asset that is not there whole.
     func restore(
-        _ key: StoreKey, into folder: String, assets: any AssetBlobStore
+        _ key: StoreKey, for folder: String, assets: any AssetBlobStore
     ) throws -> [String]
 
-    func restoreCatalog(into folder: String) throws
+    func restoreCatalog(for folder: String) throws
 
     /// - Returns: false where it has no such file.
     func restoreFile(_ name: String, to path: String) throws -> Bool
 }
 
-/// A copy made by `backup DEST`, which has a data folder's own layout.
+/// A copy made by `backup DEST`.
 struct PlainCopy: RestoreSource {
     let path: String
     let factory: any EngineFactory
     let assets: AssetLocations
 
+    private var layout: CopyLayout { CopyLayout(factory.words) }
+
     func requireBackup() throws {
-        guard try factory.hasData(for: path) else {
-            throw CommandFailure("\(path) is no backup: it has no \(factory.words.catalog)")
+        let catalog = layout.name(of: .catalog)
+        guard try FileSystem.kind(of: "\(path)/\(catalog)") == .file else {
+            throw CommandFailure("\(path) is no backup: it has no \(catalog)")
+        }
+        // What its engine has written last may lie in further files.
+        guard try FileSystem.kind(of: DataFolder.lockPath(in: path)) == nil else {
+            throw CommandFailure(
+                "\(path) is a data folder and no backup: name it by --data, or copy it as a whole")
         }
     }
 
@@ -44,18 +52,30 @@ struct PlainCopy: RestoreSource {
         try ErasureLedger.entries(besideAndIn: path)
     }
 
-    func stores() throws -> [StoreKey] { try factory.stores(inBackup: path) }
+    func stores() throws -> [StoreKey] { try layout.stores(in: path) }
 
     func restore(
-        _ key: StoreKey, into folder: String, assets storage: any AssetBlobStore
+        _ key: StoreKey, for folder: String, assets storage: any AssetBlobStore
     ) throws -> [String] {
-        let rows = try factory.restore(key, fromBackup: path, into: folder)
-        return try DataBackup.copyAssets(
-            of: key, rows, from: assets.backupStorage(of: key, in: path), to: storage)
+        let copying = AssetCopying(
+            key, from: assets.backupStorage(of: key, in: path), to: storage)
+        try restore(.store(key), for: folder) { try copying.copy($0) }
+        return copying.problems
     }
 
-    func restoreCatalog(into folder: String) throws {
-        try factory.restoreCatalog(fromBackup: path, into: folder)
+    func restoreCatalog(for folder: String) throws {
+        try restore(.catalog, for: folder) { _ in }
+    }
+
+    private func restore(
+        _ part: EnginePart, for folder: String, assets visit: (AssetRow) throws -> Void
+    ) throws {
+        do {
+            try factory.restore(
+                part, for: folder, from: { try layout.read(part, in: path, $0) }, assets: visit)
+        } catch let error as any EngineFault {
+            throw CommandFailure("\(path)/\(layout.name(of: part)): \(error)")
+        }
     }
 
     func restoreFile(_ name: String, to target: String) throws -> Bool {
@@ -93,17 +113,24 @@ struct RepositoryBackup: RestoreSource {
     func stores() throws -> [StoreKey] { contents.names.compactMap(BackupPartName.key) }
 
     func restore(
-        _ key: StoreKey, into folder: String, assets: any AssetBlobStore
+        _ key: StoreKey, for folder: String, assets: any AssetBlobStore
     ) throws -> [String] {
         let name = BackupPartName.of(key)
-        try factory.restore(.store(key), into: folder) { try contents.read(name, $0) }
+        try restore(.store(key), name, for: folder)
         try contents.copyAssets(of: name, to: assets)
         return []
     }
 
-    func restoreCatalog(into folder: String) throws {
-        try factory.restore(.catalog, into: folder) {
-            try contents.read(BackupPartName.catalog, $0)
+    func restoreCatalog(for folder: String) throws {
+        try restore(.catalog, BackupPartName.catalog, for: folder)
+    }
+
+    private func restore(_ part: EnginePart, _ name: String, for folder: String) throws {
+        do {
+            try factory.restore(
+                part, for: folder, from: { try contents.read(name, $0) }, assets: { _ in })
+        } catch let error as any EngineFault {
+            throw CommandFailure("\(name) of the backup: \(error)")
         }
     }
 

@@ -8,7 +8,8 @@ struct AssetCheck {
     private static let toldMax = 20
     private static let pageFiles = 1_000
 
-    let rows: any AssetRows
+    /// A page of the files that the store refers to, as `PartImage.assets`.
+    let rows: (_ after: AssetDigest?, _ limit: Int) throws -> [AssetRow]
     let storage: any AssetBlobStore
     /// Files without a row are a problem when they are older: they should have been removed.
     let strayBefore: Milliseconds
@@ -23,7 +24,7 @@ struct AssetCheck {
         var known: Set<AssetDigest> = []
         var last: AssetDigest?
         while true {
-            let page = try rows.page(after: last, limit: Self.pageFiles)
+            let page = try rows(last, Self.pageFiles)
             for entry in page {
                 known.insert(entry.content.digest)
                 switch try state(of: entry.content) {
@@ -49,7 +50,7 @@ struct AssetCheck {
         var count = 0
         var last: AssetDigest?
         while true {
-            let page = try rows.page(after: last, limit: Self.pageFiles)
+            let page = try rows(last, Self.pageFiles)
             for entry in page {
                 do throws(AssetFailure) {
                     let isMended = try storage.mendSums(entry.content.digest, comparing: true)
@@ -77,7 +78,7 @@ struct AssetCheck {
         var damaged: [String] = []
         var last: AssetDigest?
         while true {
-            let page = try rows.page(after: last, limit: Self.pageFiles)
+            let page = try rows(last, Self.pageFiles)
             for entry in page {
                 let digest = entry.content.digest
                 let found = listed.removeValue(forKey: digest)

@@ -11,19 +11,16 @@ package struct CopyDestination: BackupDestination {
 
     /// Parts are made below it, with a data folder's layout.
     package let path: String
-    private let freeBytesMin: Int
     private let sender: FileSender?
 
     /// A folder in which the copy stays.
     package init(path: String) {
         self.path = path
-        freeBytesMin = 0
         sender = nil
     }
 
-    private init(outgoing path: String, freeBytesMin: Int, to sender: FileSender) {
+    private init(outgoing path: String, to sender: FileSender) {
         self.path = path
-        self.freeBytesMin = freeBytesMin
         self.sender = sender
     }
 
@@ -37,28 +34,13 @@ package struct CopyDestination: BackupDestination {
         try FileSystem.makeFolder(path)
         // NB: what stays goes with the next start.
         defer { try? FileSystem.removeTree(path) }
-        return try body(
-            CopyDestination(
-                outgoing: path, freeBytesMin: folder.configuration.assets.freeBytesMin,
-                to: sender))
+        return try body(CopyDestination(outgoing: path, to: sender))
     }
 
     /// Removes what a process has left that ended while it sent a copy; before the first one is made.
     static func removeLeftovers(in dataFolder: String) throws {
         for name in try FileSystem.names(in: dataFolder) where name.hasPrefix(outgoingPrefix) {
             try FileSystem.removeTree("\(dataFolder)/\(name)")
-        }
-    }
-
-    /// Makes sure that a part on its way takes no room that the server's own writes need.
-    ///
-    /// - Throws: `CommandFailure` that says how much is wanted.
-    package func requireRoom(for source: String, bytes: Int64) throws {
-        guard sender != nil else { return }
-        let (wanted, overflow) = Int(bytes).addingReportingOverflow(freeBytesMin)
-        guard !overflow, try FileSystem.freeBytes(at: path) >= wanted else {
-            throw CommandFailure(
-                "no room for a copy of \(source) on its way; \(wanted) bytes must be free")
         }
     }
 
@@ -73,7 +55,9 @@ package struct CopyDestination: BackupDestination {
         _ name: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void
     ) throws {
         if let sender { return try sender.stream(name, body) }
-        try FileSystem.write(toNew: "\(path)/\(name)", body)
+        let file = "\(path)/\(name)"
+        if let folder = FileSystem.parent(of: file) { try FileSystem.makeFolder(folder) }
+        try FileSystem.write(toNew: file, body)
     }
 
     package func handOverFiles(below folder: String) throws {

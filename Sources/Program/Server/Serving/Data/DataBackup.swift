@@ -7,10 +7,10 @@ import Storage
 
 /// Copies a data folder while it is in use, and makes one out of such a copy.
 ///
-/// A copy has the data folder's own layout. Stores are copied first and the catalog last, so that
-/// whatever a store refers to is in the catalog.
+/// A copy has the layout of `CopyLayout`. Stores are copied first and the catalog last, so that whatever a store refers
+/// to is in the catalog.
 struct DataBackup {
-    /// Under this name a restored folder grows until it is whole.
+    /// A folder of this name is there until what is restored beside it is whole.
     private static let restoringName = "restoring"
 
     static func restoringPath(in folder: String) -> String { "\(folder)/\(restoringName)" }
@@ -33,19 +33,19 @@ struct DataBackup {
         var problems = try folder.stores.missing().map {
             "\($0.container.name) \($0.environment.rawValue): the store is missing"
         }
-        var catalog: [String]
         var copied = Set(try folder.stores.missing())
-        // A store that is made meanwhile is in the catalog's copy, so it must be in the copy, too.
-        while true {
-            let rest = try folder.stores.existing().filter { !copied.contains($0) }
-            for key in rest {
+        var isWhole = false
+        while !isWhole {
+            for key in try folder.stores.existing() where copied.insert(key).inserted {
                 problems += try self.copy(key, of: folder, to: copy)
-                copied.insert(key)
             }
-            catalog = try folder.engine.copyCatalog(into: copy.path)
-            if try folder.stores.existing().allSatisfy(copied.contains) { break }
+            try read(.catalog, of: folder) { image in
+                // A store that was made meanwhile is in the catalog's image, so it must be in the copy, too.
+                guard try folder.stores.existing().allSatisfy(copied.contains) else { return }
+                try send(image, .catalog, of: folder, to: copy)
+                isWhole = true
+            }
         }
-        for file in catalog { try copy.handOver(file) }
         let beside = [DataFolder.auditName, ErasureLedger.fileName]
         for name in SecretKeys.namesInBackup(folder.configuration) + beside {
             let path = "\(copy.path)/\(name)"
@@ -60,21 +60,63 @@ struct DataBackup {
     ) throws -> [String] {
         let assetStore = folder.stores.assetStore(of: key)
         let assets = AssetLocations.path(of: key, in: copy.path)
-        let engine = folder.engine
-        try copy.requireRoom(for: engine.words(for: key), bytes: engine.copyBytes(of: key))
-        let (made, problems) = try assetStore.claims.withoutRemoval {
-            let made = try engine.copy(key, into: copy.path)
-            guard !folder.assetLocations.staysOutOfBackups else {
-                return (made, try missingAssets(of: key, made.assets, from: assetStore.storage))
+        return try assetStore.claims.withoutRemoval {
+            try read(.store(key), of: folder) { image in
+                try send(image, .store(key), of: folder, to: copy)
+                guard !folder.assetLocations.staysOutOfBackups else {
+                    return try missingAssets(of: key, image, from: assetStore.storage)
+                }
+                if let folder = FileSystem.parent(of: assets) { try FileSystem.makeFolder(folder) }
+                let copying = AssetCopying(
+                    key, from: assetStore.storage,
+                    to: folder.assetLocations.backupStorage(of: key, in: copy.path))
+                var last: AssetDigest?
+                while true {
+                    let page = try image.assets(after: last, limit: assetsPerPage)
+                    for row in page {
+                        try copying.copy(row)
+                        try copy.handOverFiles(below: assets)
+                    }
+                    last = page.last?.content.digest
+                    guard page.count == assetsPerPage else { return copying.problems }
+                }
             }
-            let problems = try copyAssets(
-                of: key, made.assets, from: assetStore.storage,
-                to: folder.assetLocations.backupStorage(of: key, in: copy.path),
-                isCopied: { try copy.handOverFiles(below: assets) })
-            return (made, problems)
         }
-        for file in made.files { try copy.handOver(file) }
-        return problems
+    }
+
+    /// Has `body` read a part.
+    ///
+    /// - Throws: `CommandFailure` that names a part that cannot be read, and what `body` throws.
+    private static func read<Value>(
+        _ part: EnginePart, of folder: DataFolder, _ body: (any PartImage) throws -> Value
+    ) throws -> Value {
+        do { return try folder.engine.read(part, body) } catch let error as any EngineFault {
+            throw CommandFailure("\(folder.engine.words(for: part)) cannot be copied: \(error)")
+        }
+    }
+
+    /// Reads a part through, and sends its bytes.
+    private static func send(
+        _ image: any PartImage, _ part: EnginePart, of folder: DataFolder,
+        to copy: any BackupDestination
+    ) throws {
+        let problems = try image.problems()
+        guard problems.isEmpty else {
+            let words = folder.engine.words(for: part)
+            throw CommandFailure("\(words) is damaged: \(problems.joined(separator: "; "))")
+        }
+        try copy.stream(CopyLayout(folder.engineWords).name(of: part)) { write in
+            let byteCount = try image.byteCount
+            var offset: Int64 = 0
+            while offset < byteCount {
+                let bytes = try image.read(at: offset, count: CopyLayout.pieceBytes)
+                guard !bytes.isEmpty else {
+                    throw BrokenInvariant("an image ends before the end of its bytes")
+                }
+                try write(bytes)
+                offset += Int64(bytes.count)
+            }
+        }
     }
 
     /// Fills an empty data folder, whose lock the caller holds, from a copy.
@@ -95,28 +137,25 @@ struct DataBackup {
             try FileSystem.kind(of: restoring) != nil
             && !factory.hasData(for: path)
         let foreign = try FileSystem.names(in: path).filter {
-            !ownNames.contains($0) && !(isAgain && $0 == containersName)
+            !ownNames.contains($0)
+                && !(isAgain && ($0 == containersName || $0.hasPrefix(factory.words.catalog)))
         }
         guard foreign.isEmpty else {
             throw CommandFailure("\(path) is not empty; restore takes an empty data folder")
         }
         try source.requireBackup()
         if isAgain { try FileSystem.removeTree("\(path)/\(containersName)") }
-        try FileSystem.removeTree(restoring)
         do {
+            // It says that what lies beside it is not whole.
+            try FileSystem.removeTree(restoring)
             try FileSystem.makeFolder(restoring)
+            try FileSystem.synchronize(path)
             // First: from here on no start serves who was erased.
             try ErasureLedger(in: path).add(source.erasures())
             var problems: [String] = []
             for key in try source.stores() {
                 problems += try source.restore(
-                    key, into: restoring, assets: assets.storage(of: key, in: restoring))
-            }
-            try source.restoreCatalog(into: restoring)
-            let containers = "\(restoring)/\(containersName)"
-            if try FileSystem.kind(of: containers) != nil {
-                try FileSystem.move(containers, to: "\(path)/\(containersName)")
-                try FileSystem.synchronize(path)
+                    key, for: path, assets: assets.storage(of: key, in: path))
             }
             for name in [SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName] {
                 guard try source.restoreFile(name, to: "\(restoring)/\(name)") else { continue }
@@ -124,7 +163,7 @@ struct DataBackup {
                 try FileSystem.move("\(restoring)/\(name)", to: "\(path)/\(name)")
             }
             // Last: a folder without a catalog is no data folder yet.
-            try factory.finishRestoring(from: restoring, into: path)
+            try source.restoreCatalog(for: path)
             try FileSystem.removeTree(restoring)
             try FileSystem.synchronize(path)
             return problems
@@ -143,41 +182,12 @@ struct DataBackup {
         try FileSystem.removeTree(restoringPath(in: path))
     }
 
-    /// Copies the files that a copied store's rows speak of, and reads each through.
-    static func copyAssets(
-        of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetBlobStore,
-        to copy: any AssetBlobStore, isCopied: () throws -> Void = {}
-    ) throws -> [String] {
-        let location = "\(key.container.name) \(key.environment.rawValue)"
-        var problems: [String] = []
-        var last: AssetDigest?
-        while true {
-            let page = try rows.page(after: last, limit: assetsPerPage)
-            for entry in page {
-                do {
-                    let digest = entry.content.digest
-                    // A bucket has what a copy that was made without files speaks of.
-                    let isThere = try storage.copy(digest, to: copy) || copy.open(digest) != nil
-                    try isCopied()
-                    if !isThere, entry.isNeeded {
-                        problems.append(
-                            "\(location): missing asset: \(entry.content.digest.hexadecimal)")
-                    }
-                } catch AssetFailure.damaged(let digest) {
-                    problems.append("\(location): damaged asset: \(digest.hexadecimal)")
-                }
-            }
-            last = page.last?.content.digest
-            guard page.count == assetsPerPage else { break }
-        }
-        return problems
-    }
-
     /// The assets of a copied store's rows that its storage does not list, or not in full length.
     private static func missingAssets(
-        of key: Stores.Key, _ rows: any AssetRows, from storage: any AssetBlobStore
+        of key: Stores.Key, _ image: any PartImage, from storage: any AssetBlobStore
     ) throws -> [String] {
         // Files that are too new for a row do not belong to the copy.
+        let rows = { try image.assets(after: $0, limit: $1) }
         return try AssetCheck(rows: rows, storage: storage, strayBefore: .min)
             .listedProblems().map { "\(key.container.name) \(key.environment.rawValue): \($0)" }
     }

@@ -20,14 +20,13 @@ extension DataFolder {
     }
 
     private func problemsOfAll() throws -> [String] {
-        var problems = try engine.catalogProblems().map { "catalog: \($0)" }
+        var problems = try engine.problems(of: .catalog, lossesSince: .max).map { "catalog: \($0)" }
         problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
         for key in try stores.missing() {
             problems.append(
                 "\(key.container.name) \(key.environment.rawValue): "
                     + "\(engineWords.store) is not there, or is another's")
         }
-        problems += try engine.strays().map { "files that no store owns: \($0)" }
         let missing = Set(try stores.missing())
         for key in try stores.existing() where !missing.contains(key) {
             problems += try self.problems(of: key).map {
@@ -41,7 +40,7 @@ extension DataFolder {
     private func problems(of key: Stores.Key) throws -> [String] {
         do {
             let found = try engine.problems(
-                of: key, lossesSince: clock.now() - Self.lossesToldMilliseconds)
+                of: .store(key), lossesSince: clock.now() - Self.lossesToldMilliseconds)
             // Rows that cannot be read say nothing of files.
             guard found.isEmpty else { return found }
             return try checkingAssets(of: key) { try $0.problems() }
@@ -58,7 +57,8 @@ extension DataFolder {
     ) throws -> Value {
         let assetStore = stores.assetStore(of: key)
         let check = AssetCheck(
-            rows: engine.assets(of: key), storage: assetStore.storage,
+            rows: { [engine] in try engine.assets(of: key, after: $0, limit: $1) },
+            storage: assetStore.storage,
             strayBefore: clock.now() - Milliseconds(configuration.assets.graceSeconds) * 1_000)
         return try assetStore.claims.withoutRemoval { try look(check) }
     }

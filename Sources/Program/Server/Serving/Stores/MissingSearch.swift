@@ -61,7 +61,6 @@ final class MissingSearch: Sendable {
     /// - Returns: the stores whose file is missing, or another's.
     /// - Throws: `CommandFailure` that names the file.
     func begin() throws -> [Stores.Key] {
-        try engine.finishResets()
         let known = try known()
         var missing: [Stores.Key] = []
         for (number, key) in known.enumerated() {
@@ -110,11 +109,11 @@ final class MissingSearch: Sendable {
             return (try engine.examine(key), nil)
         } catch let error as any EngineFault where error.isDamage {
             let words =
-                "\(engine.words(for: key)) is damaged (\(error)); `lenticular check` says more. Restore a "
+                "\(engine.words(for: .store(key))) is damaged (\(error)); `lenticular check` says more. Restore a "
                 + "backup, or move the file away to serve the other containers"
             return (true, CommandFailure(words))
         } catch {
-            return (true, CommandFailure("\(engine.words(for: key)): \(error)"))
+            return (true, CommandFailure("\(engine.words(for: .store(key))): \(error)"))
         }
     }
 

@@ -34,12 +34,11 @@ final class StoreSchedule: Sendable {
     /// One that a process has left open that ended is due at once.
     func load() throws {
         let moments = try engine.dueMoments()
-        let unfinished = Set(moments.map(\.key).filter(engine.isUnfinished))
         state.withLock { state in
             for moment in moments {
                 let (key, due) = (moment.key, moment.due)
                 guard !state.open.contains(key), state.due[key] == nil else { continue }
-                state.due[key] = unfinished.contains(key) ? Self.atOnce : due
+                state.due[key] = moment.isLeftOpen ? Self.atOnce : due
                 state.upkeep[key] = due
             }
         }

@@ -14,9 +14,9 @@ extension Stores {
         try search.known().filter { try engine.isMissing($0) }
     }
 
-    /// Removes what deletions have left that a crash cut short.
-    func finishRemovals() throws {
-        for removal in try engine.removals() { try finish(removal) }
+    /// Finishes resets and deletions that a crash cut short.
+    func recover() throws {
+        for removal in try engine.recover() { try finish(removal) }
     }
 
     /// Removes what a container that was deleted has left.

@@ -1,11 +1,10 @@
 import Files
 import Foundation
-import Synchronization
 import Testing
 
 @testable import SQLite
 
-@Suite struct BackupTests {
+@Suite struct DatabaseFileTests {
     private let folder: TemporaryFolder
     private let writer: GroupWriter
 
@@ -27,56 +26,6 @@ import Testing
 
     private func mode(_ path: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-    }
-
-    @Test("A copy made under constant writes is one moment's state, whole and private")
-    func underWrites() throws {
-        var backup = Backup()
-        backup.pagesPerStep = 8
-        let written = Mutex<Int64>(0)
-        // A write between any two steps would start a copy without a snapshot over for ever.
-        backup.shouldStop = { [writer] in
-            let id = written.withLock {
-                $0 += 1
-                return $0
-            }
-            try? writer.write {
-                try $0.execute("INSERT INTO t VALUES (\(id), 'x'); UPDATE n SET total = total + 1")
-            }
-            return false
-        }
-        let copy = folder.file("copy.sqlite")
-        let bytes = try backup.copy(folder.file(), to: copy)
-        #expect(written.withLock { $0 } > 20)
-        #expect(try FileManager.default.attributesOfItem(atPath: copy)[.size] as? Int64 == bytes)
-        #expect(try mode(copy) == 0o600)
-        #expect(!FileManager.default.fileExists(atPath: copy + ".partial"))
-        let opened = try Connection(path: copy, mode: .readWrite)
-        #expect(try opened.integrityCheck() == [])
-        #expect(try opened.integer("SELECT count(*) FROM t WHERE id > 0") == 0)
-        #expect(try opened.integer("SELECT total FROM n") == 0)
-        #expect(try opened.integer("SELECT count(*) FROM t") == 5_000)
-    }
-
-    @Test("A copy that is stopped leaves nothing behind")
-    func stopped() throws {
-        var backup = Backup()
-        backup.pagesPerStep = 8
-        backup.shouldStop = { true }
-        let error = #expect(throws: SQLiteError.self) {
-            try backup.copy(folder.file(), to: folder.file("copy.sqlite"))
-        }
-        #expect(error?.kind == .interrupted)
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(!names.contains { $0.hasPrefix("copy") })
-    }
-
-    @Test("A copy never replaces a file")
-    func existing() throws {
-        let copy = folder.file("copy.sqlite")
-        #expect(FileManager.default.createFile(atPath: copy, contents: Data("mine".utf8)))
-        #expect(throws: SQLiteError.self) { try Backup().copy(folder.file(), to: copy) }
-        #expect(FileManager.default.contents(atPath: copy) == Data("mine".utf8))
     }
 
     @Test("The check finds a page that was overwritten")
