@@ -31,9 +31,6 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Whether something holds a store in its place; nothing of it is read.
     func isThere(_ key: StoreKey) throws -> Bool
 
-    /// Whether a store is known but its data are gone, or another store's data are in their place.
-    func isMissing(_ key: StoreKey) throws -> Bool
-
     /// Checks whether this version may open a known store; changes nothing.
     ///
     /// - Returns: false for a store that is missing.
@@ -140,6 +137,11 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// As `EngineStore.overwriteDeleted`, for the catalog.
     func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws
 
+    /// Removes copies that were made before something was brought to a newer form, where that was before a moment.
+    ///
+    /// - Returns: how many.
+    func removeCopies(madeBefore moment: Milliseconds) throws -> Int
+
     // MARK: Figures
 
     /// What the engine counts about itself, over all stores that this process has had open.
@@ -147,6 +149,18 @@ package protocol StorageEngine: AnyObject, Sendable {
 
     /// Closes the engine; all stores must be closed already.
     func close()
+}
+
+extension StorageEngine {
+    /// Whether a store is known but its data are gone, or another store's data are in their place.
+    package func isMissing(_ key: StoreKey) throws -> Bool {
+        do {
+            return try !examine(key)
+        } catch let fault as any EngineFault where fault.finding == .damaged {
+            // It is there; what reads it says what is wrong with it.
+            return false
+        }
+    }
 }
 
 /// An open store as the server holds it.

@@ -11,15 +11,6 @@ extension SQLiteEngine {
         try files.hasFile(key) && FileSystem.size(of: files.path(of: key)) > 0
     }
 
-    package func isMissing(_ key: StoreKey) throws -> Bool {
-        do {
-            return try !examine(key)
-        } catch let error as SQLiteError where error.kind == .corrupt {
-            // It is there; what reads it says what is wrong with it.
-            return false
-        }
-    }
-
     package func examine(_ key: StoreKey) throws -> Bool {
         guard let known = try sqliteCatalog.store(key) else { return true }
         guard try isThere(key) else { return false }

@@ -89,9 +89,7 @@ package final class RunningServer: Sendable {
             http.drain(withinSeconds: 0)
             throw error
         }
-        upkeep = Upkeep(
-            stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
-            alsoDue: { protocolResponder.doWhatIsDue() })
+        upkeep = Self.upkeep(of: folder, protocolResponder, log)
         providerRequests = try ProviderRequests(configuration)
         folder.providerAccess.attach(providerRequests)
         accountDeletions = AccountDeletions(
@@ -104,6 +102,19 @@ package final class RunningServer: Sendable {
         (self.protocolResponder, self.readiness) = (protocolResponder, readiness)
         readiness.become(.ready)
         folder.addressProbe.isServing = true
+    }
+
+    private static func upkeep(
+        of folder: DataFolder, _ protocolResponder: ProtocolResponder, _ log: Log
+    ) -> Upkeep {
+        let upgradeCopies = UpgradeCopies(folder, log: log)
+        return Upkeep(
+            stores: folder.stores, log: log,
+            intervalSeconds: folder.configuration.retention.upkeepSeconds
+        ) {
+            protocolResponder.doWhatIsDue()
+            upgradeCopies.removeOld()
+        }
     }
 
     /// Leaves descriptors to files, where the system lets the process have few.
