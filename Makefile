@@ -15,7 +15,8 @@ endif
 FORMATTED := Sources Tests Benchmarks Clients Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain packages release serve test quick unit acceptance client-test javascript-test bench lint format image-check
+.PHONY: help toolchain packages release serve test quick unit acceptance client-test javascript-test bench lint \
+	format image-check dist deb package-check
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -58,6 +59,16 @@ lint: toolchain ## check the form of the sources
 format: toolchain ## give the sources their form
 	swift format format --in-place --recursive --parallel $(FORMATTED)
 
-image-check: release ## check the Dockerfile against the Makefile and the binary, build the image and ask it
+dist: release ## make a release's archive in .build/packages (TRAITS=ApplePush as releases have it)
+	packaging/dist
+
+deb: release ## make the Debian package in .build/packages (TRAITS=ApplePush as releases have it)
+	packaging/deb
+
+package-check: release ## make both and try the package in a Debian of its own
+	.ci/check-release
+	.ci/check-package
+
+image-check: release ## check the Dockerfile against the Makefile and the binary, build both images and ask them
 	.ci/check-image
 	.ci/build-image

@@ -71,7 +71,9 @@ let package = Package(
         .target(name: "CNetwork", path: "Sources/System/CNetwork"),
         .target(
             name: "CProcess", path: "Sources/System/CProcess",
-            cSettings: [.define("LENTICULAR_COMMIT", to: "\"\(commit)\"")]),
+            cSettings: [
+                .define("LENTICULAR_COMMIT", to: "\"\(commit)\""), .unsafeFlags(["-std=c23"]),
+            ]),
         .target(
             name: "CWebClient", path: "Sources/System/CWebClient",
             cSettings: [.unsafeFlags(["-std=c23"])]),
@@ -273,7 +275,8 @@ let package = Package(
                 "ChildProcesses", "PythonProgram", "Awaiting",
             ]),
         tests(
-            of: "RepositoryTests", ["CloudModel", "Configuration", "WebServices", "ChildProcesses"]),
+            of: "RepositoryTests",
+            ["CloudModel", "Configuration", "WebServices", "ChildProcesses", "Cryptography"]),
     ],
     swiftLanguageModes: [.v6]
 )

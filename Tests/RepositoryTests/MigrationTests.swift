@@ -1,3 +1,4 @@
+import Cryptography
 import Testing
 
 @Suite("Migrations")
@@ -17,6 +18,25 @@ struct MigrationTests {
                 #expect(embedding.contains("#embed \"\(kind)/\(file)\""), "\(path)")
                 #expect(embedding.contains("{\"\(file.dropLast(4))\","), "\(path)")
             }
+        }
+    }
+
+    /// What a release contains is what databases out there say that they are made of.
+    @Test("No migration of a release was changed since, and none was taken out")
+    func released() throws {
+        let lines = (Repository.text("migrations/released.sha256") ?? "").split(separator: "\n")
+        #expect(!lines.isEmpty)
+        for line in lines {
+            let words = line.split(separator: " ").map(String.init)
+            let path = "migrations/\(words.last ?? "")"
+            let text = try #require(Repository.text(path), "\(path) is of a release, and missing")
+            let digest = Hexadecimal.encode(SHA256.digest(Array(text.utf8)))
+            #expect(
+                digest == words.first,
+                """
+                \(path) is of a release: a new form is a migration with the next number. Before the first release \
+                is tagged only: (cd migrations && sha256sum sqlite/*/*.sql >released.sha256)
+                """)
         }
     }
 }

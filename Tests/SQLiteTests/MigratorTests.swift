@@ -60,6 +60,24 @@ struct MigratorTests {
         #expect(FileManager.default.fileExists(atPath: path))
     }
 
+    @Test("Of one database there is one copy, from before the last upgrade that went through")
+    func oneCopy() throws {
+        let path = folder.file()
+        let third = Migration(name: "0003-c", sql: "CREATE TABLE c (z);")
+        let broken = Migration(name: "0002-b", sql: "CREATE TABLE b (y); CREATE TABLE b (y);")
+        try Migrator([first]).migrate(connection)
+        // A start that goes no further leaves its copy.
+        #expect(throws: SQLiteError.self) { try Migrator([first, broken]).migrate(connection) }
+        let copy = Migrator.copyPath(of: path, before: "0002-b")
+        #expect(try Migrator.copies(of: path) == [copy])
+        try connection.execute("INSERT INTO a VALUES (7)")
+        try Migrator([first, second]).migrate(connection)
+        #expect(try Connection(path: copy, mode: .readOnly).integers("SELECT x FROM a") == [7])
+        try Migrator([first, second, third]).migrate(connection)
+        #expect(
+            try Migrator.copies(of: path) == [Migrator.copyPath(of: path, before: "0003-c")])
+    }
+
     @Test("A migration that cannot be copied for changes nothing")
     func noCopy() throws {
         try Migrator([first]).migrate(connection)

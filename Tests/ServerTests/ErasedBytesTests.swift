@@ -7,6 +7,14 @@ struct ErasedBytesTests {
     func scan() throws {
         let person = try ErasedPerson()
         try person.live(records: 200)
+        // As an upgrade leaves its copies.
+        let environment = "containers/\(ErasedPerson.container.lowercased())/development"
+        for database in ["catalog.sqlite", "\(environment)/store.sqlite"] {
+            let made = FileManager.default.createFile(
+                atPath: "\(person.data)/\(database).before-0002-later",
+                contents: Data(ErasedPerson.mark.utf8))
+            #expect(made)
+        }
         let before = try ErasedPerson.marks(in: person.data)
         let store = before.filter { $0.key.contains("store.sqlite") }.values.reduce(0, +)
         #expect(store > 500, "\(before)")

@@ -18,7 +18,10 @@ import tempfile
 import server
 from server import Server
 
-UNIT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../config/lenticular.service")
+CONFIGURATION = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../config")
+# A package has a unit and settings of its own.
+UNIT = os.environ.get("UNIT", os.path.join(CONFIGURATION, "lenticular.service"))
+SETTINGS = os.environ.get("UNIT_SETTINGS", os.path.join(CONFIGURATION, "system.json5"))
 DROP_INS = UNIT + ".d"
 CONTAINER = "iCloud.org.example.Notes"
 # As the unit's own user, the server is nobody that may change owners.
@@ -154,7 +157,7 @@ def back_up(running):
 
 def check_paths(unit):
     """The unit and its configuration speak of one data folder."""
-    with open(os.path.join(os.path.dirname(UNIT), "system.json5")) as file:
+    with open(SETTINGS) as file:
         data = re.search(r'^ *data: "(.*)",$', file.read(), re.MULTILINE).group(1)
     assert data == "/var/lib/" + re.search(r"^StateDirectory=(.*)$", unit, re.MULTILINE).group(1)
     assert "--data" not in unit and "LENTICULAR_DATA" not in unit
@@ -208,7 +211,7 @@ def check_words():
     """systemd knows every line of the unit and of its drop-ins."""
     with tempfile.TemporaryDirectory() as folder:
         with open(UNIT) as file:
-            text = file.read().replace("/usr/local/bin/lenticular", server.BINARY)
+            text = re.sub(r"/usr/(local/)?bin/lenticular", server.BINARY, file.read())
         path = os.path.join(folder, "lenticular.service")
         with open(path, "w") as file:
             file.write(text)

@@ -91,13 +91,17 @@ package struct Migrator: Sendable {
         "\(path).before-\(migration)"
     }
 
+    /// The copies of a database made before migrations, and what a crash has left of one.
+    package static func copies(of path: String) throws -> [String] {
+        guard let folder = FileSystem.parent(of: path) else { return [] }
+        let start = copyPath(of: path, before: "")
+        return try FileSystem.names(in: folder).map { "\(folder)/\($0)" }
+            .filter { $0.hasPrefix(start) }
+    }
+
     /// Removes the copies made before migrations: who is erased goes from them, too.
     package static func removeCopies(of path: String) throws {
-        guard let folder = FileSystem.parent(of: path) else { return }
-        let start = copyPath(of: path, before: "")
-        for name in try FileSystem.names(in: folder) where "\(folder)/\(name)".hasPrefix(start) {
-            FileSystem.removeFile("\(folder)/\(name)")
-        }
+        for copy in try copies(of: path) { FileSystem.removeFile(copy) }
     }
 
     /// Runs what the database lacks, in order, all in one transaction.
@@ -136,8 +140,8 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// A copy that is there already was made by a start that went no further, or is of an earlier way back and forth:
-    /// the database may have changed since.
+    /// Takes the place of every copy made before: of a start that went no further, since which the database may have
+    /// changed, and of the upgrade before this one.
     private func copy(_ connection: Connection, before migration: Migration) throws {
         let path = connection.path
         let copy = Self.copyPath(of: path, before: migration.name)
@@ -148,6 +152,9 @@ package struct Migrator: Sendable {
         statement.bind(unfinished, at: 1)
         try statement.run()
         try FileSystem.synchronize(unfinished)
+        for former in try Self.copies(of: path) where former != unfinished {
+            FileSystem.removeFile(former)
+        }
         try FileSystem.move(unfinished, to: copy)
         try FileSystem.synchronize(FileSystem.parent(of: path) ?? ".")
     }

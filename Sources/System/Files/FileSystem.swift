@@ -182,6 +182,17 @@ package enum FileSystem {
         return lstat(path, &status) == 0 ? Int64(status.st_size) : 0
     }
 
+    /// When a file was last written to, in seconds since 1970 by the system's clock; nil when there is none.
+    package static func modificationSeconds(of path: String) -> Int64? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        #if canImport(Darwin)
+            return Int64(status.st_mtimespec.tv_sec)
+        #else
+            return Int64(status.st_mtim.tv_sec)
+        #endif
+    }
+
     /// Bytes that may still be written to the file system of a folder.
     package static func freeBytes(at path: String) throws(FileSystemFailure) -> Int {
         let status = try room(at: path)

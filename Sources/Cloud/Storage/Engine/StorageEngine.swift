@@ -117,6 +117,11 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// As `EngineStore.overwriteDeleted`, for the catalog.
     func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws
 
+    /// Removes copies that were made before something was brought to a newer form, where that was before a moment.
+    ///
+    /// - Returns: how many.
+    func removeCopies(madeBefore moment: Milliseconds) throws -> Int
+
     // MARK: Figures
 
     /// What the engine counts about itself, over all stores that this process has had open.

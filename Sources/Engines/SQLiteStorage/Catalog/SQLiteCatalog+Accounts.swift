@@ -77,7 +77,9 @@ extension SQLiteCatalog {
     package func delete(
         _ account: AccountID, publicRecords: PublicRecordsFate
     ) throws -> [AccountDeletion] {
-        try write { catalog in
+        // First: whoever is still there after a crash is deleted again.
+        try Migrator.removeCopies(of: path)
+        return try write { catalog in
             try SQLiteCatalog.requireAccount(account, in: catalog)
             let id = CatalogValue.text(account.text)
             try catalog.run(

@@ -20,6 +20,15 @@ extension SQLiteEngine {
     package func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws {
         try sqliteCatalog.overwriteDeleted(while: goesOn)
     }
+
+    package func removeCopies(madeBefore moment: Milliseconds) throws -> Int {
+        let paths = try [files.catalogPath] + stores().filter(isThere).map { files.path(of: $0) }
+        let old = try paths.flatMap { try Migrator.copies(of: $0) }.filter {
+            (FileSystem.modificationSeconds(of: $0) ?? .max) < moment / 1_000
+        }
+        for copy in old { FileSystem.removeFile(copy) }
+        return old.count
+    }
 }
 
 /// A database as a snapshot has it.

@@ -12,12 +12,13 @@ import Storage
 extension SQLiteStore {
     /// Overwrites what was deleted before, wherever the store's files have kept it.
     ///
-    /// Entries that wait to be taken out of indexes are; words of previous segments are merged away; all free pages are
+    /// Copies from before an upgrade go. Entries that wait to be taken out of indexes are; words of previous segments are merged away; all free pages are
     /// overwritten; the log is emptied. All of it goes in steps of some milliseconds between the writes of others.
     ///
     /// - Throws: `OverwritingEnded`; `StorageFailure`, `SQLiteError`. Then it is to be begun anew.
     package func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws {
         try overwriting.withLock { _ in
+            try Migrator.removeCopies(of: path)
             try orderAllEntries(goesOn)
             try mergeWords(goesOn)
             do {

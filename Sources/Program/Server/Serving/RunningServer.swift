@@ -89,13 +89,7 @@ package final class RunningServer: Sendable {
             http.drain(withinSeconds: 0)
             throw error
         }
-        let disk = DiskWatch(folder, log, in: metrics)
-        upkeep = Upkeep(
-            stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
-            alsoDue: {
-                disk.check()
-                protocolResponder.doWhatIsDue()
-            })
+        upkeep = Self.upkeep(of: folder, protocolResponder, in: metrics, log)
         providerRequests = try ProviderRequests(configuration)
         folder.providerAccess.attach(providerRequests)
         accountDeletions = AccountDeletions(
@@ -108,6 +102,22 @@ package final class RunningServer: Sendable {
         (self.protocolResponder, self.readiness) = (protocolResponder, readiness)
         readiness.become(.ready)
         folder.addressProbe.isServing = true
+    }
+
+    private static func upkeep(
+        of folder: DataFolder, _ protocolResponder: ProtocolResponder, in metrics: Metrics,
+        _ log: Log
+    ) -> Upkeep {
+        let disk = DiskWatch(folder, log, in: metrics)
+        let upgradeCopies = UpgradeCopies(folder, log: log)
+        return Upkeep(
+            stores: folder.stores, log: log,
+            intervalSeconds: folder.configuration.retention.upkeepSeconds
+        ) {
+            disk.check()
+            protocolResponder.doWhatIsDue()
+            upgradeCopies.removeOld()
+        }
     }
 
     /// Leaves descriptors to files, where the system lets the process have few.

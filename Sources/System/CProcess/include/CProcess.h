@@ -17,5 +17,8 @@ unsigned long lenticular_file_system_kind(const char *path);
 /// Whether something holds the system's clock to others': 1 or 0; -1 where the system does not say.
 int lenticular_clock_is_held(void);
 
+/// What the file `VERSION` says, with its line's end.
+const char *lenticular_version(void);
+
 /// The commit that the program was built from, as the package's manifest found it; empty where it found none.
 const char *lenticular_commit(void);
