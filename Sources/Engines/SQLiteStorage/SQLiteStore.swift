@@ -54,8 +54,6 @@ package final class SQLiteStore: Store {
     private let idle = Mutex<[UncheckedBox<SQLiteSnapshot>]>([])
     private let loopReaders: [LoopReader]
     private let clock: Clock
-    /// Of the file.
-    let path: String
     /// One at a time overwrites what was deleted.
     let overwriting = Mutex(())
 
@@ -83,7 +81,6 @@ package final class SQLiteStore: Store {
                 return made.group
             }, onIndeterminate: { onIndeterminate("\($0)") })
         guard let opened else { throw InvalidRow(table: "properties") }
-        self.path = path
         self.writer = writer
         self.facts = opened.facts
         self.notices = options.notices

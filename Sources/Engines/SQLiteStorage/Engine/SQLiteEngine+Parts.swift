@@ -1,4 +1,5 @@
 import CloudModel
+import Files
 import SQLite
 import Storage
 
