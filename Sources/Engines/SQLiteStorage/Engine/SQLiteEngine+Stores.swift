@@ -5,7 +5,9 @@ import Storage
 
 // Which stores there are, and what is wrong with them.
 extension SQLiteEngine {
-    package func stores() throws -> [StoreKey] { try sqliteCatalog.stores().map(\.key) }
+    package func stores(_ request: ListRequest) throws -> ListPage<KnownStore> {
+        try sqliteCatalog.stores(request)
+    }
 
     package func isThere(_ key: StoreKey) throws -> Bool {
         try files.hasFile(key) && FileSystem.size(of: files.path(of: key)) > 0
@@ -31,13 +33,17 @@ extension SQLiteEngine {
     /// For a look at a file that nobody need have open.
     private static let lookCacheKiB = 64
 
-    package func strays() throws -> [String] { try files.strays(beside: stores()) }
+    package func strays() throws -> [String] {
+        try files.strays { try sqliteCatalog.store($0) != nil }
+    }
 
     package func words(for key: StoreKey) -> String { files.path(of: key) }
 
     package func finishResets() throws {
         // One that was cut off between two moves has its files beside their place.
-        for key in try stores() where try !isThere(key) { try files.finishReplacing(key) }
+        try ListPage.forEach(stores) { store in
+            if try !isThere(store.key) { try files.finishReplacing(store.key) }
+        }
     }
 
     package func catalogProblems() throws -> [String] {

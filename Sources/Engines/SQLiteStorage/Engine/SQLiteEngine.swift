@@ -83,9 +83,7 @@ package final class SQLiteEngine: StorageEngine {
             .reduce(0) { $0 + FileSystem.size(of: files.path(of: $1) + "-wal") }
     }
 
-    package func dueMoments() throws -> [DueMoment] { try sqliteCatalog.dueMoments() }
-
-    package func setDue(_ moments: [DueMoment]) throws { try sqliteCatalog.setDue(moments) }
+    package func setDue(_ stores: [KnownStore]) throws { try sqliteCatalog.setDue(stores) }
 
     package func isUnfinished(_ key: StoreKey) -> Bool {
         FileSystem.size(of: files.path(of: key) + "-wal") > 0

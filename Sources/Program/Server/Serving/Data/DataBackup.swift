@@ -30,20 +30,11 @@ struct DataBackup {
     static func copy(
         _ folder: DataFolder, to copy: any BackupDestination
     ) throws -> [String] {
-        var problems = try folder.stores.missing().map {
-            "\($0.container.name) \($0.environment.rawValue): the store is missing"
-        }
-        var catalog: [String]
-        var copied = Set(try folder.stores.missing())
-        // A store that is made meanwhile is in the catalog's copy, so it must be in the copy, too.
-        while true {
-            let rest = try folder.stores.existing().filter { !copied.contains($0) }
-            for key in rest {
-                problems += try self.copy(key, of: folder, to: copy)
-                copied.insert(key)
-            }
+        var catalog: [String] = []
+        let problems = try folder.stores.forEachToCopy {
+            try self.copy($0, of: folder, to: copy)
+        } catalog: {
             catalog = try folder.engine.copyCatalog(into: copy.path)
-            if try folder.stores.existing().allSatisfy(copied.contains) { break }
         }
         for file in catalog { try copy.handOver(file) }
         let beside = [DataFolder.auditName, ErasureLedger.fileName]
