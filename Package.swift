@@ -213,7 +213,7 @@ let package = Package(
                 "Seeding",
             ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
-        tests(of: "AuditTests", ["Audit", "Seeding"]),
+        tests(of: "AuditTests", ["Audit", "Cryptography", "Seeding"]),
         tests(
             of: "MailTests",
             ["Mail", "Network", "Cryptography", "Seeding", "ChildProcesses"]),

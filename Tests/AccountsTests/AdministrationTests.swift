@@ -19,7 +19,8 @@ struct AdministrationTests {
             }
         }
         let made = try containers.create("iCloud.Bee", now: 7)
-        #expect(try containers.list().map(\.id.name) == ["iCloud.Bee", "iCloud.org.example.Tea"])
+        #expect(
+            try containers.list().items.map(\.id.name) == ["iCloud.Bee", "iCloud.org.example.Tea"])
         #expect(try containers.find("icloud.bee") == made)
         #expect(made.createdAt == 7)
         #expect(throws: CatalogRefusal.containerUnknown) { try containers.find("iCloud.no") }
@@ -75,7 +76,7 @@ struct AdministrationTests {
         #expect(Hexadecimal.decode(made.token)?.count == 32)
         #expect(made.record.origins == ["https://a.example", "https://b.example"])
         #expect(made.record.hash == SHA256.digest(Array(made.token.utf8)))
-        #expect(try tokens.list() == [made.record])
+        #expect(try tokens.list().items == [made.record])
         #expect(throws: CatalogRefusal.nameTaken) {
             try tokens.create(
                 container: server.container, environment: .development, name: "web", now: 0)
@@ -85,7 +86,7 @@ struct AdministrationTests {
         #expect(unnamed.token != made.token)
         try tokens.revoke(name: "web")
         #expect(throws: CatalogRefusal.apiTokenUnknown) { try tokens.revoke(name: "web") }
-        #expect(try tokens.list() == [unnamed.record])
+        #expect(try tokens.list().items == [unnamed.record])
     }
 
     @Test("An API token is refused with a wrong name, origin, callback or container")
@@ -116,7 +117,7 @@ struct AdministrationTests {
         }
         let unknown = try #require(ContainerID("iCloud.no"))
         #expect(throws: CatalogRefusal.containerUnknown) { try create(unknown) }
-        #expect(try tokens.list().isEmpty)
+        #expect(try tokens.list().items.isEmpty)
         for callback in ["post-message", "http://localhost:3000/", "cloudkit-icloud.tea://back"] {
             try create(callback: callback)
         }
@@ -134,7 +135,7 @@ struct AdministrationTests {
         let key = P256PrivateKey()
         let added = try add(key.publicKeyPEM, name: "nightly import")
         #expect(Hexadecimal.decode(added.keyID)?.count == 32)
-        #expect(try keys.list() == [added])
+        #expect(try keys.list().items == [added])
         #expect(throws: AccountsRefusal.publicKeyOfOtherKind) { try add(key.pem) }
         #expect(throws: AccountsRefusal.publicKeyNotPEM) { try add("") }
         #expect(throws: AccountsRefusal.publicKeyNotPEM) {
@@ -146,7 +147,7 @@ struct AdministrationTests {
         #expect(throws: AccountsRefusal.nameIllegal) { try add(key.publicKeyPEM, name: "") }
         #expect(throws: CatalogRefusal.serverKeyUnknown) { try keys.revoke(keyID: "x") }
         try keys.revoke(keyID: added.keyID)
-        #expect(try keys.list().isEmpty)
+        #expect(try keys.list().items.isEmpty)
     }
 
     @Test("Every refusal is one line that names no secret")

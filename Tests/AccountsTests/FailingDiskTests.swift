@@ -58,10 +58,10 @@ struct FailingDiskTests {
         let containers = Containers(catalog: catalog)
         disk.isFailing.store(true, ordering: .releasing)
         #expect(throws: StorageFailure.full) { try containers.create("iCloud.a", now: 0) }
-        #expect(try containers.list().isEmpty)
+        #expect(try containers.list().items.isEmpty)
         disk.isFailing.store(false, ordering: .releasing)
         _ = try containers.create("iCloud.a", now: 0)
-        #expect(try containers.list().count == 1)
+        #expect(try containers.list().items.count == 1)
         #expect(ended.load(ordering: .relaxed) == 0)
     }
 

@@ -7,9 +7,10 @@ import Testing
 struct LastUseTests {
     /// What the lists say of the one API token and the one sign-in that there are.
     private func listed(_ server: TestServer) throws -> [Milliseconds?] {
-        let tokens = try APITokens(catalog: server.catalog).list()
+        let tokens = try APITokens(catalog: server.catalog).list().items
         let sessions = try WebTokens(catalog: server.catalog, settings: server.settings).sessions(
-            container: server.container, environment: .development, now: server.now)
+            container: server.container, environment: .development, now: server.now
+        ).items
         return try [#require(tokens.first).usedAt, #require(sessions.first).usedAt]
     }
 
@@ -75,7 +76,7 @@ struct LastUseTests {
         let client = try SignedCallerTests.Client(server)
         func usedAt() throws -> Milliseconds? {
             server.authenticator.noteLastUses()
-            return try #require(ServerKeys(catalog: server.catalog).list().first).usedAt
+            return try #require(ServerKeys(catalog: server.catalog).list().items.first).usedAt
         }
         #expect(client.found(client.credentials(signedTarget: "/elsewhere")) == nil)
         #expect(try usedAt() == nil)

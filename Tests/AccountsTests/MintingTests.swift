@@ -24,8 +24,8 @@ struct MintingTests {
         }
         #expect(names.withLock { $0.count } == 64)
         #expect(names.withLock { Set($0).count } == 1)
-        #expect(try server.catalog.accounts().count == 1)
-        #expect(try server.catalog.accounts().first?.addresses.count == 1)
+        #expect(try server.catalog.accounts(ListRequest()).items.count == 1)
+        #expect(try server.catalog.accounts(ListRequest()).items.first?.addresses.count == 1)
         #expect(try CatalogCheck(path: server.catalog.path).problems().isEmpty)
     }
 }

@@ -76,7 +76,9 @@ struct RevocationTests {
         }
         #expect(fault(first)?.code == .authenticationRequired)
         #expect(fault(last) == nil)
-        let all = try server.catalog.webTokens(in: server.container, .production)
+        let all = try server.catalog.webSessions(
+            .environment(server.container, .production), livingAt: .min, ListRequest()
+        ).items
         #expect(all.map(\.expiresAt) == [elsewhere.expiresAt])
     }
 
@@ -118,9 +120,9 @@ struct RevocationTests {
         #expect(server.identify(query: query).fault?.code == .authenticationRequired)
         #expect(
             try server.catalog.account(named: web.userRecordName, in: server.container) == nil)
-        #expect(try users.unfinishedDeletions() == deletions)
+        #expect(try users.unfinishedDeletions().items == deletions)
         try users.finish(deletions[0])
-        #expect(try users.unfinishedDeletions().isEmpty)
+        #expect(try users.unfinishedDeletions().items.isEmpty)
         // The address is free again, and the new account is another person to the container.
         let again = try server.user()
         #expect(again.id != account.id)
@@ -180,8 +182,8 @@ struct RevocationTests {
         try containers.delete(server.container.name.lowercased())
         let fault = server.identify(query: "ckAPIToken=\(api)").fault
         #expect(fault?.code == .authenticationFailed)
-        #expect(try APITokens(catalog: server.catalog).list() == [kept.record])
-        #expect(try containers.list().map(\.id) == [other])
+        #expect(try APITokens(catalog: server.catalog).list().items == [kept.record])
+        #expect(try containers.list().items.map(\.id) == [other])
         #expect(throws: CatalogRefusal.containerUnknown) { try server.webToken() }
         #expect(
             try server.catalog.account(named: web.userRecordName, in: server.container) == nil)

@@ -19,11 +19,11 @@ struct UserTests {
         #expect(made.email == "Ida.Roe@Example.org")
         #expect(made.addresses.map(\.verifiedAt) == [5, nil])
         #expect(try users.find(email: "ida.roe@example.ORG") == made)
-        #expect(try users.list() == [made])
+        #expect(try users.list().items == [made])
         #expect(throws: CatalogRefusal.addressTaken) {
             try users.create(email: "ida.roe@example.org", now: 6)
         }
-        #expect(try users.list() == [made])
+        #expect(try users.list().items == [made])
         #expect(throws: AccountsRefusal.userUnknown) { try users.find(email: "no@example.org") }
     }
 

@@ -197,7 +197,7 @@ struct AccountPageTests {
 
     @Test("Being found by others is off until its owner says so")
     func findable() throws {
-        let id = try #require(try Users(catalog: server.catalog).list().first?.id)
+        let id = try #require(try Users(catalog: server.catalog).list().items.first?.id)
         try signIn(browser)
         #expect(try !server.catalog.isDiscoverable(id))
         try browser.post("/account", ["do": "findable", "findable": "1"])

@@ -21,7 +21,7 @@ struct EndingPageTests {
     }
 
     private var account: AccountID {
-        get throws { try #require(try Users(catalog: server.catalog).list().first?.id) }
+        get throws { try #require(try Users(catalog: server.catalog).list().items.first?.id) }
     }
 
     @Test("Who deletes their account is signed out everywhere, and has it back by signing in")

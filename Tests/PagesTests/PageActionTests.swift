@@ -28,7 +28,8 @@ private struct Entrance: Equatable {
         factor = try catalog.secondFactor(of: account)
         identities = try catalog.identities(of: account)
         otherBrowsers = try catalog.browserSessions(of: account).count { $0.hash != own }
-        hasApp = try catalog.webTokens(of: account).contains { $0.session == app }
+        hasApp = try catalog.webSessions(.account(account), livingAt: .min, ListRequest()).items
+            .contains { $0.session == app }
         isEnding = try catalog.ending(of: account) != nil
         codesUnderWay = try catalog.letterCount(of: .address)
     }
@@ -67,7 +68,11 @@ private final class Scene {
         _ = try WebTokens(catalog: server.catalog).create(
             container: server.container, environment: .development, email: "ida@example.org",
             now: server.now)
-        app = try #require(try server.catalog.webTokens(of: account).first).session
+        app = try #require(
+            try server.catalog.webSessions(
+                .account(account), livingAt: .min, ListRequest()
+            ).items.first
+        ).session
         _ = try server.letters()
     }
 
@@ -131,8 +136,7 @@ private final class Scene {
         case .changePassword: return ["present": "correct horse", "password": "battery staple"]
         case .endApp:
             return [
-                "name": try server.catalog.webTokens(of: account).first { $0.session == app }?
-                    .sessionName ?? ""
+                "name": Hexadecimal.encode(app)
             ]
         case .endBrowser:
             let sessions = try server.catalog.browserSessions(of: account)

@@ -201,7 +201,7 @@ struct PasskeyPageTests {
     @Test("A passkey that asked who is there is both factors; one that did not is the first")
     func factors() throws {
         try register()
-        let id = try #require(try Users(catalog: server.catalog).list().first?.id)
+        let id = try #require(try Users(catalog: server.catalog).list().items.first?.id)
         let secret = server.accountUseCases.secondFactors.makeSecret()
         _ = try server.accountUseCases.secondFactors.set(
             secret: secret,

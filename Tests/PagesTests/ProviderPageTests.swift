@@ -53,7 +53,9 @@ struct ProviderPageTests {
         return StandInProvider.issuer + rest.replacing("&amp;", with: "&")
     }
 
-    private func accounts() throws -> [AccountRecord] { try Users(catalog: server.catalog).list() }
+    private func accounts() throws -> [AccountRecord] {
+        try Users(catalog: server.catalog).list().items
+    }
 
     @Test("Who comes back with a token for this sign-in is in, and is the same the next time")
     func signIn() throws {

@@ -234,7 +234,7 @@ struct SecondFactorPageTests {
             letterKinds: [.email], publicBaseURL: "https://sync.example",
             note: { _, _, _ in throw Full() })
         _ = try setUp()
-        let id = try #require(try Users(catalog: server.catalog).list().first?.id)
+        let id = try #require(try Users(catalog: server.catalog).list().items.first?.id)
         let responder = try PagesResponder(
             accountUseCases, clock: Clock { [clock = server.clock] in clock.now }, observe: { _ in }
         )

@@ -127,7 +127,7 @@ struct SharePageTests {
         let fields = ["do": "code", "address": "ida@work.example", "code": code]
         let typed = try browser.post(path, fields)
         #expect(typed.header("Location")?.hasPrefix("/account/prove") == true)
-        let id = try #require(try Users(catalog: server.catalog).list().first?.id)
+        let id = try #require(try Users(catalog: server.catalog).list().items.first?.id)
         #expect(
             try server.catalog.account(id)?.addresses.map(\.address.text) == ["ida@example.org"])
     }

@@ -39,7 +39,7 @@ struct SignInPageTests {
         #expect(done.attribute("data-origin") == "https://app.example")
         let token = try #require(done.attribute("data-token"))
         let caller = try #require(server.caller(token, api))
-        #expect(caller.account == (try Users(catalog: server.catalog).list().first?.id))
+        #expect(caller.account == (try Users(catalog: server.catalog).list().items.first?.id))
         #expect(done.header("Content-Security-Policy")?.contains("script-src 'self'") == true)
         #expect(!done.text.contains("<script>"))
 

@@ -83,12 +83,14 @@ struct AccountDeletionTests {
         time.now.withLock { $0 += 30 * Self.dayMilliseconds - 1 }
         try accountDeletions.round()
         #expect(try zoneCount() == Self.zones)
-        #expect(try folder.users.list().count == 1)
+        #expect(try folder.users.list().items.count == 1)
         time.now.withLock { $0 += 1 }
         try accountDeletions.round()
         #expect(try zoneCount() == 0)
-        #expect(try folder.users.list().isEmpty && folder.users.unfinishedDeletions().isEmpty)
-        let report = try folder.auditReport(since: 0, limit: 10)
+        #expect(
+            try folder.users.list().items.isEmpty
+                && folder.users.unfinishedDeletions().items.isEmpty)
+        let report = try folder.auditPage(before: nil, since: 0, prefix: "", limit: 10)
         #expect(report.entries.contains { $0.what == "account deletion due" })
     }
 
@@ -134,11 +136,11 @@ struct AccountDeletionTests {
                 break
             } catch is ErasePerson.Interrupted {
                 cuts += 1
-                #expect(try !folder.users.unfinishedDeletions().isEmpty)
+                #expect(try !folder.users.unfinishedDeletions().items.isEmpty)
             }
         }
         #expect(cuts > 2)
-        #expect(try zoneCount() == 0 && folder.users.unfinishedDeletions().isEmpty)
+        #expect(try zoneCount() == 0 && folder.users.unfinishedDeletions().items.isEmpty)
         #expect(try folder.problems().isEmpty)
     }
 }

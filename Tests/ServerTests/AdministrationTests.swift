@@ -268,8 +268,8 @@ struct AdministrationTests {
         ] {
             #expect(throws: Refused.self) { try run(words, by: unheard) }
         }
-        #expect(try server.folder.containers.list().map(\.id.name) == ["iCloud.a"])
-        #expect(try server.folder.users.list().isEmpty)
+        #expect(try server.folder.containers.list().items.map(\.id.name) == ["iCloud.a"])
+        #expect(try server.folder.users.list().items.isEmpty)
     }
 
     @Test("No note holds an address of a person or a secret")

@@ -78,12 +78,13 @@ struct CommandAuditTests {
         let path = "\(data)/audit.log"
         let lines = try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n")
         try "\(lines[0])\n\(lines[2])\n".write(toFile: path, atomically: true, encoding: .utf8)
-        let problem = "line 2 of the audit log does not follow on the line before it"
+        let fault = "of the audit log does not follow on the line before it"
         let listed = try run("audit", "list", "--json")
         #expect(listed.status == 1)
-        #expect(listed.object["problems"] as? [String] == [problem])
+        let start = lines[0].utf8.count + 1
+        #expect(listed.object["problems"] as? [String] == ["the line at byte \(start) \(fault)"])
         let checked = try run("check", "--json")
-        #expect(checked.object["problems"] as? [String] == [problem])
+        #expect(checked.object["problems"] as? [String] == ["line 2 \(fault)"])
     }
 
     @Test("The key that seals secrets is made once, for its owner alone, and must not go missing")

@@ -24,7 +24,7 @@ struct FailedSignInTests {
     }
 
     private func entries() throws -> [AuditEntry] {
-        try AuditReport(of: folder.path("audit.log"), since: 0, limit: 10_000).entries
+        try AuditPage(of: folder.path("audit.log"), since: 0, limit: 10_000).entries
     }
 
     private var count: String {

@@ -122,12 +122,12 @@ struct OperatingUpkeepTests {
         // What a process does that is killed after the catalog has forgotten the account.
         _ = try folder.catalog.delete(folder.users.find(email: "ann@a.example").id)
         #expect(try isKnown("private"))
-        #expect(try !folder.users.unfinishedDeletions().isEmpty)
+        #expect(try !folder.users.unfinishedDeletions().items.isEmpty)
         let server = try RunningServer(
             folder: folder, log: log, commands: CommandLineProgram.answer)
         #expect(try !isKnown("private"))
         // What was deleted is overwritten while it serves.
-        try Wait.until { try folder.users.unfinishedDeletions().isEmpty }
+        try Wait.until { try folder.users.unfinishedDeletions().items.isEmpty }
         server.drain(withinSeconds: 5)
     }
 

@@ -82,7 +82,7 @@ struct ResealTests {
         let folder = try Self.open(data)
         defer { folder.close() }
         var count = 0
-        for user in try folder.users.list() {
+        for user in try folder.users.list().items {
             let sealed = try #require(try folder.catalog.secondFactor(of: user.id)).secret
             #expect(
                 try folder.secrets.open(sealed, for: SecondFactors.subject(user.id)) == secret)

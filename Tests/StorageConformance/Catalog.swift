@@ -29,6 +29,13 @@ extension StoragePromise {
             environment: .development, madeAt: Milliseconds(number), expiresAt: 1_000)
     }
 
+    private static func sessions(
+        in container: ContainerID, _ environment: Environment, _ catalog: any CatalogStorage
+    ) throws -> [WebSession] {
+        let keys = WebTokenKeys.environment(container, environment)
+        return try catalog.webSessions(keys, livingAt: 1, ListRequest()).items
+    }
+
     static func refuses(_ refusal: CatalogRefusal, _ body: () throws -> Void) throws {
         try expectFailure(CatalogRefusal.self, where: { $0 == refusal }, body)
     }
@@ -51,7 +58,8 @@ extension StoragePromise {
             try refuses(.containerUnknown) { try catalog.set([:], of: container("iCloud.x")) }
             let again = try testStore.location.openCatalog()
             try expect(
-                again.containers().map(\.id.name), is: ["iCloud.A", "iCloud.b", "iCloud.c"])
+                again.containers(ListRequest()).items.map(\.id.name),
+                is: ["iCloud.A", "iCloud.b", "iCloud.c"])
             try expect(again.container(container("ICLOUD.a"))?.settings == ["k": "v"])
             try again.delete(container("iCloud.b"))
             try refuses(.containerUnknown) { try again.delete(container("iCloud.b")) }
@@ -129,20 +137,35 @@ extension StoragePromise {
             try refuses(.nameTaken) { try catalog.add(token) }
             let key = ServerKeyRecord(
                 keyID: "ab", name: nil, container: home, environment: .development,
-                publicKeyDER: [9], scope: .container, createdAt: 6)
+                publicKeyDER: [9], scope: .container,
+                userRecordName: TestStore.user(7), createdAt: 6)
             try catalog.add(key)
             let stray = ServerKeyRecord(
                 keyID: "cd", name: nil, container: container("iCloud.x"),
-                environment: .development, publicKeyDER: [9], scope: .public, createdAt: 6)
+                environment: .development, publicKeyDER: [9], scope: .public,
+                userRecordName: TestStore.user(8), createdAt: 6)
             try refuses(.containerUnknown) { try catalog.add(stray) }
             let again = try testStore.location.openCatalog()
             try expect(again.apiToken(hash: [1, 0, 255]) == token)
             try expect(again.apiToken(hash: [1]) == nil)
-            try expect(again.serverKeys() == [key] && again.apiTokens() == [token])
+            try expect(again.apiToken(.hashPrefix([1, 0])) == token)
+            try expect(again.apiToken(.hashPrefix([1, 0, 255])) == token)
+            for prefix: [UInt8] in [[0], [1, 1], [1, 0, 255, 0], [2]] {
+                try expect(again.apiToken(.hashPrefix(prefix)) == nil, "\(prefix)")
+            }
+            try expect(again.serverKey("ab") == key && again.serverKey("a") == nil)
+            let names = Set((6...8).map(TestStore.user))
+            try expect(
+                again.bearers(of: names, in: home),
+                is: [TestStore.user(7): .serverKey(keyID: "ab")])
+            try expect(again.account(named: TestStore.user(7), in: home) == nil)
+            try expect(again.serverKeys(ListRequest()).items, is: [key])
+            try expect(again.apiTokens(ListRequest()).items, is: [token])
             try refuses(.apiTokenUnknown) { try again.deleteAPIToken(name: "m") }
             try refuses(.serverKeyUnknown) { try again.deleteServerKey(keyID: "cd") }
             try again.delete(home)
-            try expect(again.apiTokens().isEmpty && again.serverKeys().isEmpty)
+            try expect(again.apiTokens(ListRequest()).items.isEmpty)
+            try expect(again.serverKeys(ListRequest()).items.isEmpty)
         },
         StoragePromise("A secret is the first that was made, for all who ask at once and later") {
             testStore in
@@ -180,8 +203,12 @@ extension StoragePromise {
                     now: 2)
             }
             try expect(catalog.account(named: user, in: home) == AccountID("a"))
-            try expect(catalog.webTokens(in: home, .development).map(\.hash), is: [[1], [2]])
-            try expect(catalog.webTokens(in: home, .production).isEmpty)
+            let session = WebSession(
+                session: [1], account: AccountID("a"), email: nil, container: home,
+                environment: .development, begunAt: 1, madeAt: 1...2, expiresAt: 1_000,
+                usedAt: nil, source: .unknown)
+            try expect(sessions(in: home, .development, catalog), is: [session])
+            try expect(sessions(in: home, .production, catalog).isEmpty)
             try catalog.deleteWebTokens(session: [1])
             try expect(catalog.webToken(hash: [2]) == nil)
             try catalog.add(
@@ -212,7 +239,7 @@ extension StoragePromise {
             try refuses(.accountUnknown) {
                 try catalog.verify(shared, of: AccountID("none"), now: 9)
             }
-            try expect(catalog.accounts().map(\.id.text), is: ["one", "two"])
+            try expect(catalog.accounts(ListRequest()).items.map(\.id.text), is: ["one", "two"])
         },
         StoragePromise("A deleted account's stores are told of until each has forgotten it") {
             testStore in
@@ -226,12 +253,12 @@ extension StoragePromise {
             let deletions = try catalog.delete(AccountID("a"))
             try expect(Set(deletions.map(\.container)), is: Set(homes))
             let again = try testStore.location.openCatalog()
-            try expect(Set(try again.accountDeletions()), is: Set(deletions))
+            try expect(Set(try again.accountDeletions(ListRequest()).items), is: Set(deletions))
             try refuses(.accountUnknown) { _ = try again.delete(AccountID("a")) }
             try again.forget(deletions[0])
-            try expect(again.accountDeletions(), is: [deletions[1]])
+            try expect(again.accountDeletions(ListRequest()).items, is: [deletions[1]])
             try again.delete(deletions[1].container)
-            try expect(again.accountDeletions().isEmpty)
+            try expect(again.accountDeletions(ListRequest()).items.isEmpty)
         },
     ]
 
@@ -255,7 +282,8 @@ extension StoragePromise {
             try moves(true) { try catalog.deleteAPIToken(name: "n") }
             let key = ServerKeyRecord(
                 keyID: "ab", name: nil, container: home, environment: .development,
-                publicKeyDER: [9], scope: .container, createdAt: 6)
+                publicKeyDER: [9], scope: .container,
+                userRecordName: TestStore.user(7), createdAt: 6)
             try moves(true) { try catalog.add(key) }
             try moves(true) { try catalog.deleteServerKey(keyID: "ab") }
             try moves(false) {

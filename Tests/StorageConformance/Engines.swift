@@ -79,10 +79,15 @@ final class EngineTestData: Sendable {
         }
     }
 
+    /// The stores that the engine knows.
+    var stores: [StoreKey] {
+        get throws { try engine.stores(ListRequest()).items.map(\.key) }
+    }
+
     /// Fails when the engine's own check finds anything.
     func check() throws {
         try expect(engine.problems(of: .catalog, lossesSince: 0), is: [])
-        for key in try engine.stores() {
+        for key in try stores {
             try expect(engine.problems(of: .store(key), lossesSince: 0), is: [])
         }
         engine.close()
@@ -104,14 +109,14 @@ extension StoragePromise {
                 try test.withStore { _ in }
             }
             try test.makeContainer()
-            try expect(test.engine.stores().isEmpty && !test.engine.isThere(key))
+            try expect(test.stores.isEmpty && !test.engine.isThere(key))
             try expect(!test.engine.isMissing(key))
             try test.makeZone("a")
             for _ in 0..<2 {
-                try expect(test.engine.stores(), is: [key])
+                try expect(test.stores, is: [key])
                 try expect(test.engine.isThere(key) && !test.engine.isMissing(key))
                 try expect(test.engine.examine(key))
-                try expect(test.engine.dueMoments().map(\.isLeftOpen), is: [false])
+                try expect(test.engine.stores(ListRequest()).items.map(\.isLeftOpen), is: [false])
                 try expect(!test.engine.words(for: .store(key)).isEmpty)
                 try expect(test.zones, is: ["a"])
                 try test.restart()
@@ -151,11 +156,13 @@ extension StoragePromise {
             let test = try EngineTestData(testStore)
             try test.makeContainer()
             try test.makeZone("a")
-            func due() throws -> [Milliseconds] { try test.engine.dueMoments().map(\.due) }
+            func due() throws -> [Milliseconds] {
+                try test.engine.stores(ListRequest()).items.map(\.due)
+            }
             try expect(due(), is: [0])
             let stray = StoreKey(TestStore.name(ContainerID("iCloud.none")), .production)
             try test.engine.setDue([
-                DueMoment(key: EngineTestData.key, due: 77), DueMoment(key: stray, due: 5),
+                KnownStore(key: EngineTestData.key, due: 77), KnownStore(key: stray, due: 5),
             ])
             try test.restart()
             try expect(due(), is: [77])
@@ -229,7 +236,9 @@ extension StoragePromise {
                 try test.makeZone("a")
                 let removal = try test.engine.remove(EngineTestData.container)
                 try expect(removal.container, is: EngineTestData.container)
-                try expect(test.engine.catalog.containers().isEmpty && test.engine.stores().isEmpty)
+                try expect(
+                    test.engine.catalog.containers(ListRequest()).items.isEmpty
+                        && test.stores.isEmpty)
                 try expectFailure(CatalogRefusal.self) { try test.withStore { _ in } }
                 if isMadeAtOnce {
                     try test.makeContainer()
@@ -300,7 +309,7 @@ extension StoragePromise {
                 assets: { _ in })
             try expect(test.factory.hasData(for: target))
             let restored = try EngineTestData(testStore, "restored")
-            try expect(restored.engine.stores(), is: [key])
+            try expect(restored.stores, is: [key])
             try expect(restored.zones, is: ["a"])
             try restored.withStore { store in
                 try expect(store.identity.knows(life.incarnation, through: life.last))

@@ -116,7 +116,8 @@ extension StoragePromise {
             try again.note(TestStore.user(1), of: AccountID("a"), in: home)
             let gone = try again.delete(AccountID("a"), publicRecords: .delete)
             try expect(gone.map(\.publicRecords), is: [.delete])
-            try expect(again.accountDeletions().map(\.publicRecords), is: [.delete])
+            try expect(
+                again.accountDeletions(ListRequest()).items.map(\.publicRecords), is: [.delete])
         },
     ]
 }

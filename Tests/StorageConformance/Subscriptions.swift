@@ -152,10 +152,11 @@ extension StoragePromise {
             try expect(left(), is: [false, true, true, true, true, true])
             try testStore.read { snapshot in
                 try expect(
-                    Set(snapshot.allSubscriptions(of: nil).map(\.owner)),
+                    Set(snapshot.allSubscriptions(of: nil, ListRequest()).items.map(\.owner)),
                     is: Set(owners.dropFirst()))
                 try expect(
-                    snapshot.allSubscriptions(of: TestStore.user(1)).map(\.owner),
+                    snapshot.allSubscriptions(of: TestStore.user(1), ListRequest()).items
+                        .map(\.owner),
                     is: Array(owners[1...2]))
             }
             try testStore.write { try $0.deleteSubscriptions(of: TestStore.user(1)) }

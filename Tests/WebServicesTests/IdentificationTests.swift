@@ -30,7 +30,7 @@ struct IdentificationTests {
         opening.set { try? keys.revoke(keyID: keyID) }
         let answer = try key.send("public/records/lookup", #"{"records":[]}"#)
         #expect(answer.code == "AUTHENTICATION_FAILED", "\(answer.text)")
-        #expect(try keys.list().isEmpty)
+        #expect(try keys.list().items.isEmpty)
     }
 
     @Test("A web token that is revoked while its request is under way lets it no further")

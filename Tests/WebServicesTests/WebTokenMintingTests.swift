@@ -53,7 +53,7 @@ struct WebTokenMintingTests {
         #expect(noor["lastName"].string == "Haas")
         try caller(second).make("Shelf")
         #expect(try caller(first).send("private/zones/list", "{}").zones.count == 2)
-        #expect(try Users(catalog: server.catalog).list().count == 2)
+        #expect(try Users(catalog: server.catalog).list().items.count == 2)
         #expect(try CatalogCheck(path: server.catalog.path).problems().isEmpty)
     }
 
@@ -124,7 +124,7 @@ struct WebTokenMintingTests {
     func malformed(body: String) throws {
         let answer = try mint(body)
         #expect(answer.status == 400 && answer.code == "BAD_REQUEST", "\(answer.text)")
-        #expect(try Users(catalog: server.catalog).list().isEmpty)
+        #expect(try Users(catalog: server.catalog).list().items.isEmpty)
     }
 
     @Test("Nobody but a key of container scope in its own name gets a token")
@@ -147,7 +147,7 @@ struct WebTokenMintingTests {
         }
         #expect(try mint(body, by: server.stranger).status == 400)
         #expect(try key.send("web-token", nil, module: "accounts").status == 405)
-        #expect(try Users(catalog: server.catalog).list().count == 1)
+        #expect(try Users(catalog: server.catalog).list().items.count == 1)
         // The address is nowhere else.
         for path in ["accounts/web-token", "public/accounts/web-token", "web-token"] {
             #expect(try key.send(path, body).status == 404, "\(path)")
@@ -162,7 +162,7 @@ struct WebTokenMintingTests {
         server.clock.advance(60_000)
         #expect(try client.send("public/users/caller", nil).status == 421)
         try Containers(catalog: server.catalog).delete(WireServer.tea)
-        #expect(try Users(catalog: server.catalog).list().isEmpty)
+        #expect(try Users(catalog: server.catalog).list().items.isEmpty)
         #expect(try CatalogCheck(path: server.catalog.path).problems().isEmpty)
     }
 }

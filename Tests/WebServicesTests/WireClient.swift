@@ -149,7 +149,7 @@ extension WireServer {
     ) throws -> WireClient {
         let email = "\(name)@example.org"
         let users = Users(catalog: catalog)
-        if try users.list().allSatisfy({ $0.email != email }) {
+        if try users.list().items.allSatisfy({ $0.email != email }) {
             _ = try users.create(
                 email: email, givenName: name.capitalized, familyName: "Roe", now: clock.now)
         }

@@ -31,11 +31,14 @@ package protocol ServerData: AnyObject, Sendable {
     /// What is sealed now might open no more then.
     func requireKeysAsKept() throws
 
-    /// The container environments that have data.
-    func environments() throws -> [ContainerEnvironment]
+    /// The container environments that have data, by the containers' folded names; searched by these.
+    ///
+    /// - Throws: `UnusableCursor`.
+    func environments(_ request: ListRequest) throws -> ListPage<ContainerEnvironment>
 
-    /// The container environments whose data is not in its place, or another's is.
-    func missingEnvironments() throws -> [ContainerEnvironment]
+    /// Whether the data of a container environment is not in its place, or another's is; false for one that has
+    /// never had any.
+    func isMissing(_ target: ContainerEnvironment) throws -> Bool
 
     /// The store of a container environment, made when it is asked for the first time.
     ///
@@ -74,12 +77,15 @@ package protocol ServerData: AnyObject, Sendable {
     /// Looks its name up.
     func obstacle(to url: String) -> String?
 
-    /// What is noted of operators' actions.
+    /// What is noted of operators' actions, the newest entries on the first page.
     ///
     /// - Parameters:
+    ///   - end: `next` of the page before; nil for the first page.
     ///   - since: entries before it are left out.
-    ///   - limit: of entries; of more, the newest.
-    func auditReport(since: Milliseconds, limit: Int) throws -> AuditReport
+    /// - Throws: `AuditFailure`.
+    func auditPage(
+        before end: Int64?, since: Milliseconds, prefix: String, limit: Int
+    ) throws -> AuditPage
 
     /// Notes for ever that an account is erased, before anything of it goes.
     ///
@@ -121,6 +127,25 @@ package struct ContainerEnvironment: Hashable, Sendable {
     package init(_ container: ContainerID, _ environment: Environment) {
         self.container = container
         self.environment = environment
+    }
+}
+
+extension ServerData {
+    /// Goes through the container environments that have data.
+    func forEachEnvironment(_ body: (ContainerEnvironment) throws -> Void) throws {
+        try ListPage.forEach(environments, body)
+    }
+
+    /// The environments of a container that have data.
+    func environments(of container: ContainerID) throws -> [ContainerEnvironment] {
+        // No name comes before the prefix itself.
+        let request = ListRequest(limit: Environment.allCases.count, prefix: container.folded)
+        return try environments(request).items.filter { $0.container == container }
+    }
+
+    /// The environments of a container whose data is not in its place, or another's is.
+    func missingEnvironments(of container: ContainerID) throws -> [Environment] {
+        try Environment.allCases.filter { try isMissing(ContainerEnvironment(container, $0)) }
     }
 }
 

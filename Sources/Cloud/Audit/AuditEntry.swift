@@ -42,6 +42,8 @@ package enum AuditFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case system(call: String, reason: String)
     /// The file is not what an audit log looks like.
     case damaged(String)
+    /// No line of the log ends where a page is to begin.
+    case locationUnknown
     /// An earlier failure left open what is on the disk; the log has to be opened again.
     case uncertain
 
@@ -50,6 +52,7 @@ package enum AuditFailure: Error, Sendable, Equatable, CustomStringConvertible {
         case .tooLong: "the audit entry has a text over \(AuditEntry.textBytesMax) bytes"
         case .system(let call, let reason): "the audit log: \(call): \(reason)"
         case .damaged(let reason): "the audit log is damaged: \(reason)"
+        case .locationUnknown: "no line of the audit log ends there"
         case .uncertain: "the audit log failed before and must be opened again"
         }
     }

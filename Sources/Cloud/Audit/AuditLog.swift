@@ -14,7 +14,7 @@ import Synchronization
 ///
 /// Lines are chained by digests (`AuditLine`): one that is removed, moved or changed shows in
 /// `AuditReport.problems`. Lines cut off at the end show only to a reader who has kept the digest of
-/// the last line, which every report names.
+/// the last line, which a report names.
 package final class AuditLog: Sendable {
     private struct State {
         var byteCount: Int64
@@ -101,6 +101,27 @@ package final class AuditLog: Sendable {
         guard fsync(opened) == 0 else { throw failure("fsync") }
     }
 
+    /// Bytes that the file has.
+    static func read(
+        _ descriptor: Int32, from start: Int64, count wanted: Int
+    ) throws(AuditFailure) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: wanted)
+        var filled = 0
+        while filled < wanted {
+            let count = bytes.withUnsafeMutableBytes {
+                pread(
+                    descriptor, $0.baseAddress?.advanced(by: filled), wanted - filled,
+                    off_t(start) + off_t(filled))
+            }
+            if count > 0 {
+                filled += count
+            } else if count == 0 || errno != EINTR {
+                throw failure("pread")
+            }
+        }
+        return bytes
+    }
+
     static func failure(_ call: String) -> AuditFailure {
         .system(call: call, reason: String(cString: strerror(errno)))
     }
@@ -117,21 +138,7 @@ private struct AuditTail {
         guard size >= 0 else { throw AuditLog.failure("lseek") }
         // Two lines: one that is torn, and the whole one before it.
         let start = max(0, size - 2 * Int64(AuditLine.bytesMax))
-        var bytes = [UInt8](repeating: 0, count: Int(size - start))
-        var filled = 0
-        while filled < bytes.count {
-            let wanted = bytes.count - filled
-            let count = bytes.withUnsafeMutableBytes {
-                pread(
-                    descriptor, $0.baseAddress?.advanced(by: filled), wanted,
-                    off_t(start) + off_t(filled))
-            }
-            if count > 0 {
-                filled += count
-            } else if count == 0 || errno != EINTR {
-                throw AuditLog.failure("pread")
-            }
-        }
+        let bytes = try AuditLog.read(descriptor, from: start, count: Int(size - start))
         var whole = (bytes.lastIndex(of: 0x0A) ?? -1) + 1
         var line = Self.lastLine(of: bytes[..<whole])
         // Of a line over two pages the second may have come to the disk without the first.

@@ -7,10 +7,8 @@ import Cryptography
     import Darwin
 #endif
 
-/// What a log says, and where its chain is broken.
+/// What is wrong with a log, read from its beginning to its end.
 package struct AuditReport: Sendable, Equatable {
-    /// The newest that were asked for, the oldest of them first.
-    package private(set) var entries: [AuditEntry] = []
     /// Lines that are malformed or do not follow the line before, each named by its number.
     package private(set) var problems: [String] = []
     /// The digest of the last line: who keeps it elsewhere sees later whether lines were cut off.
@@ -21,13 +19,10 @@ package struct AuditReport: Sendable, Equatable {
     private static let problemsMax = 20
     private static let pieceBytes = 65_536
 
-    /// Reads a log from its beginning, also while another process adds to it.
+    /// Reads a log, also while another process adds to it.
     ///
-    /// - Parameters:
-    ///   - since: entries before it are left out.
-    ///   - limit: of entries; of more, the newest.
-    /// - Throws: `AuditFailure.system`. A log that is not there has no entries.
-    package init(of path: String, since: Milliseconds, limit: Int) throws(AuditFailure) {
+    /// - Throws: `AuditFailure.system`. A log that is not there has no lines.
+    package init(of path: String) throws(AuditFailure) {
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return }
@@ -44,7 +39,7 @@ package struct AuditReport: Sendable, Equatable {
             waiting += piece[..<count]
             var start = 0
             while let end = waiting[start...].firstIndex(of: 0x0A) {
-                take(Array(waiting[start..<end]), since: since, limit: limit)
+                take(Array(waiting[start..<end]))
                 start = end + 1
             }
             waiting.removeFirst(start)
@@ -55,10 +50,9 @@ package struct AuditReport: Sendable, Equatable {
             }
         }
         // What is behind the last line end is being written, or was when the machine stopped.
-        if entries.count > limit { entries.removeFirst(entries.count - limit) }
     }
 
-    private mutating func take(_ bytes: [UInt8], since: Milliseconds, limit: Int) {
+    private mutating func take(_ bytes: [UInt8]) {
         lineCount += 1
         guard let line = AuditLine(bytes) else {
             note("is not as it was written")
@@ -67,12 +61,6 @@ package struct AuditReport: Sendable, Equatable {
         }
         if line.previous != lastHash { note("does not follow on the line before it") }
         lastHash = line.hash
-        guard line.entry.time >= since else { return }
-        entries.append(line.entry)
-        // Twice as many at most, so that each is moved only once.
-        if entries.count > 2 * max(limit, 16) {
-            entries.removeFirst(entries.count - limit)
-        }
     }
 
     private mutating func note(_ what: String) {

@@ -75,14 +75,16 @@ package struct ServerKeyRecord: Sendable, Equatable {
     /// SubjectPublicKeyInfo in DER.
     package let publicKeyDER: [UInt8]
     package let scope: Scope
+    /// The user that the key is by itself.
+    package let userRecordName: UserRecordName
     package let createdAt: Milliseconds
     /// When a request was last believed that it signed, to the minute or so; nil for never.
     package let usedAt: Milliseconds?
 
     package init(
         keyID: String, name: String?, container: ContainerID, environment: Environment,
-        publicKeyDER: [UInt8], scope: Scope, createdAt: Milliseconds,
-        usedAt: Milliseconds? = nil
+        publicKeyDER: [UInt8], scope: Scope, userRecordName: UserRecordName,
+        createdAt: Milliseconds, usedAt: Milliseconds? = nil
     ) {
         self.keyID = keyID
         self.name = name
@@ -90,6 +92,7 @@ package struct ServerKeyRecord: Sendable, Equatable {
         self.environment = environment
         self.publicKeyDER = publicKeyDER
         self.scope = scope
+        self.userRecordName = userRecordName
         self.createdAt = createdAt
         self.usedAt = usedAt
     }
@@ -209,6 +212,42 @@ package struct WebTokenRecord: Sendable, Equatable {
         self.expiresAt = expiresAt
         self.usedAt = usedAt
         self.begunAt = begunAt ?? madeAt
+        self.source = source
+    }
+}
+
+/// A sign-in of an app: a web token and the tokens that replaced it.
+package struct WebSession: Sendable, Equatable {
+    package let session: [UInt8]
+    package let account: AccountID
+    /// The e-mail address that names the account in commands.
+    package let email: String?
+    package let container: ContainerID
+    package let environment: Environment
+    /// When the session's first token was made.
+    package let begunAt: Milliseconds
+    /// When the oldest and the newest of the tokens that are left were made.
+    package let madeAt: ClosedRange<Milliseconds>
+    /// When the last of them expires.
+    package let expiresAt: Milliseconds
+    /// When one of them last let somebody in, to the minute or so; nil for never.
+    package let usedAt: Milliseconds?
+    package let source: SignInSource
+
+    package init(
+        session: [UInt8], account: AccountID, email: String?, container: ContainerID,
+        environment: Environment, begunAt: Milliseconds, madeAt: ClosedRange<Milliseconds>,
+        expiresAt: Milliseconds, usedAt: Milliseconds?, source: SignInSource
+    ) {
+        self.session = session
+        self.account = account
+        self.email = email
+        self.container = container
+        self.environment = environment
+        self.begunAt = begunAt
+        self.madeAt = madeAt
+        self.expiresAt = expiresAt
+        self.usedAt = usedAt
         self.source = source
     }
 }

@@ -12,8 +12,13 @@ package protocol ContainerCatalog: Sendable {
     /// - Throws: `containerExists`, also when an existing name differs only in case.
     func add(_ container: ContainerRecord) throws
     func container(_ id: ContainerID) throws -> ContainerRecord?
-    /// All containers, in the order of their folded names.
-    func containers() throws -> [ContainerRecord]
+    /// The containers, in the order of their folded names; searched by these.
+    ///
+    /// - Parameter account: only those in which this account has a user record name; nil for all.
+    /// - Throws: `UnusableCursor`.
+    func containers(
+        _ request: ListRequest, usedBy account: AccountID?
+    ) throws -> ListPage<ContainerRecord>
     /// Sets the given keys; nil removes one.
     ///
     /// - Parameter icon: the picture that the setting `icon` names; it goes when that names no picture any
@@ -29,6 +34,11 @@ package protocol ContainerCatalog: Sendable {
 }
 
 extension ContainerCatalog {
+    /// All containers.
+    package func containers(_ request: ListRequest) throws -> ListPage<ContainerRecord> {
+        try containers(request, usedBy: nil)
+    }
+
     /// Sets keys that name no picture.
     package func set(_ settings: [String: String?], of id: ContainerID) throws {
         try set(settings, icon: nil, of: id)
@@ -39,18 +49,22 @@ extension ContainerCatalog {
 package protocol CredentialCatalog: Sendable {
     /// - Throws: `containerUnknown`, `nameTaken`.
     func add(_ token: APITokenRecord) throws
-    func apiToken(hash: [UInt8]) throws -> APITokenRecord?
-    /// All API tokens, in the order of their names.
-    func apiTokens() throws -> [APITokenRecord]
-    /// - Throws: `apiTokenUnknown`.
-    func deleteAPIToken(name: String) throws
+    func apiToken(_ key: APITokenKey) throws -> APITokenRecord?
+    /// The API tokens, in the order of their names; searched by these.
+    ///
+    /// - Throws: `UnusableCursor`.
+    func apiTokens(_ request: ListRequest) throws -> ListPage<APITokenRecord>
 
     /// - Throws: `containerUnknown`.
     func add(_ key: ServerKeyRecord) throws
-    /// All server keys, in the order in which they were made.
-    func serverKeys() throws -> [ServerKeyRecord]
-    /// - Throws: `serverKeyUnknown`.
-    func deleteServerKey(keyID: String) throws
+    func serverKey(_ keyID: String) throws -> ServerKeyRecord?
+    /// The server keys, in the order of their IDs; searched by these.
+    ///
+    /// - Throws: `UnusableCursor`.
+    func serverKeys(_ request: ListRequest) throws -> ListPage<ServerKeyRecord>
+
+    /// - Throws: `apiTokenUnknown`, `serverKeyUnknown`.
+    func delete(_ credential: NamedCredential) throws
 
     /// Keeps when tokens and keys were last used; those that are not there any more are passed over.
     func note(uses: [UsedCredential: Milliseconds]) throws
@@ -70,10 +84,29 @@ package protocol CredentialCatalog: Sendable {
         sessionsMax: Int, now: Milliseconds
     ) throws
     func webToken(hash: [UInt8]) throws -> WebTokenRecord?
-    /// The web tokens that some keys lead to, expired ones included, in the order in which they were made.
-    func webTokens(_ keys: WebTokenKeys) throws -> [WebTokenRecord]
+    /// The sessions that some keys lead to, in the order of their bytes; searched by these in lower-case
+    /// hexadecimal digits.
+    ///
+    /// - Parameter now: only tokens that expire later count.
+    /// - Throws: `UnusableCursor`.
+    func webSessions(
+        _ keys: WebTokenKeys, livingAt now: Milliseconds, _ request: ListRequest
+    ) throws -> ListPage<WebSession>
     /// Drops the web tokens that some keys lead to; does nothing when there are none.
     func deleteWebTokens(_ keys: WebTokenKeys) throws
+}
+
+/// What an API token is looked for by.
+package enum APITokenKey: Sendable {
+    case hash([UInt8])
+    /// The first bytes of its hash, enough of them to tell it from others.
+    case hashPrefix([UInt8])
+}
+
+/// A token or key by the name that operators know it by.
+package enum NamedCredential: Sendable {
+    case apiToken(name: String)
+    case serverKey(keyID: String)
 }
 
 /// What web tokens are looked for by.
@@ -81,22 +114,25 @@ package enum WebTokenKeys: Sendable {
     case session([UInt8])
     case account(AccountID)
     case environment(ContainerID, Environment)
+    /// Those of one account in one environment.
+    case member(AccountID, ContainerID, Environment)
 }
 
 extension CredentialCatalog {
-    /// When the last token of a session expires; nil for a session that has ended.
-    package func sessionEnd(_ session: [UInt8]) throws -> Milliseconds? {
-        try webTokens(.session(session)).map(\.expiresAt).max()
+    package func apiToken(hash: [UInt8]) throws -> APITokenRecord? { try apiToken(.hash(hash)) }
+
+    package func deleteAPIToken(name: String) throws { try delete(.apiToken(name: name)) }
+
+    package func deleteServerKey(keyID: String) throws { try delete(.serverKey(keyID: keyID)) }
+
+    /// A session, tokens that have expired included; nil for one that has ended.
+    package func webSession(_ session: [UInt8]) throws -> WebSession? {
+        try webSessions(.session(session), livingAt: .min, ListRequest(limit: 1)).items.first
     }
 
-    /// The web tokens of one environment.
-    package func webTokens(
-        in container: ContainerID, _ environment: Environment
-    ) throws -> [WebTokenRecord] { try webTokens(.environment(container, environment)) }
-
-    /// The web tokens of an account.
-    package func webTokens(of account: AccountID) throws -> [WebTokenRecord] {
-        try webTokens(.account(account))
+    /// When the last token of a session expires; nil for a session that has ended.
+    package func sessionEnd(_ session: [UInt8]) throws -> Milliseconds? {
+        try webSession(session)?.expiresAt
     }
 
     /// Drops all tokens of a session.
@@ -114,11 +150,15 @@ package protocol AccountCatalog: Sendable {
     ///
     /// - Throws: `addressTaken` when one of its verified addresses is verified for another account.
     func add(_ account: AccountRecord) throws
-    func account(_ id: AccountID) throws -> AccountRecord?
-    /// The account for which this address is verified.
-    func account(verified address: Address) throws -> AccountRecord?
-    /// All accounts, in the order in which they were made.
-    func accounts() throws -> [AccountRecord]
+    /// The accounts that some keys lead to.
+    func accounts(_ keys: Set<AccountKey>) throws -> [AccountKey: AccountRecord]
+    /// The accounts, in the order in which they were made.
+    ///
+    /// Searched by their addresses as these are compared, verified or not; then in the order of the first
+    /// address that was found.
+    ///
+    /// - Throws: `UnusableCursor`.
+    func accounts(_ request: ListRequest) throws -> ListPage<AccountRecord>
     /// Notes that an address is verified for an account; a person's first e-mail address becomes the primary
     /// one.
     ///
@@ -131,8 +171,10 @@ package protocol AccountCatalog: Sendable {
     func delete(
         _ account: AccountID, publicRecords: PublicRecordsFate
     ) throws -> [AccountDeletion]
-    /// Deleted accounts whose data a store may still hold.
-    func accountDeletions() throws -> [AccountDeletion]
+    /// Deleted accounts whose data a store may still hold, by account and container; searched by the account.
+    ///
+    /// - Throws: `UnusableCursor`.
+    func accountDeletions(_ request: ListRequest) throws -> ListPage<AccountDeletion>
     /// Notes that neither store of the container holds data of the account any more.
     func forget(_ deletion: AccountDeletion) throws
 
@@ -141,14 +183,45 @@ package protocol AccountCatalog: Sendable {
     /// - Throws: `containerUnknown`, `accountUnknown`.
     func note(_ name: UserRecordName, of account: AccountID, in container: ContainerID) throws
 
-    /// The containers in which an account has a user record name, in the order of their folded names.
-    func containers(usedBy account: AccountID) throws -> [ContainerID]
+    /// Who is behind user record names of a container; nobody is behind a name that was never given out.
+    func bearers(
+        of names: Set<UserRecordName>, in container: ContainerID
+    ) throws -> [UserRecordName: NameBearer]
+}
 
-    /// The account behind a user record name; nil for a name that was never given out.
-    func account(named name: UserRecordName, in container: ContainerID) throws -> AccountID?
+/// What an account is looked for by.
+package enum AccountKey: Hashable, Sendable {
+    case id(AccountID)
+    /// An address that is verified for it.
+    case verified(Address)
+}
+
+/// Who is behind a user record name.
+package enum NameBearer: Sendable, Equatable {
+    case account(AccountID)
+    case serverKey(keyID: String)
 }
 
 extension AccountCatalog {
+    package func account(_ id: AccountID) throws -> AccountRecord? { try account(.id(id)) }
+
+    /// The account for which this address is verified.
+    package func account(verified address: Address) throws -> AccountRecord? {
+        try account(.verified(address))
+    }
+
+    private func account(_ key: AccountKey) throws -> AccountRecord? { try accounts([key])[key] }
+
+    /// The account behind a user record name; nil for a name that was never given out, and a server key's.
+    package func account(
+        named name: UserRecordName, in container: ContainerID
+    ) throws -> AccountID? {
+        guard case .account(let account) = try bearers(of: [name], in: container)[name] else {
+            return nil
+        }
+        return account
+    }
+
     /// Deletes an account; its public records stay.
     package func delete(_ account: AccountID) throws -> [AccountDeletion] {
         try delete(account, publicRecords: .keep)

@@ -46,10 +46,15 @@ package protocol SubscriptionReading {
     /// The subscriptions of an owner, in the order of their IDs' UTF-8 bytes.
     func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription]
 
-    /// The subscriptions in all databases, of one user or of everybody, by user, database and ID; for operators.
+    /// The subscriptions in all databases, by user, database and ID; for operators.
+    ///
+    /// Searched by their IDs, and then by ID, user and database.
     ///
     /// - Parameter user: whose; nil for everybody's.
-    func allSubscriptions(of user: UserRecordName?) throws -> [WatchingSubscription]
+    /// - Throws: `UnusableCursor`.
+    func allSubscriptions(
+        of user: UserRecordName?, _ request: ListRequest
+    ) throws -> ListPage<WatchingSubscription>
 
     /// A number that moves with every change of a subscription or a destination.
     func subscriptionRevision() throws -> Int64

@@ -59,16 +59,22 @@ extension SQLiteSnapshot {
         return try Self.watching(rows)
     }
 
-    func allSubscriptions(of user: UserRecordName?) throws -> [WatchingSubscription] {
-        let rows = try connection.prepare(
-            """
-            SELECT \(Self.columns), user_record_name, scope, since FROM subscriptions
-            \(user == nil ? "" : "WHERE user_record_name = ?1")
-            ORDER BY user_record_name, scope, name
-            """)
-        defer { rows.reset() }
-        if let user { rows.bind(user.text, at: 1) }
-        return try Self.watching(rows)
+    func allSubscriptions(
+        of user: UserRecordName?, _ request: ListRequest
+    ) throws -> ListPage<WatchingSubscription> {
+        let owner: [(column: String, kind: ListQuery.KeyKind)] = [
+            ("user_record_name", .text), ("scope", .integer),
+        ]
+        let isSearched = !request.prefix.isEmpty
+        let query = ListQuery(
+            name: isSearched ? "subscriptions-found" : "subscriptions",
+            columns: "\(Self.columns), user_record_name, scope, since", width: 11,
+            tables: "subscriptions", condition: user == nil ? "1" : "user_record_name = ?",
+            values: user.map { [.text($0.text)] } ?? [],
+            key: isSearched ? [("name", .text)] + owner : owner + [("name", .text)],
+            bounds: isSearched ? ListQuery.Bounds(textPrefix: request.prefix) : nil)
+        return try CatalogConnection(connection: connection).page(
+            query, request, row: Self.watchingSubscription)
     }
 
     func watchingPublic(
@@ -123,16 +129,17 @@ extension SQLiteSnapshot {
 
     private static func watching(_ rows: Statement) throws -> [WatchingSubscription] {
         var found: [WatchingSubscription] = []
-        while try rows.step() {
-            guard let user = UserRecordName(rows.string(8)),
-                let scope = DatabaseScope(stored: rows.int64(9))
-            else { throw InvalidRow(table: "subscriptions") }
-            found.append(
-                WatchingSubscription(
-                    owner: SubscriptionOwner(user: user, scope: scope),
-                    subscription: try subscription(rows), since: rows.int64(10)))
-        }
+        while try rows.step() { found.append(try watchingSubscription(rows)) }
         return found
+    }
+
+    private static func watchingSubscription(_ row: Statement) throws -> WatchingSubscription {
+        guard let user = UserRecordName(row.string(8)),
+            let scope = DatabaseScope(stored: row.int64(9))
+        else { throw InvalidRow(table: "subscriptions") }
+        return WatchingSubscription(
+            owner: SubscriptionOwner(user: user, scope: scope),
+            subscription: try subscription(row), since: row.int64(10))
     }
 
     private static func subscription(_ row: Statement) throws -> Subscription {

@@ -23,7 +23,7 @@ struct FlippedBitsTests {
         // So that there is an index.
         _ = try notes.found(after: nil)
         let folder = try #require(notes.running).folder
-        let id = try #require(try folder.containers.list().first).id
+        let id = try #require(try folder.containers.list().items.first).id
         _ = try folder.users.create(email: "eve@a.example", now: 1)
         let api = try folder.apiTokens.create(container: id, environment: .development, now: 1)
         let web = try folder.webTokens.create(

@@ -98,7 +98,7 @@ struct AssetWithdrawalTests {
         #expect(try ida.upload([1], to: uploadByKey)?.status == 403)
         for url in [link, ofWorld] { #expect(try ida.download(url).status == 200) }
         let id = try WireServer.id(WireServer.tea)
-        for token in try server.catalog.apiTokens()
+        for token in try server.catalog.apiTokens(ListRequest()).items
         where token.container == id && token.environment == .development {
             try server.catalog.deleteAPIToken(name: token.name)
         }

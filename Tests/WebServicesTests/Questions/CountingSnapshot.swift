@@ -338,9 +338,11 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.subscriptions(of: owner)
     }
 
-    func allSubscriptions(of user: UserRecordName?) throws -> [WatchingSubscription] {
+    func allSubscriptions(
+        of user: UserRecordName?, _ request: ListRequest
+    ) throws -> ListPage<WatchingSubscription> {
         note("allSubscriptions")
-        return try snapshot.allSubscriptions(of: user)
+        return try snapshot.allSubscriptions(of: user, request)
     }
 
     func subscriptionRevision() throws -> Int64 {

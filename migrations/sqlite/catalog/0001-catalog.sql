@@ -96,9 +96,11 @@ CREATE TABLE server_keys (
     scope TEXT NOT NULL,
     created_at INTEGER NOT NULL,
     -- As of api_tokens.
-    used_at INTEGER
+    used_at INTEGER,
+    -- The user that the key is by itself. The name is derived and cannot be computed back.
+    user_record_name TEXT NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX server_keys_by_container ON server_keys (container);
+CREATE INDEX server_keys_by_user_name ON server_keys (container, user_record_name);
 
 -- Keys by which the server pushes to the apps of containers.
 CREATE TABLE push_keys (
@@ -127,6 +129,7 @@ CREATE TABLE accounts (
     -- Whether others who know an address of this person's may find them.
     is_discoverable INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
+CREATE INDEX accounts_by_creation ON accounts (created_at, id);
 
 -- An address that is not verified yet may be claimed by many accounts, a verified one is one's own.
 CREATE TABLE addresses (
@@ -143,6 +146,7 @@ CREATE TABLE addresses (
     PRIMARY KEY (account, kind, folded)
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX addresses_verified ON addresses (kind, folded) WHERE verified_at IS NOT NULL;
+CREATE INDEX addresses_by_spelling ON addresses (folded, kind, account);
 
 -- Accounts that an app made for its own users: they are of one container and have no primary address.
 CREATE TABLE external_users (
@@ -258,8 +262,8 @@ CREATE TABLE web_tokens (
 ) WITHOUT ROWID;
 CREATE INDEX web_tokens_by_expiry ON web_tokens (expires_at);
 CREATE INDEX web_tokens_by_session ON web_tokens (session);
-CREATE INDEX web_tokens_by_account ON web_tokens (account);
-CREATE INDEX web_tokens_by_container ON web_tokens (container);
+CREATE INDEX web_tokens_by_account ON web_tokens (account, session);
+CREATE INDEX web_tokens_by_environment ON web_tokens (container, environment, session);
 
 -- Browsers that are signed in to the server's own pages.
 CREATE TABLE browser_sessions (

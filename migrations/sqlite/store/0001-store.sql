@@ -603,6 +603,7 @@ CREATE TABLE subscriptions (
 CREATE INDEX subscriptions_public ON subscriptions (record_type, match_field, match_value)
     WHERE scope = 0;
 CREATE INDEX subscriptions_by_scope ON subscriptions (scope, user_record_name);
+CREATE INDEX subscriptions_by_name ON subscriptions (name, user_record_name, scope);
 
 -- Where notices go: devices and browsers of users, webhooks of the container.
 CREATE TABLE destinations (

@@ -115,21 +115,7 @@ package final class Authenticator: Sendable {
     package func identities(
         among wanted: [UserRecordName], in container: ContainerID
     ) throws -> Set<UserRecordName> {
-        var found: Set<UserRecordName> = []
-        var others: Set<UserRecordName> = []
-        for name in wanted {
-            if try catalog.account(named: name, in: container) != nil {
-                found.insert(name)
-            } else {
-                others.insert(name)
-            }
-        }
-        guard !others.isEmpty else { return found }
-        for key in try catalog.serverKeys() where key.container == container {
-            let name = names.name(ofKey: key.keyID, in: container)
-            if others.contains(name) { found.insert(name) }
-        }
-        return found
+        Set(try catalog.bearers(of: Set(wanted), in: container).keys)
     }
 
     /// How many pairs of tokens are remembered as checked, for metrics.

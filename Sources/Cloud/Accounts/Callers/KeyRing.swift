@@ -3,10 +3,10 @@ import Cryptography
 import Storage
 import Synchronization
 
-/// The server keys, decoded and at hand.
+/// The server keys that requests were signed with lately, decoded and at hand.
 ///
-/// All are held at once, so that looking for one that does not exist takes as long as for one that
-/// does.
+/// It also remembers IDs that no key has, so that asking for one again takes as long as for a key. This is a
+/// cache: every process has its own, and a new version of the catalog empties it.
 final class KeyRing: Sendable {
     struct Entry: Sendable {
         let record: ServerKeyRecord
@@ -14,10 +14,15 @@ final class KeyRing: Sendable {
     }
 
     private struct State {
-        /// The catalog's version from before the keys were read; nil before the first time.
-        var version: Int?
-        var entries: [String: Entry] = [:]
+        var version = 0
+        /// By key ID; nil for one that no key has.
+        var entries: [String: Entry?] = [:]
     }
+
+    /// When there are more, all are dropped.
+    private static let entriesMax = 4_096
+    /// No key has a longer ID.
+    private static let keyIDBytesMax = 128
 
     private let catalog: any CatalogStorage
     private let state = Mutex(State())
@@ -28,35 +33,31 @@ final class KeyRing: Sendable {
     func entry(
         _ keyID: String, container: ContainerID, environment: Environment
     ) throws -> Entry? {
-        let entry = try current()[keyID]
-        guard let entry, entry.record.container == container,
-            entry.record.environment == environment
+        guard keyID.utf8.count <= Self.keyIDBytesMax, let entry = try entry(keyID),
+            entry.record.container == container, entry.record.environment == environment
         else { return nil }
         return entry
     }
 
-    private func current() throws -> [String: Entry] {
+    private func entry(_ keyID: String) throws -> Entry? {
         let version = catalog.version
-        let (known, isCurrent) = state.withLock {
-            ($0.entries, $0.version == version)
-        }
-        if isCurrent { return known }
-        var entries: [String: Entry] = [:]
-        for record in try catalog.serverKeys() {
-            if let entry = known[record.keyID], entry.record.publicKeyDER == record.publicKeyDER {
-                entries[record.keyID] = Entry(record: record, key: entry.key)
-            } else {
-                entries[record.keyID] = Entry(
-                    record: record, key: try P256PublicKey(der: record.publicKeyDER))
+        let known = state.withLock { state in
+            if state.version != version {
+                state.version = version
+                state.entries = [:]
             }
+            return state.entries[keyID]
         }
-        let read = entries
+        if let known { return known }
+        let entry = try catalog.serverKey(keyID).map {
+            Entry(record: $0, key: try P256PublicKey(der: $0.publicKeyDER))
+        }
         state.withLock { state in
-            // Another thread may have read a later state meanwhile.
-            guard (state.version ?? -1) < version else { return }
-            state.entries = read
-            state.version = version
+            // Another thread may have seen a later version meanwhile.
+            guard state.version == version else { return }
+            if state.entries.count >= Self.entriesMax { state.entries = [:] }
+            state.entries.updateValue(entry, forKey: keyID)
         }
-        return read
+        return entry
     }
 }

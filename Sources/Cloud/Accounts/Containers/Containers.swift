@@ -18,7 +18,10 @@ package struct Containers: Sendable {
         return container
     }
 
-    package func list() throws -> [ContainerRecord] { try catalog.containers() }
+    /// - Throws: `UnusableCursor`.
+    package func list(
+        _ request: ListRequest = ListRequest()
+    ) throws -> ListPage<ContainerRecord> { try catalog.containers(request) }
 
     /// - Throws: `containerNameIllegal`, `containerUnknown`.
     package func find(_ name: String) throws -> ContainerRecord {

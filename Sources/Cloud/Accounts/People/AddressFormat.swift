@@ -24,6 +24,16 @@ package enum AddressFormat {
         return Address(kind: .email, text: text, folded: text.lowercased())
     }
 
+    /// How addresses that begin with a text begin where they are compared.
+    ///
+    /// A text that begins with `+` and has nothing but what phone numbers have is the beginning of one.
+    package static func foldedPrefix(_ text: String) -> String {
+        let isPhone =
+            text.hasPrefix("+")
+            && text.dropFirst().allSatisfy { "0123456789 -.()/".contains($0) }
+        return isPhone ? text.filter { !" -.()/".contains($0) } : text.lowercased()
+    }
+
     /// A phone number; compared by its digits and the `+` in front (ITU-T E.164: 15 digits at most).
     ///
     /// - Throws: `phoneIllegal`.

@@ -45,7 +45,17 @@ package struct Users: Sendable {
         return account
     }
 
-    package func list() throws -> [AccountRecord] { try catalog.accounts() }
+    /// The accounts, searched by their addresses in whatever spelling.
+    ///
+    /// - Throws: `UnusableCursor`.
+    package func list(
+        _ request: ListRequest = ListRequest()
+    ) throws -> ListPage<AccountRecord> {
+        try catalog.accounts(
+            ListRequest(
+                after: request.after, limit: request.limit,
+                prefix: AddressFormat.foldedPrefix(request.prefix)))
+    }
 
     /// The account with this verified e-mail address, or with this ID: a person who came from an app has no
     /// address.
@@ -73,6 +83,18 @@ package struct Users: Sendable {
         try UserRecordNames(catalog: catalog, random: random).name(of: account.id, in: container)
     }
 
+    /// The addresses that name the accounts behind user record names of a container; server keys and accounts
+    /// without an address have none.
+    package func emails(
+        of names: Set<UserRecordName>, in container: ContainerID
+    ) throws -> [UserRecordName: String] {
+        let keys = try catalog.bearers(of: names, in: container).compactMapValues { bearer in
+            if case .account(let account) = bearer { AccountKey.id(account) } else { nil }
+        }
+        let accounts = try catalog.accounts(Set(keys.values))
+        return keys.compactMapValues { accounts[$0]?.email }
+    }
+
     /// Notes that a further e-mail address or phone number is the user's own.
     ///
     /// - Throws: `emailIllegal`, `addressIllegal`, `userUnknown`, `addressTaken`.
@@ -96,9 +118,10 @@ package struct Users: Sendable {
         try catalog.delete(find(email: email).id, publicRecords: publicRecords)
     }
 
-    package func unfinishedDeletions() throws -> [AccountDeletion] {
-        try catalog.accountDeletions()
-    }
+    /// - Throws: `UnusableCursor`.
+    package func unfinishedDeletions(
+        _ request: ListRequest = ListRequest()
+    ) throws -> ListPage<AccountDeletion> { try catalog.accountDeletions(request) }
 
     /// Notes that both environments' stores hold nothing of a deleted account any more.
     package func finish(_ deletion: AccountDeletion) throws { try catalog.forget(deletion) }

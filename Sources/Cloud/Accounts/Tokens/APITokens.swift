@@ -57,7 +57,10 @@ package struct APITokens: Sendable {
         return Created(token: token, record: record)
     }
 
-    package func list() throws -> [APITokenRecord] { try catalog.apiTokens() }
+    /// - Throws: `UnusableCursor`.
+    package func list(
+        _ request: ListRequest = ListRequest()
+    ) throws -> ListPage<APITokenRecord> { try catalog.apiTokens(request) }
 
     /// Ends a token: it is refused from the next request on.
     ///

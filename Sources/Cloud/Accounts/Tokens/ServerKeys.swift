@@ -23,15 +23,20 @@ package struct ServerKeys: Sendable {
         container: ContainerID, environment: Environment, publicKeyPEM: String,
         name: String? = nil, scope: ServerKeyRecord.Scope = .public, now: Milliseconds
     ) throws -> ServerKeyRecord {
+        let keyID = Hexadecimal.encode(random.bytes(ServerKeys.keyIDBytes))
+        let names = try UserRecordNames(catalog: catalog, random: random)
         let record = ServerKeyRecord(
-            keyID: Hexadecimal.encode(random.bytes(ServerKeys.keyIDBytes)),
-            name: try PlainName.checked(name), container: container, environment: environment,
-            publicKeyDER: try ServerKeys.key(publicKeyPEM).der, scope: scope, createdAt: now)
+            keyID: keyID, name: try PlainName.checked(name), container: container,
+            environment: environment, publicKeyDER: try ServerKeys.key(publicKeyPEM).der,
+            scope: scope, userRecordName: names.name(ofKey: keyID, in: container), createdAt: now)
         try catalog.add(record)
         return record
     }
 
-    package func list() throws -> [ServerKeyRecord] { try catalog.serverKeys() }
+    /// - Throws: `UnusableCursor`.
+    package func list(
+        _ request: ListRequest = ListRequest()
+    ) throws -> ListPage<ServerKeyRecord> { try catalog.serverKeys(request) }
 
     /// Ends a key: it is refused from the next request on.
     ///

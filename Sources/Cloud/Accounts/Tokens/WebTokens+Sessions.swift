@@ -13,42 +13,34 @@ extension WebTokens {
         /// When the oldest token was made that still lives.
         package let madeAt: Milliseconds
         /// When the newest ends, unless it is renewed before.
-        package internal(set) var expiresAt: Milliseconds
+        package let expiresAt: Milliseconds
         /// When one of them was last used, to the minute or so; nil for never.
-        package internal(set) var usedAt: Milliseconds?
+        package let usedAt: Milliseconds?
         let session: [UInt8]
     }
 
-    /// The sessions that can still be used, in the order in which they began.
+    /// The sessions that can still be used, in the order of their token IDs; searched by these.
     ///
     /// - Parameter email: whose; nil for everybody's.
-    /// - Throws: `emailIllegal`, `userUnknown`.
+    /// - Throws: `emailIllegal`, `userUnknown`, `UnusableCursor`.
     package func sessions(
-        container: ContainerID, environment: Environment, email: String? = nil, now: Milliseconds
-    ) throws -> [Session] {
-        let user = try email.map { try account(of: $0).id }
-        let emails = Dictionary(
-            uniqueKeysWithValues: try catalog.accounts().map { ($0.id, $0.email ?? "") })
-        var sessions: [Session] = []
-        var indices: [[UInt8]: Int] = [:]
-        for token in try catalog.webTokens(in: container, environment)
-        where token.expiresAt > now && (user == nil || user == token.account) {
-            if let index = indices[token.session] {
-                sessions[index].expiresAt = max(sessions[index].expiresAt, token.expiresAt)
-                sessions[index].usedAt = [sessions[index].usedAt, token.usedAt].compactMap { $0 }
-                    .max()
-                continue
+        container: ContainerID, environment: Environment, email: String? = nil, now: Milliseconds,
+        _ request: ListRequest = ListRequest()
+    ) throws -> ListPage<Session> {
+        let keys: WebTokenKeys =
+            if let email {
+                .member(try account(of: email).id, container, environment)
+            } else {
+                .environment(container, environment)
             }
-            indices[token.session] = sessions.count
-            sessions.append(
-                Session(
-                    tokenID: Hexadecimal.encode(token.session), account: token.account,
-                    email: emails[token.account] ?? "",
-                    userRecordName: names.name(of: token.account, in: container),
-                    madeAt: token.madeAt, expiresAt: token.expiresAt,
-                    usedAt: token.usedAt, session: token.session))
+        return try catalog.webSessions(keys, livingAt: now, request).map { found in
+            Session(
+                tokenID: Hexadecimal.encode(found.session), account: found.account,
+                email: found.email ?? "",
+                userRecordName: names.name(of: found.account, in: container),
+                madeAt: found.madeAt.lowerBound, expiresAt: found.expiresAt, usedAt: found.usedAt,
+                session: found.session)
         }
-        return sessions
     }
 
     /// Ends sessions: no request that comes after this is let in by any of their tokens.
@@ -60,11 +52,17 @@ extension WebTokens {
         tokenID: String?, container: ContainerID, environment: Environment, email: String,
         now: Milliseconds
     ) throws -> [Session] {
-        let found = try sessions(
-            container: container, environment: environment, email: email, now: now
-        ).filter { tokenID == nil || $0.tokenID == tokenID }
-        guard tokenID == nil || !found.isEmpty else { throw AccountsRefusal.sessionUnknown }
-        for session in found { try catalog.deleteWebTokens(session: session.session) }
-        return found
+        var ended: [Session] = []
+        // An account has so many sessions at most (`add` of a web token), or names one of them.
+        try ListPage.forEach(prefix: tokenID ?? "") { request in
+            try sessions(
+                container: container, environment: environment, email: email, now: now, request)
+        } _: { session in
+            guard tokenID == nil || session.tokenID == tokenID else { return }
+            try catalog.deleteWebTokens(session: session.session)
+            ended.append(session)
+        }
+        guard tokenID == nil || !ended.isEmpty else { throw AccountsRefusal.sessionUnknown }
+        return ended
     }
 }

@@ -56,8 +56,8 @@ package struct PersonalExport {
         try archive.append(try accountJSON())
         try archive.end()
         var report = ExportPerson.Report()
-        for target in try data.environments() {
-            guard let name = try name(in: target.container) else { continue }
+        try data.forEachEnvironment { target in
+            guard let name = try name(in: target.container) else { return }
             report += try ExportPerson(
                 name, from: data.store(of: target.container, in: target.environment),
                 assets: data.assetStore(of: target).storage, while: goesOn
@@ -121,24 +121,27 @@ package struct PersonalExport {
 
     /// The apps that act for the person, without brackets around them.
     private func appendApps(to writer: inout JSONWriter) throws {
-        for (index, token) in try data.accountUseCases.catalog.webTokens(of: account.id)
-            .enumerated()
-        {
-            if index > 0 { writer.raw(",") }
+        let catalog = data.accountUseCases.catalog
+        var isFirst = true
+        try ListPage.forEach {
+            try catalog.webSessions(.account(account.id), livingAt: .min, $0)
+        } _: { session in
+            if !isFirst { writer.raw(",") }
+            isFirst = false
             writer.raw("{\"container\":")
-            writer.string(token.container.name)
+            writer.string(session.container.name)
             writer.raw(",\"environment\":")
-            writer.string(token.environment.rawValue)
+            writer.string(session.environment.rawValue)
             for (key, value) in [
-                (",\"origin\":", token.source.origin), (",\"device\":", token.source.device),
+                (",\"origin\":", session.source.origin), (",\"device\":", session.source.device),
             ] as [(StaticString, String)] where !value.isEmpty {
                 writer.raw(key)
                 writer.string(value)
             }
             writer.raw(",\"begun\":")
-            writer.integer(token.begunAt)
+            writer.integer(session.begunAt)
             writer.raw(",\"made\":")
-            writer.integer(token.madeAt)
+            writer.integer(session.madeAt.upperBound)
             writer.raw("}")
         }
     }

@@ -1,14 +1,20 @@
 import Storage
 
-/// Lists the accounts.
+/// Lists the accounts, searched by their addresses.
+///
+/// Refusals: `UnusableCursor`.
 package struct ListAccounts: AdministrativeAction {
     package var name: String { "user list" }
 
-    package init() {}
+    private let request: ListRequest
+
+    package init(_ request: ListRequest = ListRequest()) { self.request = request }
 
     package var changes: Bool { false }
 
-    package func run(in data: any ServerData, by actor: Operator) throws -> [AccountRecord] {
-        try data.users.list()
+    package func run(
+        in data: any ServerData, by actor: Operator
+    ) throws -> ListPage<AccountRecord> {
+        try data.users.list(request)
     }
 }

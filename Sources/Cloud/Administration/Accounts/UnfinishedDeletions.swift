@@ -35,7 +35,7 @@ package struct UnfinishedDeletions {
     @discardableResult
     package func removeRecords() throws -> ErasePerson.Report {
         var report = ErasePerson.Report()
-        for deletion in try data.users.unfinishedDeletions() {
+        try ListPage.forEach(data.users.unfinishedDeletions) { deletion in
             for target in try targets(of: deletion) { report += try remove(deletion, target) }
         }
         return report
@@ -47,15 +47,26 @@ package struct UnfinishedDeletions {
     @discardableResult
     package func finish() throws -> Outcome {
         var outcome = Outcome()
+        var after: ListCursor?
+        repeat {
+            let page = try data.users.unfinishedDeletions(ListRequest(after: after))
+            try finish(page.items, &outcome)
+            after = page.next
+        } while after != nil
+        try data.overwriteDeletedInCatalog(while: goesOn)
+        if outcome.left.isEmpty { outcome.goneAt = data.clock.now() }
+        return outcome
+    }
+
+    private func finish(_ deletions: [AccountDeletion], _ outcome: inout Outcome) throws {
         var done: [AccountDeletion] = []
         var touched: Set<ContainerEnvironment> = []
-        let missing = try data.missingEnvironments()
-        for deletion in try data.users.unfinishedDeletions() {
+        for deletion in deletions {
             let targets = try targets(of: deletion)
             for target in targets { outcome.report += try remove(deletion, target) }
-            let gone = missing.filter { $0.container == deletion.container }
+            let gone = try data.missingEnvironments(of: deletion.container)
             outcome.left += gone.map {
-                "\($0.container.name) \($0.environment.rawValue) is missing: it is done once it is back"
+                "\(deletion.container.name) \($0.rawValue) is missing: it is done once it is back"
             }
             // Else it is done again, and nothing is overwritten twice.
             guard gone.isEmpty else { continue }
@@ -64,16 +75,10 @@ package struct UnfinishedDeletions {
         }
         for target in touched { try data.overwriteDeleted(in: target, while: goesOn) }
         for deletion in done { try data.users.finish(deletion) }
-        try data.overwriteDeletedInCatalog(while: goesOn)
-        if outcome.left.isEmpty { outcome.goneAt = data.clock.now() }
-        return outcome
     }
 
     private func targets(of deletion: AccountDeletion) throws -> [ContainerEnvironment] {
-        let missing = Set(try data.missingEnvironments())
-        return try data.environments().filter {
-            $0.container == deletion.container && !missing.contains($0)
-        }
+        try data.environments(of: deletion.container).filter { try !data.isMissing($0) }
     }
 
     private func remove(

@@ -1,7 +1,9 @@
 import CloudModel
 import Storage
 
-/// Lists the containers with their settings, and what is missing of them.
+/// Lists the containers with their settings, and what is missing of them; searched by their IDs.
+///
+/// Refusals: `UnusableCursor`.
 package struct ListContainers: AdministrativeAction {
     /// A container as it stands.
     package struct Listed: Sendable {
@@ -12,16 +14,19 @@ package struct ListContainers: AdministrativeAction {
 
     package var name: String { "container list" }
 
-    package init() {}
+    private let request: ListRequest
+
+    package init(_ request: ListRequest = ListRequest()) { self.request = request }
 
     package var changes: Bool { false }
 
-    package func run(in data: any ServerData, by actor: Operator) throws -> [Listed] {
-        let missing = try data.missingEnvironments()
-        return try data.containers.list().map { container in
+    package func run(
+        in data: any ServerData, by actor: Operator
+    ) throws -> ListPage<Listed> {
+        try data.containers.list(request).map { container in
             Listed(
                 container: container,
-                missing: missing.filter { $0.container == container.id }.map(\.environment))
+                missing: try data.missingEnvironments(of: container.id))
         }
     }
 }

@@ -1,14 +1,20 @@
 import Storage
 
-/// Lists the API tokens, which tells nothing of their text.
+/// Lists the API tokens, searched by their names, which tells nothing of their text.
+///
+/// Refusals: `UnusableCursor`.
 package struct ListAPITokens: AdministrativeAction {
     package var name: String { "api-token list" }
 
-    package init() {}
+    private let request: ListRequest
+
+    package init(_ request: ListRequest = ListRequest()) { self.request = request }
 
     package var changes: Bool { false }
 
-    package func run(in data: any ServerData, by actor: Operator) throws -> [APITokenRecord] {
-        try data.apiTokens.list()
+    package func run(
+        in data: any ServerData, by actor: Operator
+    ) throws -> ListPage<APITokenRecord> {
+        try data.apiTokens.list(request)
     }
 }

@@ -1,14 +1,20 @@
 import Storage
 
-/// Lists the keys whose holders may sign requests.
+/// Lists the keys whose holders may sign requests, searched by their IDs.
+///
+/// Refusals: `UnusableCursor`.
 package struct ListServerKeys: AdministrativeAction {
     package var name: String { "server-key list" }
 
-    package init() {}
+    private let request: ListRequest
+
+    package init(_ request: ListRequest = ListRequest()) { self.request = request }
 
     package var changes: Bool { false }
 
-    package func run(in data: any ServerData, by actor: Operator) throws -> [ServerKeyRecord] {
-        try data.serverKeys.list()
+    package func run(
+        in data: any ServerData, by actor: Operator
+    ) throws -> ListPage<ServerKeyRecord> {
+        try data.serverKeys.list(request)
     }
 }

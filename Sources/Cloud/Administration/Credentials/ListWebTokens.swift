@@ -1,7 +1,9 @@
 import Accounts
 import CloudModel
+import Storage
 
-/// Lists who is signed in to one environment of a container, without the tokens themselves.
+/// Lists who is signed in to one environment of a container, without the tokens themselves; searched by the
+/// tokens' IDs.
 ///
 /// Refusals: those of `WebTokens.sessions`, and `CatalogRefusal.containerUnknown`.
 package struct ListWebTokens: AdministrativeAction {
@@ -9,10 +11,14 @@ package struct ListWebTokens: AdministrativeAction {
 
     private let target: NamedEnvironment
     private let email: String?
+    private let request: ListRequest
 
     /// - Parameter email: whose; nil for everybody's.
-    package init(in target: NamedEnvironment, email: String? = nil) {
+    package init(
+        in target: NamedEnvironment, email: String? = nil, _ request: ListRequest = ListRequest()
+    ) {
         self.target = target
+        self.request = request
         self.email = email
     }
 
@@ -22,10 +28,12 @@ package struct ListWebTokens: AdministrativeAction {
         try ActionSubject(target, in: data, email: email)
     }
 
-    package func run(in data: any ServerData, by actor: Operator) throws -> [WebTokens.Session] {
+    package func run(
+        in data: any ServerData, by actor: Operator
+    ) throws -> ListPage<WebTokens.Session> {
         let target = try target.found(in: data)
         return try data.webTokens.sessions(
             container: target.container, environment: target.environment, email: email,
-            now: data.clock.now())
+            now: data.clock.now(), request)
     }
 }

@@ -28,7 +28,7 @@ package struct CheckData: AdministrativeAction {
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
         var removed = RemoveDamagedRecords.Report()
         if removesDamaged {
-            for target in try data.environments() {
+            try data.forEachEnvironment { target in
                 let store = try data.store(of: target.container, in: target.environment)
                 let report = try RemoveDamagedRecords(
                     in: store, of: target.environment, limits: data.limits

@@ -57,7 +57,7 @@ package struct ResealSecrets: AdministrativeAction {
             if changes.count == Self.batchCount { try write() }
         }
         try write()
-        for location in try data.environments() {
+        try data.forEachEnvironment { location in
             let counted = try location.webhooks(in: data).reseal()
             outcome.resealed += counted.resealed
             outcome.current += counted.current

@@ -2,9 +2,10 @@ import Accounts
 import CloudModel
 import Storage
 
-/// Lists who waits to hear of what in an environment of a container, without what their queries compare with.
+/// Lists who waits to hear of what in an environment of a container, without what their queries compare with;
+/// searched by the subscriptions' IDs.
 ///
-/// Refusals: `AccountsRefusal.emailIllegal`, `userUnknown`.
+/// Refusals: `AccountsRefusal.emailIllegal`, `userUnknown`; `UnusableCursor`.
 package struct ListAllSubscriptions: AdministrativeAction {
     /// One subscription, and whose it is.
     package struct Entry: Sendable {
@@ -19,10 +20,14 @@ package struct ListAllSubscriptions: AdministrativeAction {
 
     private let target: NamedEnvironment
     private let email: String?
+    private let request: ListRequest
 
     /// - Parameter email: whose; nil for everybody's.
-    package init(in target: NamedEnvironment, email: String? = nil) {
+    package init(
+        in target: NamedEnvironment, email: String? = nil, _ request: ListRequest = ListRequest()
+    ) {
         self.target = target
+        self.request = request
         self.email = email
     }
 
@@ -32,17 +37,18 @@ package struct ListAllSubscriptions: AdministrativeAction {
         try ActionSubject(target, in: data, email: email)
     }
 
-    package func run(in data: any ServerData, by actor: Operator) throws -> [Entry] {
+    package func run(
+        in data: any ServerData, by actor: Operator
+    ) throws -> ListPage<Entry> {
         let container = try target.found(in: data).container
-        let accounts = try email.map { [try data.users.find(email: $0)] } ?? data.users.list()
-        var emails: [UserRecordName: String?] = [:]
-        for account in accounts {
-            emails[try data.users.derivedName(of: account, in: container)] = account.email
+        let user = try email.map {
+            try data.users.derivedName(of: data.users.find(email: $0), in: container)
         }
-        let user = email == nil ? nil : emails.keys.first
-        return try target.store(in: data).read { try $0.allSubscriptions(of: user) }.map {
+        let page = try target.store(in: data).read { try $0.allSubscriptions(of: user, request) }
+        let emails = try data.users.emails(of: Set(page.items.map(\.owner.user)), in: container)
+        return page.map {
             Entry(
-                user: $0.owner.user, email: emails[$0.owner.user] ?? nil, scope: $0.owner.scope,
+                user: $0.owner.user, email: emails[$0.owner.user], scope: $0.owner.scope,
                 subscription: $0.subscription)
         }
     }

@@ -62,10 +62,10 @@ extension Pages {
     }
 
     private func endApp(_ name: String, of account: AccountID) throws {
-        for token in try accountUseCases.catalog.webTokens(of: account)
-        where token.sessionName == name {
-            try accountUseCases.catalog.deleteWebTokens(session: token.session)
-        }
+        guard let session = WebSession.bytes(named: name),
+            try accountUseCases.catalog.webSession(session)?.account == account
+        else { return }
+        try accountUseCases.catalog.deleteWebTokens(session: session)
     }
 
     private func changePassword(

@@ -1,5 +1,6 @@
 import Accounts
 import CloudModel
+import Cryptography
 import Storage
 
 // What `/account` shows, part by part; what came of a form stands in its part.
@@ -103,22 +104,23 @@ extension Pages {
     }
 
     private func appsPart(_ visit: Visit, _ account: AccountID) throws -> Markup {
-        var newest: [String: WebTokenRecord] = [:]
-        for token in try accountUseCases.catalog.webTokens(of: account)
-        where token.expiresAt > visit.request.now { newest[token.sessionName] = token }
-        let items = try newest.sorted { ($0.value.begunAt, $0.key) < ($1.value.begunAt, $1.key) }
-            .map { name, token -> Markup in
-                let app = try accountUseCases.label(of: token.container)
+        // Of very many the first; the others show once some of these are disconnected.
+        let sessions = try accountUseCases.catalog.webSessions(
+            .account(account), livingAt: visit.request.now, ListRequest())
+        let items = try sessions.items.sorted { ($0.begunAt, $0.name) < ($1.begunAt, $1.name) }
+            .map { session -> Markup in
+                let app = try accountUseCases.label(of: session.container)
+                let used = session.usedAt ?? session.madeAt.upperBound
                 let times = [
-                    "\(Phrase.signedInOn.text) \(PageDate.moment(token.begunAt))",
-                    "\(Phrase.lastUsed.text) \(PageDate.moment(token.usedAt ?? token.madeAt))",
+                    "\(Phrase.signedInOn.text) \(PageDate.moment(session.begunAt))",
+                    "\(Phrase.lastUsed.text) \(PageDate.moment(used))",
                 ]
-                let source = [token.source.origin, token.source.device].filter { !$0.isEmpty }
+                let source = [session.source.origin, session.source.device].filter { !$0.isEmpty }
                 let details = (source + times).joined(separator: ", ")
                 return """
-                    <li>\(Self.named(app, token.environment))<p class="quiet">\(details)</p>\
+                    <li>\(Self.named(app, session.environment))<p class="quiet">\(details)</p>\
                     \(visit.form("""
-                    <input type="hidden" name="name" value="\(name)">
+                    <input type="hidden" name="name" value="\(session.name)">
                     <button class="second" name="do" value="end-app" \
                     aria-label="\(Phrase.disconnect): \(app.name), \(details)">\
                     \(Phrase.disconnect)</button>
@@ -151,7 +153,9 @@ extension Pages {
     }
 }
 
-extension WebTokenRecord {
-    /// Names its session on its owner's page; lets nobody in.
-    var sessionName: String { session.map { String($0, radix: 16) }.joined(separator: "-") }
+extension WebSession {
+    /// Names it on its owner's page; lets nobody in.
+    var name: String { Hexadecimal.encode(session) }
+
+    static func bytes(named name: String) -> [UInt8]? { Hexadecimal.decode(name) }
 }

@@ -25,8 +25,11 @@ package protocol StorageEngine: AnyObject, Sendable {
 
     // MARK: Which stores there are
 
-    /// Every known store, in the order of their containers' folded names.
-    func stores() throws -> [StoreKey]
+    /// The known stores, in the order of their containers' folded names and of their environments; searched by
+    /// the containers.
+    ///
+    /// - Throws: `UnusableCursor`.
+    func stores(_ request: ListRequest) throws -> ListPage<KnownStore>
 
     /// Whether something holds a store in its place; nothing of it is read.
     func isThere(_ key: StoreKey) throws -> Bool
@@ -59,13 +62,8 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// - Returns: when its next queued work is due; nil when there is none, and when nobody knows.
     func close(_ key: StoreKey, isUnused: Bool) -> Milliseconds?
 
-    /// When each known store must be opened for work of its own; 0 for a store whose moment was never set.
-    ///
-    /// Looks also which of them a process had open when it ended.
-    func dueMoments() throws -> [DueMoment]
-
     /// Stores when stores are due; skips stores that the engine does not know.
-    func setDue(_ moments: [DueMoment]) throws
+    func setDue(_ stores: [KnownStore]) throws
 
     // MARK: Beginning anew, and ending
 
@@ -190,9 +188,19 @@ package enum StoreCondition: Sendable {
     case failed
 }
 
-/// When a store must be opened for work of its own.
-package struct DueMoment: Sendable {
+extension StorageEngine {
+    /// The known stores of one container.
+    package func stores(of container: ContainerID) throws -> [StoreKey] {
+        // No name comes before the prefix itself.
+        let request = ListRequest(limit: Environment.allCases.count, prefix: container.folded)
+        return try stores(request).items.map(\.key).filter { $0.container == container }
+    }
+}
+
+/// A store that has been made, whether its data are in place or not.
+package struct KnownStore: Sendable, Equatable {
     package let key: StoreKey
+    /// When it must be opened for work of its own; 0 when that was never set.
     package let due: Milliseconds
     /// Whether a process ended with the store open, so that nobody knows what is due in it.
     package let isLeftOpen: Bool

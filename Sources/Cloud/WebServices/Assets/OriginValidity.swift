@@ -90,13 +90,11 @@ final class OriginValidity: Sendable {
         let hasCredential =
             switch origin.credential {
             case .apiToken(let mark):
-                try catalog.apiTokens().contains {
-                    $0.container == container && $0.hash.starts(with: mark)
-                }
+                try catalog.apiToken(.hashPrefix(mark))?.container == container
             case .serverKey(let mark):
-                try catalog.serverKeys().contains {
-                    $0.container == container && $0.keyID.utf8.starts(with: mark)
-                }
+                try catalog.serverKeys(
+                    ListRequest(limit: 1, prefix: String(decoding: mark, as: UTF8.self))
+                ).items.first?.container == container
             }
         guard hasCredential, let user = origin.user else { return hasCredential }
         return try catalog.account(named: user, in: container) != nil

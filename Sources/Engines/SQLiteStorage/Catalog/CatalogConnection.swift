@@ -20,7 +20,10 @@ struct CatalogConnection {
 
     /// Runs a statement that gives no rows; how many rows it touched.
     @discardableResult
-    func run(_ sql: String, _ values: CatalogValue...) throws -> Int {
+    func run(_ sql: String, _ values: CatalogValue...) throws -> Int { try run(sql, values) }
+
+    @discardableResult
+    func run(_ sql: String, _ values: [CatalogValue]) throws -> Int {
         let statement = try bound(sql, values)
         try statement.run()
         return connection.changeCount
@@ -48,12 +51,19 @@ struct CatalogConnection {
     private func all<Row>(
         _ sql: String, _ values: [CatalogValue], _ row: (Statement) throws -> Row
     ) throws -> [Row] {
+        var rows: [Row] = []
+        try visit(sql, values) { rows.append(try row($0)) }
+        return rows
+    }
+
+    /// Hands each row of a query on.
+    func visit(
+        _ sql: String, _ values: [CatalogValue], _ row: (Statement) throws -> Void
+    ) throws {
         let statement = try bound(sql, values)
         // An open row would keep its snapshot, and the log could not be written back.
         defer { statement.reset() }
-        var rows: [Row] = []
-        while try statement.step() { rows.append(try row(statement)) }
-        return rows
+        while try statement.step() { try row(statement) }
     }
 
     private func bound(_ sql: String, _ values: [CatalogValue]) throws -> Statement {

@@ -20,32 +20,58 @@ extension SQLiteCatalog {
         }
     }
 
-    package func account(_ id: AccountID) throws -> AccountRecord? {
+    package func accounts(_ keys: Set<AccountKey>) throws -> [AccountKey: AccountRecord] {
         try read { catalog in
-            try catalog.first(
-                "\(SQLiteCatalog.accountQuery) WHERE id = ?", .text(id.text)
-            ) { try SQLiteCatalog.account($0, in: catalog) }
+            var found: [AccountKey: AccountRecord] = [:]
+            for key in keys {
+                found[key] = try SQLiteCatalog.accounts(key, in: catalog).first
+            }
+            return found
         }
     }
 
-    package func account(verified address: Address) throws -> AccountRecord? {
-        try read { catalog in
-            try catalog.first(
+    private static func accounts(
+        _ key: AccountKey, in catalog: CatalogConnection
+    ) throws -> [AccountRecord] {
+        let start = "SELECT \(accountColumns) FROM accounts x WHERE x.id ="
+        switch key {
+        case .id(let id):
+            return try catalog.all("\(start) ?", .text(id.text)) {
+                try SQLiteCatalog.account($0, in: catalog)
+            }
+        case .verified(let address):
+            return try catalog.all(
                 """
-                \(SQLiteCatalog.accountQuery) WHERE id =
-                (SELECT account FROM addresses
+                \(start) (SELECT account FROM addresses
                 WHERE kind = ? AND folded = ? AND verified_at IS NOT NULL)
                 """, .text(address.kind.rawValue), .text(address.folded)
             ) { try SQLiteCatalog.account($0, in: catalog) }
         }
     }
 
-    package func accounts() throws -> [AccountRecord] {
-        try read { catalog in
-            try catalog.all("\(SQLiteCatalog.accountQuery) ORDER BY created_at, id") {
-                try SQLiteCatalog.account($0, in: catalog)
-            }
+    package func accounts(_ request: ListRequest) throws -> ListPage<AccountRecord> {
+        let query = SQLiteCatalog.accountList(request.prefix)
+        return try read { catalog in
+            try catalog.page(query, request) { try SQLiteCatalog.account($0, in: catalog) }
         }
+    }
+
+    private static func accountList(_ prefix: String) -> ListQuery {
+        guard !prefix.isEmpty else {
+            return ListQuery(
+                name: "accounts", columns: accountColumns, width: 5, tables: "accounts x",
+                key: [("x.created_at", .integer), ("x.id", .text)])
+        }
+        let bounds = ListQuery.Bounds(textPrefix: prefix)
+        return ListQuery(
+            name: "accounts-found", columns: accountColumns, width: 5,
+            tables: "addresses a JOIN accounts x ON x.id = a.account",
+            // Of several addresses that are looked for, the first counts.
+            condition: """
+                NOT EXISTS (SELECT 1 FROM addresses o WHERE o.account = a.account AND o.folded >= ?
+                AND o.folded < ? AND (o.folded, o.kind) < (a.folded, a.kind))
+                """, values: [bounds.from, bounds.to],
+            key: [("a.folded", .text), ("a.kind", .text), ("a.account", .text)], bounds: bounds)
     }
 
     package func verify(
@@ -92,7 +118,11 @@ extension SQLiteCatalog {
                 try catalog.run("DELETE FROM \(table) WHERE account = ?", id)
             }
             try catalog.run("DELETE FROM accounts WHERE id = ?", id)
-            return try SQLiteCatalog.accountDeletions(in: catalog).filter { $0.account == account }
+            return try catalog.all(
+                """
+                SELECT \(SQLiteCatalog.deletionColumns) FROM \(SQLiteCatalog.deletionTables)
+                WHERE d.account = ?
+                """, id, row: SQLiteCatalog.accountDeletion)
         }
     }
 
@@ -103,9 +133,21 @@ extension SQLiteCatalog {
         "identities", "account_endings",
     ]
 
-    package func accountDeletions() throws -> [AccountDeletion] {
-        try read { try SQLiteCatalog.accountDeletions(in: $0) }
+    package func accountDeletions(
+        _ request: ListRequest
+    ) throws -> ListPage<AccountDeletion> {
+        let query = ListQuery(
+            name: "deletions", columns: SQLiteCatalog.deletionColumns, width: 4,
+            tables: SQLiteCatalog.deletionTables,
+            key: [("d.account", .text), ("d.container", .text)],
+            bounds: ListQuery.Bounds(textPrefix: request.prefix))
+        return try read { try $0.page(query, request, row: SQLiteCatalog.accountDeletion) }
     }
+
+    private static let deletionColumns =
+        "d.account, c.name, d.user_record_name, d.public_records"
+    private static let deletionTables =
+        "account_deletions d JOIN containers c ON c.folded = d.container"
 
     package func forget(_ deletion: AccountDeletion) throws {
         try write(endsWhatWasTrue: false) {
@@ -115,31 +157,30 @@ extension SQLiteCatalog {
         }
     }
 
-    package func account(
-        named name: UserRecordName, in container: ContainerID
-    ) throws -> AccountID? {
-        try read {
-            try $0.first(
-                "SELECT account FROM user_names WHERE container = ? AND user_record_name = ?",
-                .text(container.folded), .text(name.text)
-            ) { AccountID($0.string(0)) }
+    package func bearers(
+        of names: Set<UserRecordName>, in container: ContainerID
+    ) throws -> [UserRecordName: NameBearer] {
+        try read { catalog in
+            var found: [UserRecordName: NameBearer] = [:]
+            for name in names {
+                found[name] = try SQLiteCatalog.bearer(of: name, in: container, catalog)
+            }
+            return found
         }
     }
 
-    package func containers(usedBy account: AccountID) throws -> [ContainerID] {
-        try read { catalog in
-            try catalog.all(
-                """
-                SELECT DISTINCT c.name FROM user_names n JOIN containers c ON c.folded = n.container
-                WHERE n.account = ? ORDER BY c.folded
-                """, .text(account.text)
-            ) { row in
-                guard let container = ContainerID(row.string(0)) else {
-                    throw SQLiteError.unreadable("containers")
-                }
-                return container
-            }
-        }
+    private static func bearer(
+        of name: UserRecordName, in container: ContainerID, _ catalog: CatalogConnection
+    ) throws -> NameBearer? {
+        let account = try catalog.first(
+            "SELECT account FROM user_names WHERE container = ? AND user_record_name = ?",
+            .text(container.folded), .text(name.text)
+        ) { NameBearer.account(AccountID($0.string(0))) }
+        if let account { return account }
+        return try catalog.first(
+            "SELECT key_id FROM server_keys WHERE container = ? AND user_record_name = ?",
+            .text(container.folded), .text(name.text)
+        ) { .serverKey(keyID: $0.string(0)) }
     }
 
     package func note(
@@ -169,8 +210,8 @@ extension SQLiteCatalog {
         }
     }
 
-    private static let accountQuery =
-        "SELECT id, given_name, family_name, password, created_at FROM accounts"
+    private static let accountColumns =
+        "x.id, x.given_name, x.family_name, x.password, x.created_at"
 
     private static func account(
         _ row: Statement, in catalog: CatalogConnection
@@ -207,22 +248,13 @@ extension SQLiteCatalog {
         guard added == 1 else { throw CatalogRefusal.addressTaken }
     }
 
-    private static func accountDeletions(in catalog: CatalogConnection) throws -> [AccountDeletion]
-    {
-        try catalog.all(
-            """
-            SELECT d.account, c.name, d.user_record_name, d.public_records
-            FROM account_deletions d JOIN containers c ON c.folded = d.container
-            ORDER BY d.account, d.container
-            """
-        ) { row in
-            guard let container = ContainerID(row.string(1)),
-                let name = UserRecordName(row.string(2)),
-                let fate = PublicRecordsFate(rawValue: row.string(3))
-            else { throw SQLiteError.unreadable("account_deletions") }
-            return AccountDeletion(
-                account: AccountID(row.string(0)), container: container, userRecordName: name,
-                publicRecords: fate)
-        }
+    private static func accountDeletion(_ row: Statement) throws -> AccountDeletion {
+        guard let container = ContainerID(row.string(1)),
+            let name = UserRecordName(row.string(2)),
+            let fate = PublicRecordsFate(rawValue: row.string(3))
+        else { throw SQLiteError.unreadable("account_deletions") }
+        return AccountDeletion(
+            account: AccountID(row.string(0)), container: container, userRecordName: name,
+            publicRecords: fate)
     }
 }

@@ -26,11 +26,20 @@ extension SQLiteCatalog {
         }
     }
 
-    package func containers() throws -> [ContainerRecord] {
-        try read { catalog in
-            try catalog.all("SELECT name, created_at FROM containers ORDER BY folded") {
-                try SQLiteCatalog.container($0, in: catalog)
-            }
+    package func containers(
+        _ request: ListRequest, usedBy account: AccountID?
+    ) throws -> ListPage<ContainerRecord> {
+        var query = ListQuery(
+            name: "containers", columns: "name, created_at", width: 2, tables: "containers",
+            key: [("folded", .text)],
+            bounds: ListQuery.Bounds(textPrefix: request.prefix.lowercased()))
+        if let account {
+            query.condition =
+                "folded IN (SELECT container FROM user_names WHERE account = ?)"
+            query.values = [.text(account.text)]
+        }
+        return try read { catalog in
+            try catalog.page(query, request) { try SQLiteCatalog.container($0, in: catalog) }
         }
     }
 

@@ -22,29 +22,52 @@ extension SQLiteCatalog {
         }
     }
 
-    private static let apiTokenQuery = """
-        SELECT t.hash, t.name, c.name, t.environment, t.callback, t.created_at,
-        t.used_at
-        FROM api_tokens t JOIN containers c ON c.folded = t.container
-        """
+    /// Of SHA-256.
+    private static let hashBytes = 32
+    private static let apiTokenColumns =
+        "t.hash, t.name, c.name, t.environment, t.callback, t.created_at, t.used_at"
+    private static let apiTokenTables =
+        "api_tokens t JOIN containers c ON c.folded = t.container"
 
-    package func apiToken(hash: [UInt8]) throws -> APITokenRecord? {
-        try read { catalog in
-            try catalog.first("\(SQLiteCatalog.apiTokenQuery) WHERE t.hash = ?", .bytes(hash)) {
-                try SQLiteCatalog.apiToken($0, in: catalog)
+    package func apiToken(_ key: APITokenKey) throws -> APITokenRecord? {
+        let (first, last) =
+            switch key {
+            case .hash(let hash): (hash, hash)
+            case .hashPrefix(let prefix):
+                (prefix, prefix + [UInt8](repeating: .max, count: SQLiteCatalog.hashBytes))
+            }
+        return try read { catalog in
+            try catalog.first(
+                """
+                SELECT \(SQLiteCatalog.apiTokenColumns) FROM \(SQLiteCatalog.apiTokenTables)
+                WHERE t.hash BETWEEN ? AND ? LIMIT 1
+                """, .bytes(first), .bytes(last)
+            ) { try SQLiteCatalog.apiToken($0, in: catalog) }
+        }
+    }
+
+    package func apiTokens(_ request: ListRequest) throws -> ListPage<APITokenRecord> {
+        let query = ListQuery(
+            name: "api-tokens", columns: SQLiteCatalog.apiTokenColumns, width: 7,
+            tables: SQLiteCatalog.apiTokenTables, key: [("t.name", .text)],
+            bounds: ListQuery.Bounds(textPrefix: request.prefix))
+        return try read { catalog in
+            try catalog.page(query, request) { try SQLiteCatalog.apiToken($0, in: catalog) }
+        }
+    }
+
+    package func delete(_ credential: NamedCredential) throws {
+        switch credential {
+        case .apiToken(let name): try deleteAPIToken(named: name)
+        case .serverKey(let keyID):
+            try write { catalog in
+                guard try catalog.run("DELETE FROM server_keys WHERE key_id = ?", .text(keyID)) == 1
+                else { throw CatalogRefusal.serverKeyUnknown }
             }
         }
     }
 
-    package func apiTokens() throws -> [APITokenRecord] {
-        try read { catalog in
-            try catalog.all("\(SQLiteCatalog.apiTokenQuery) ORDER BY t.name") {
-                try SQLiteCatalog.apiToken($0, in: catalog)
-            }
-        }
-    }
-
-    package func deleteAPIToken(name: String) throws {
+    private func deleteAPIToken(named name: String) throws {
         try write { catalog in
             try catalog.run(
                 """
@@ -81,34 +104,51 @@ extension SQLiteCatalog {
             try catalog.run(
                 """
                 INSERT INTO server_keys
-                (key_id, name, container, environment, public_key, scope, created_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                (key_id, name, container, environment, public_key, scope, created_at,
+                user_record_name)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """, .text(key.keyID), .optional(key.name), .text(key.container.folded),
                 .text(key.environment.rawValue), .bytes(key.publicKeyDER),
-                .text(key.scope.rawValue), .integer(key.createdAt))
+                .text(key.scope.rawValue), .integer(key.createdAt),
+                .text(key.userRecordName.text))
         }
     }
 
-    package func serverKeys() throws -> [ServerKeyRecord] {
+    private static let serverKeyColumns = """
+        k.key_id, k.name, c.name, k.environment, k.public_key, k.scope, k.created_at, k.used_at,
+        k.user_record_name
+        """
+    private static let serverKeyTables =
+        "server_keys k JOIN containers c ON c.folded = k.container"
+
+    package func serverKey(_ keyID: String) throws -> ServerKeyRecord? {
         try read { catalog in
-            try catalog.all(
+            try catalog.first(
                 """
-                SELECT k.key_id, k.name, c.name, k.environment, k.public_key, k.scope, k.created_at,
-                k.used_at
-                FROM server_keys k JOIN containers c ON c.folded = k.container
-                ORDER BY k.created_at, k.key_id
-                """
-            ) { row in
-                guard let container = ContainerID(row.string(2)),
-                    let environment = Environment(rawValue: row.string(3)),
-                    let scope = ServerKeyRecord.Scope(rawValue: row.string(5))
-                else { throw SQLiteError.unreadable("server_keys") }
-                return ServerKeyRecord(
-                    keyID: row.string(0), name: row.optionalString(1), container: container,
-                    environment: environment, publicKeyDER: row.array(4), scope: scope,
-                    createdAt: row.int64(6), usedAt: row.optionalInt64(7))
-            }
+                SELECT \(SQLiteCatalog.serverKeyColumns) FROM \(SQLiteCatalog.serverKeyTables)
+                WHERE k.key_id = ?
+                """, .text(keyID), row: SQLiteCatalog.serverKey)
         }
+    }
+
+    package func serverKeys(_ request: ListRequest) throws -> ListPage<ServerKeyRecord> {
+        let query = ListQuery(
+            name: "server-keys", columns: SQLiteCatalog.serverKeyColumns, width: 9,
+            tables: SQLiteCatalog.serverKeyTables, key: [("k.key_id", .text)],
+            bounds: ListQuery.Bounds(textPrefix: request.prefix))
+        return try read { try $0.page(query, request, row: SQLiteCatalog.serverKey) }
+    }
+
+    private static func serverKey(_ row: Statement) throws -> ServerKeyRecord {
+        guard let container = ContainerID(row.string(2)),
+            let environment = Environment(rawValue: row.string(3)),
+            let scope = ServerKeyRecord.Scope(rawValue: row.string(5)),
+            let userRecordName = UserRecordName(row.string(8))
+        else { throw SQLiteError.unreadable("server_keys") }
+        return ServerKeyRecord(
+            keyID: row.string(0), name: row.optionalString(1), container: container,
+            environment: environment, publicKeyDER: row.array(4), scope: scope,
+            userRecordName: userRecordName, createdAt: row.int64(6), usedAt: row.optionalInt64(7))
     }
 
     package func note(uses: [UsedCredential: Milliseconds]) throws {
@@ -129,13 +169,6 @@ extension SQLiteCatalog {
                         .bytes(session))
                 }
             }
-        }
-    }
-
-    package func deleteServerKey(keyID: String) throws {
-        try write { catalog in
-            guard try catalog.run("DELETE FROM server_keys WHERE key_id = ?", .text(keyID)) == 1
-            else { throw CatalogRefusal.serverKeyUnknown }
         }
     }
 }

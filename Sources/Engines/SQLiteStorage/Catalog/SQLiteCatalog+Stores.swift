@@ -4,21 +4,23 @@ import Storage
 
 extension SQLiteCatalog {
     /// A store that has a file.
-    struct KnownStore: Sendable {
+    struct NamedStore: Sendable {
         let key: StoreKey
         /// What its file calls itself.
         let name: [UInt8]
     }
 
-    /// Every store that has been made, whether its file is there or not.
-    func stores() throws -> [KnownStore] {
-        try read { catalog in
-            try catalog.all(
-                """
-                SELECT c.name, s.environment, s.name FROM stores s
-                JOIN containers c ON c.folded = s.container ORDER BY s.container, s.environment
-                """
-            ) { KnownStore(key: try SQLiteCatalog.storeKey($0), name: $0.array(2)) }
+    /// The stores that have been made, whether their files are there or not.
+    package func stores(_ request: ListRequest) throws -> ListPage<KnownStore> {
+        let query = ListQuery(
+            name: "stores", columns: "c.name, s.environment, s.due_at", width: 3,
+            tables: "stores s JOIN containers c ON c.folded = s.container",
+            key: [("s.container", .text), ("s.environment", .text)],
+            bounds: ListQuery.Bounds(textPrefix: request.prefix.lowercased()))
+        return try read { catalog in
+            try catalog.page(query, request) {
+                KnownStore(key: try SQLiteCatalog.storeKey($0), due: $0.int64(2))
+            }
         }
     }
 
@@ -30,12 +32,12 @@ extension SQLiteCatalog {
         return StoreKey(container, environment)
     }
 
-    func store(_ key: StoreKey) throws -> KnownStore? {
+    func store(_ key: StoreKey) throws -> NamedStore? {
         try read { catalog in
             try catalog.first(
                 "SELECT name FROM stores WHERE container = ? AND environment = ?",
                 .text(key.container.folded), .text(key.environment.rawValue)
-            ) { KnownStore(key: key, name: $0.array(0)) }
+            ) { NamedStore(key: key, name: $0.array(0)) }
         }
     }
 
@@ -50,26 +52,14 @@ extension SQLiteCatalog {
         }
     }
 
-    /// When each store is due; 0 for one that nobody has said anything of.
-    func dueMoments() throws -> [DueMoment] {
-        try read { catalog in
-            try catalog.all(
-                """
-                SELECT c.name, s.environment, s.due_at FROM stores s
-                JOIN containers c ON c.folded = s.container
-                """
-            ) { DueMoment(key: try SQLiteCatalog.storeKey($0), due: $0.int64(2)) }
-        }
-    }
-
     /// Notes when stores are due; passes over those that it does not know.
-    func setDue(_ moments: [DueMoment]) throws {
+    func setDue(_ stores: [KnownStore]) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            for moment in moments {
+            for store in stores {
                 try catalog.run(
                     "UPDATE stores SET due_at = ? WHERE container = ? AND environment = ?",
-                    .integer(moment.due), .text(moment.key.container.folded),
-                    .text(moment.key.environment.rawValue))
+                    .integer(store.due), .text(store.key.container.folded),
+                    .text(store.key.environment.rawValue))
             }
         }
     }

@@ -71,40 +71,64 @@ extension SQLiteCatalog {
         }
     }
 
-    package func webTokens(_ keys: WebTokenKeys) throws -> [WebTokenRecord] {
+    package func webSessions(
+        _ keys: WebTokenKeys, livingAt now: Milliseconds, _ request: ListRequest
+    ) throws -> ListPage<WebSession> {
         let chosen = SQLiteCatalog.chosen(keys)
-        return try read { catalog in
-            try catalog.all(
-                """
-                \(SQLiteCatalog.webTokenSelection) WHERE \(chosen.condition)
-                ORDER BY t.made_at, t.hash
-                """, chosen.first, chosen.second, row: SQLiteCatalog.webToken)
-        }
+        let query = ListQuery(
+            name: "sessions",
+            columns: """
+                t.session, t.account, c.name, t.environment, min(t.begun_at), min(t.made_at),
+                max(t.made_at), max(t.expires_at), max(t.used_at), max(t.origin), max(t.device),
+                (SELECT address FROM addresses a WHERE a.account = t.account AND a.is_primary = 1)
+                """,
+            width: 12, tables: "web_tokens t JOIN containers c ON c.folded = t.container",
+            condition: "\(chosen.condition) AND t.expires_at > ?",
+            values: chosen.values + [.integer(now)], key: [("t.session", .bytes)],
+            bounds: ListQuery.Bounds(hexadecimalPrefix: request.prefix.lowercased()),
+            grouping: "GROUP BY t.session")
+        return try read { try $0.page(query, request, row: SQLiteCatalog.webSession) }
     }
 
     package func deleteWebTokens(_ keys: WebTokenKeys) throws {
         let chosen = SQLiteCatalog.chosen(keys)
         try write {
-            try $0.run(
-                "DELETE FROM web_tokens AS t WHERE \(chosen.condition)", chosen.first,
-                chosen.second)
+            try $0.run("DELETE FROM web_tokens AS t WHERE \(chosen.condition)", chosen.values)
         }
     }
 
     /// The condition for the table `t` of web tokens.
+    ///
+    /// A column with a `+` is not looked for by an index: an account has few tokens, an environment many.
     private static func chosen(
         _ keys: WebTokenKeys
-    ) -> (condition: String, first: CatalogValue, second: CatalogValue) {
+    ) -> (condition: String, values: [CatalogValue]) {
         switch keys {
-        case .session(let session): ("t.session = ?1 AND ?2 IS NULL", .bytes(session), .nothing)
-        case .account(let account):
-            ("t.account = ?1 AND ?2 IS NULL", .text(account.text), .nothing)
+        case .session(let session): ("t.session = ?", [.bytes(session)])
+        case .account(let account): ("t.account = ?", [.text(account.text)])
         case .environment(let container, let environment):
             (
-                "t.container = ?1 AND t.environment = ?2", .text(container.folded),
-                .text(environment.rawValue)
+                "t.container = ? AND t.environment = ?",
+                [.text(container.folded), .text(environment.rawValue)]
+            )
+        case .member(let account, let container, let environment):
+            (
+                "t.account = ? AND +t.container = ? AND +t.environment = ?",
+                [.text(account.text), .text(container.folded), .text(environment.rawValue)]
             )
         }
+    }
+
+    private static func webSession(_ row: Statement) throws -> WebSession {
+        guard let container = ContainerID(row.string(2)),
+            let environment = Environment(rawValue: row.string(3)), row.int64(5) <= row.int64(6)
+        else { throw SQLiteError.unreadable("web_tokens") }
+        return WebSession(
+            session: row.array(0), account: AccountID(row.string(1)),
+            email: row.optionalString(11), container: container, environment: environment,
+            begunAt: row.int64(4), madeAt: row.int64(5)...row.int64(6), expiresAt: row.int64(7),
+            usedAt: row.optionalInt64(8),
+            source: SignInSource(origin: row.string(9), device: row.string(10)))
     }
 
     private static let webTokenSelection = """

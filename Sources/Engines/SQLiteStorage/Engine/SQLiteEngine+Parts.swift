@@ -23,7 +23,10 @@ extension SQLiteEngine {
     }
 
     package func removeCopies(madeBefore moment: Milliseconds) throws -> Int {
-        let paths = try [files.catalogPath] + stores().filter(isThere).map { files.path(of: $0) }
+        var paths = [files.catalogPath]
+        try ListPage.forEach(stores) { store in
+            if try isThere(store.key) { paths.append(files.path(of: store.key)) }
+        }
         let old = try paths.flatMap { try Migrator.copies(of: $0) }.filter {
             (FileSystem.modificationSeconds(of: $0) ?? .max) < moment / 1_000
         }

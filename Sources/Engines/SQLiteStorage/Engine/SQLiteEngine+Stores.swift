@@ -5,7 +5,13 @@ import Storage
 
 // Which stores there are, and what is wrong with them.
 extension SQLiteEngine {
-    package func stores() throws -> [StoreKey] { try sqliteCatalog.stores().map(\.key) }
+    package func stores(_ request: ListRequest) throws -> ListPage<KnownStore> {
+        try sqliteCatalog.stores(request).map { store in
+            KnownStore(
+                key: store.key, due: store.due,
+                isLeftOpen: FileSystem.size(of: files.path(of: store.key) + "-wal") > 0)
+        }
+    }
 
     package func isThere(_ key: StoreKey) throws -> Bool {
         try files.hasFile(key) && FileSystem.size(of: files.path(of: key)) > 0
@@ -31,7 +37,8 @@ extension SQLiteEngine {
         switch part {
         case .catalog:
             return try CatalogCheck(path: path).problems()
-                + files.strays(beside: stores()).map { "files that no store owns: \($0)" }
+                + files.strays { try sqliteCatalog.store($0) != nil }
+                .map { "files that no store owns: \($0)" }
         case .store(let key):
             try migrate(key)
             return try StoreCheck(path: path, lossesSince: moment).problems()

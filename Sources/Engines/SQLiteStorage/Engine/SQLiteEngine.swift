@@ -83,15 +83,7 @@ package final class SQLiteEngine: StorageEngine {
             .reduce(0) { $0 + FileSystem.size(of: files.path(of: $1) + "-wal") }
     }
 
-    package func dueMoments() throws -> [DueMoment] {
-        try sqliteCatalog.dueMoments().map { moment in
-            DueMoment(
-                key: moment.key, due: moment.due,
-                isLeftOpen: FileSystem.size(of: files.path(of: moment.key) + "-wal") > 0)
-        }
-    }
-
-    package func setDue(_ moments: [DueMoment]) throws { try sqliteCatalog.setDue(moments) }
+    package func setDue(_ stores: [KnownStore]) throws { try sqliteCatalog.setDue(stores) }
 
     package func reset(_ key: StoreKey, to beginning: StoreBeginning) throws {
         try files.replace(key) { path in
@@ -113,7 +105,9 @@ package final class SQLiteEngine: StorageEngine {
 
     package func recover() throws -> [StoreRemoval] {
         // A reset that was cut off between two moves has its files beside their place.
-        for key in try stores() where try !isThere(key) { try files.finishReplacing(key) }
+        try ListPage.forEach(stores) { store in
+            if try !isThere(store.key) { try files.finishReplacing(store.key) }
+        }
         return try files.names().filter { $0.hasSuffix(StoreFiles.asideSuffix) }.map { aside in
             let name = String(aside.dropLast(StoreFiles.asideSuffix.count))
             let container = try ContainerID(name).flatMap {

@@ -6,14 +6,21 @@ enum Schemas {
     /// Of `catalog.sqlite`.
     static let catalog = Migrator(
         migrations(lenticular_catalog_migrations()),
-        olderForms: [8_834_605_471_858_249_203: beforeBaseline])
+        olderForms: [
+            8_834_605_471_858_249_203: beforeBaseline, 4_488_202_193_481_075_328: beforePages,
+        ])
     /// Of a `store.sqlite`.
     static let store = Migrator(
         migrations(lenticular_store_migrations()),
-        olderForms: [-2_165_929_916_641_096_619: beforeBaseline])
+        olderForms: [
+            -2_165_929_916_641_096_619: beforeBaseline, -5_992_076_229_092_266_474: beforePages,
+        ])
 
     /// The last commit that reads what servers wrote before all migrations were folded into one.
     private static let beforeBaseline = "072acb1f8680a6e92105afb1a51c1127d285cde8"
+
+    /// The last commit that reads what servers wrote before lists were read page by page.
+    private static let beforePages = "b054143b2054c5449841c853ac453a4d2a284736"
 
     private static func migrations(_ embedded: lenticular_migrations) -> [Migration] {
         (0..<embedded.count).map { index in

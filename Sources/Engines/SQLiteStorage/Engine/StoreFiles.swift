@@ -47,18 +47,23 @@ struct StoreFiles: Sendable {
         try FileSystem.kind(of: path(of: key)) == .file
     }
 
-    /// Folders below `containers` with a store in them, but for those of some keys.
-    func strays(beside known: [StoreKey]) throws -> [String] {
-        let locations = Set(known.map { location(of: $0) })
+    /// Folders below `containers` with a store in them, but for those of known stores.
+    func strays(isKnown: (StoreKey) throws -> Bool) throws -> [String] {
         var found: [String] = []
         for name in try names() {
             let container = "\(containers)/\(name)"
             guard try FileSystem.kind(of: container) == .folder else { continue }
             for environment in try FileSystem.names(in: container) {
                 let location = "\(container)/\(environment)"
-                guard !locations.contains(location),
-                    try FileSystem.kind(of: "\(location)/\(Self.storeName)") != nil
-                else { continue }
+                guard try FileSystem.kind(of: "\(location)/\(Self.storeName)") != nil else {
+                    continue
+                }
+                if let id = ContainerID(name), let environment = Environment(rawValue: environment),
+                    case let key = StoreKey(id, environment), self.location(of: key) == location,
+                    try isKnown(key)
+                {
+                    continue
+                }
                 found.append(location)
             }
         }

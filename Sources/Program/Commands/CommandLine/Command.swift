@@ -1,5 +1,6 @@
 import Administration
 import Server
+import Storage
 
 /// One thing that the program can be asked to do, as a value: its name, its form, what it runs.
 package struct Command: Sendable {
@@ -121,6 +122,22 @@ package struct CommandOption: Sendable {
         self.isRequired = isRequired
         self.kind = kind
         self.readsStandardInput = readsStandardInput
+    }
+
+    /// What every list takes.
+    ///
+    /// - Parameters:
+    ///   - searched: what the prefix is the beginning of.
+    ///   - usual: how many items a page has when the option is left out.
+    static func list(
+        searched: String, usual: Int = ListRequest.limitUsual
+    ) -> [CommandOption] {
+        [
+            CommandOption("search", value: "PREFIX", "those alone whose \(searched) begins so"),
+            CommandOption(
+                "limit", value: "N", "so many at most, 1 to \(ListRequest.limitMax); else \(usual)"),
+            CommandOption("after", value: "CURSOR", "go on where another page has ended"),
+        ]
     }
 
     /// What every command takes.

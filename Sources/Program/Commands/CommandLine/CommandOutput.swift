@@ -1,4 +1,5 @@
 import JSON
+import Storage
 
 /// What a command has to say once it is done.
 package struct CommandOutput: Sendable {
@@ -28,6 +29,19 @@ package struct CommandOutput: Sendable {
         self.text = text
         self.values = values
         self.status = status
+    }
+
+    /// One page of a list: a line for each item, and how to go on where there are more.
+    ///
+    /// - Parameter empty: what people read when there is nothing.
+    package static func page(
+        lines: [String], values: [(key: String, value: Value)], next: ListCursor?,
+        empty: String = ""
+    ) -> CommandOutput {
+        let more = next.map { ["more: --after \($0.text)"] } ?? []
+        return CommandOutput(
+            lines.isEmpty && more.isEmpty ? empty : (lines + more).joined(separator: "\n"),
+            values: values + (next.map { [("after", .text($0.text))] } ?? []))
     }
 
     /// What goes to standard output, with the line's end.

@@ -1,4 +1,5 @@
 import Control
+import Storage
 
 extension String {
     /// The halves of KEY=VALUE; nil for anything else.
@@ -77,6 +78,21 @@ package struct Invocation: Sendable {
 
     /// The contents that go with `arguments`.
     package var inputs: [String: [UInt8]] { contents }
+
+    /// Which part of a list is wanted.
+    ///
+    /// - Parameter usual: how many items, when nothing else was asked for.
+    func listRequest(usual: Int = ListRequest.limitUsual) throws -> ListRequest {
+        let limit = try value("limit").map { text in
+            guard let number = Int(text), (1...ListRequest.limitMax).contains(number) else {
+                throw misuse("--limit takes a whole number from 1 to \(ListRequest.limitMax)")
+            }
+            return number
+        }
+        return ListRequest(
+            after: value("after").map { ListCursor($0) }, limit: limit ?? usual,
+            prefix: value("search") ?? "")
+    }
 
     /// Why the command refuses an argument that the parser accepts.
     func misuse(_ why: String) -> UsageFailure {

@@ -15,8 +15,10 @@ extension Command {
             }),
         Command(
             "container list", "list the containers",
-            action: .data { _, administrator in
-                let containers = try administrator.perform(ListContainers())
+            options: CommandOption.list(searched: "ID"),
+            action: .data { invocation, administrator in
+                let page = try administrator.perform(ListContainers(invocation.listRequest()))
+                let containers = page.items
                 let lines = containers.map { listed in
                     let settings = listed.container.settings.sorted { $0.key < $1.key }
                     let missing = listed.missing.map { "(\($0.rawValue) is missing: see check)" }
@@ -24,12 +26,12 @@ extension Command {
                         ([listed.container.id.name] + settings.map { "\($0.key)=\($0.value)" }
                         + missing).joined(separator: "  ")
                 }
-                return CommandOutput(
-                    lines.joined(separator: "\n"),
+                return .page(
+                    lines: lines,
                     values: [
                         ("container", .texts(containers.map(\.container.id.name))),
                         ("containers", .objects(containers.map(members))),
-                    ])
+                    ], next: page.next)
             }),
         Command(
             "container set", "change settings of a container; an empty value goes back to none",

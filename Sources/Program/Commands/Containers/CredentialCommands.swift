@@ -27,8 +27,10 @@ extension Command {
             }),
         Command(
             "api-token list", "list the tokens' names",
-            action: .data { _, administrator in
-                let tokens = try administrator.perform(ListAPITokens())
+            options: CommandOption.list(searched: "name"),
+            action: .data { invocation, administrator in
+                let page = try administrator.perform(ListAPITokens(invocation.listRequest()))
+                let tokens = page.items
                 let lines = tokens.map { token in
                     ([token.name, token.container.name, token.environment.rawValue]
                         + token.origins.map { "origin=\($0)" }
@@ -36,12 +38,12 @@ extension Command {
                         + ["made \(Timestamp(token.createdAt).text)", lastUse(token.usedAt)])
                         .joined(separator: "  ")
                 }
-                return CommandOutput(
-                    lines.joined(separator: "\n"),
+                return .page(
+                    lines: lines,
                     values: [
                         ("apiToken", .texts(tokens.map(\.name))),
                         ("apiTokens", .objects(tokens.map(members))),
-                    ])
+                    ], next: page.next)
             }),
         Command(
             "api-token revoke", "end a token at once",
@@ -83,8 +85,10 @@ extension Command {
             }),
         Command(
             "server-key list", "list the keys",
-            action: .data { _, administrator in
-                let keys = try administrator.perform(ListServerKeys())
+            options: CommandOption.list(searched: "ID"),
+            action: .data { invocation, administrator in
+                let page = try administrator.perform(ListServerKeys(invocation.listRequest()))
+                let keys = page.items
                 let lines = keys.map { key in
                     ([
                         key.keyID, key.container.name, key.environment.rawValue,
@@ -93,12 +97,12 @@ extension Command {
                         + ["made \(Timestamp(key.createdAt).text)", lastUse(key.usedAt)]).joined(
                             separator: "  ")
                 }
-                return CommandOutput(
-                    lines.joined(separator: "\n"),
+                return .page(
+                    lines: lines,
                     values: [
                         ("keyID", .texts(keys.map(\.keyID))),
                         ("serverKeys", .objects(keys.map(members))),
-                    ])
+                    ], next: page.next)
             }),
         Command(
             "server-key revoke", "end a key at once",

@@ -8,17 +8,19 @@ extension Command {
             positionals: CommandPositional.containerAndEnvironment,
             options: [
                 CommandOption("user", value: "EMAIL", "one user's alone")
-            ],
+            ] + CommandOption.list(searched: "subscription ID"),
             action: .data { invocation, administrator in
-                let found = try administrator.perform(
+                let page = try administrator.perform(
                     ListAllSubscriptions(
-                        in: invocation.containerAndEnvironment(), email: invocation.value("user")))
-                return CommandOutput(
-                    found.map(\.line).joined(separator: "\n"),
+                        in: invocation.containerAndEnvironment(), email: invocation.value("user"),
+                        invocation.listRequest()))
+                let found = page.items
+                return .page(
+                    lines: found.map(\.line),
                     values: [
                         ("subscription", .texts(found.map(\.subscription.id.text))),
                         ("subscriptions", .objects(found.map(\.members))),
-                    ])
+                    ], next: page.next)
             })
     ]
 }

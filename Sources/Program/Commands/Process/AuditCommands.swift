@@ -10,32 +10,38 @@ extension Command {
             "audit list", "list what was done by whom to what is not theirs, and check the log",
             options: [
                 CommandOption(
-                    "since", value: "TIME", "from a day such as 2026-11-21, or with T08:00:00Z"),
-                CommandOption("limit", value: "N", "the newest so many, 1 to 100000; else 100"),
-            ], isLong: true,
+                    "since", value: "TIME", "from a day such as 2026-11-21, or with T08:00:00Z")
+            ] + CommandOption.list(searched: "operator, action or account", usual: entriesUsual),
             action: .data { invocation, administrator in
-                let report = try administrator.perform(
+                let found = try administrator.perform(
                     ListAudit(
+                        invocation.listRequest(usual: entriesUsual),
                         since: invocation.value("since").map {
                             try moment($0, of: "audit list: --since")
-                        } ?? .min,
-                        limit: invocation.value("limit").map(limit) ?? 100))
+                        } ?? .min))
+                let page = found.page
                 let lines =
-                    report.entries.map { entry in
+                    page.entries.map { entry in
                         [
                             Timestamp(entry.time).text, entry.who, entry.what, entry.account,
                             entry.detail,
                         ]
                         .compactMap { $0 }.joined(separator: "  ")
-                    } + report.problems
-                return CommandOutput(
-                    lines.isEmpty ? "no entries" : lines.joined(separator: "\n"),
+                    } + page.problems
+                var output = CommandOutput.page(
+                    lines: lines,
                     values: [
-                        ("entries", .objects(report.entries.map(members))),
-                        ("problems", .texts(report.problems)), ("lastHash", .text(report.lastHash)),
-                    ], status: report.problems.isEmpty ? 0 : 1)
+                        ("entries", .objects(page.entries.map(members))),
+                        ("problems", .texts(page.problems)),
+                    ] + (page.lastHash.map { [("lastHash", .text($0))] } ?? []),
+                    next: found.next, empty: "no entries")
+                output.status = page.problems.isEmpty ? 0 : 1
+                return output
             })
     ]
+
+    /// What somebody wants to see who looks what was done lately.
+    private static let entriesUsual = 100
 
     private static func members(
         of entry: AuditEntry
@@ -44,13 +50,4 @@ extension Command {
             + (entry.account.map { [("account", .text($0))] } ?? [])
             + (entry.detail.map { [("detail", .text($0))] } ?? [])
     }
-
-    private static func limit(_ text: String) throws -> Int {
-        guard let number = Int(text), (1...100_000).contains(number) else {
-            throw UsageFailure(
-                "lenticular audit list: --limit takes a whole number from 1 to 100000")
-        }
-        return number
-    }
-
 }

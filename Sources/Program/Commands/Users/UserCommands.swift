@@ -27,8 +27,10 @@ extension Command {
             }),
         Command(
             "user list", "list the accounts",
-            action: .data { _, administrator in
-                let accounts = try administrator.perform(ListAccounts())
+            options: CommandOption.list(searched: "e-mail address or phone number"),
+            action: .data { invocation, administrator in
+                let page = try administrator.perform(ListAccounts(invocation.listRequest()))
+                let accounts = page.items
                 let lines = accounts.map { account in
                     let names = [account.givenName, account.familyName].compactMap { $0 }
                     let further = account.addresses.filter { !$0.isPrimary }.map { held in
@@ -39,13 +41,13 @@ extension Command {
                         + (names.isEmpty ? [] : [names.joined(separator: " ")]) + further)
                         .joined(separator: "  ")
                 }
-                return CommandOutput(
-                    lines.joined(separator: "\n"),
+                return .page(
+                    lines: lines,
                     values: [
                         ("email", .texts(accounts.map { $0.email ?? "" })),
                         ("accountID", .texts(accounts.map(\.id.text))),
                         ("users", .objects(accounts.map(members))),
-                    ])
+                    ], next: page.next)
             }),
         Command(
             "user verify", "note that a further e-mail address or phone number is the user's own",

@@ -18,12 +18,13 @@ extension Command {
             "web-token list", "list who is signed in, without the tokens themselves",
             positionals: CommandPositional.containerAndEnvironment
                 + [CommandPositional("EMAIL", "the user's e-mail address", arity: .optional)],
+            options: CommandOption.list(searched: "token ID"),
             action: .data { invocation, administrator in
                 listed(
                     try administrator.perform(
                         ListWebTokens(
                             in: invocation.containerAndEnvironment(),
-                            email: invocation.value("EMAIL"))))
+                            email: invocation.value("EMAIL"), invocation.listRequest())))
             }),
         Command(
             "web-token revoke", "end a token of a user with its successors, at once",
@@ -48,15 +49,15 @@ extension Command {
             }),
     ]
 
-    private static func listed(_ sessions: [WebTokens.Session]) -> CommandOutput {
-        let lines = sessions.map { session in
+    private static func listed(_ page: ListPage<WebTokens.Session>) -> CommandOutput {
+        let lines = page.items.map { session in
             "\(session.tokenID)  \(session.email)  \(session.userRecordName.text)  "
                 + "made \(Timestamp(session.madeAt).text)  "
                 + "expires \(Timestamp(session.expiresAt).text)  \(lastUse(session.usedAt))"
         }
-        return CommandOutput(
-            lines.joined(separator: "\n"),
-            values: [("webTokens", .objects(sessions.map(\.members)))])
+        return .page(
+            lines: lines, values: [("webTokens", .objects(page.items.map(\.members)))],
+            next: page.next)
     }
 
     private static func create(

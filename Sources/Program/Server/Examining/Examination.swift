@@ -37,20 +37,29 @@ struct Examination {
         try machine() + network() + sending() + backups() + data()
     }
 
+    /// Of stores that are missing.
+    private static let namesMax = 20
+
     /// What was made for a developer, and stores that are not in their place.
     private func data() throws -> [Finding] {
         var found: [Finding] = []
-        let missing = try folder.missingEnvironments()
-        if !missing.isEmpty {
-            let names = missing.map { "\($0.container.name) \($0.environment.rawValue)" }
+        var (names, missingCount) = ([] as [String], 0)
+        try folder.stores.forEachKnown { key, isMissing in
+            guard isMissing else { return }
+            missingCount += 1
+            guard names.count < Self.namesMax else { return }
+            names.append("\(key.container.name) \(key.environment.rawValue)")
+        }
+        if missingCount > 0 {
+            let others = missingCount - names.count
+            let all = names.joined(separator: ", ") + (others > 0 ? " and \(others) others" : "")
             found.append(
                 .problem(
-                    "data", "the data of \(names.joined(separator: ", ")) is not in its place",
+                    "data", "the data of \(all) is not in its place",
                     remedy: "put it back or restore a backup; `lenticular check` says more"))
         }
-        let isDevelopment = try folder.containers.list().contains {
-            $0.id.name.lowercased() == DevelopmentSetup.container.lowercased()
-        }
+        let development = ContainerID(DevelopmentSetup.container)
+        let isDevelopment = try development.map { try folder.catalog.container($0) != nil } ?? false
         if isDevelopment, isPublic {
             found.append(
                 .problem(

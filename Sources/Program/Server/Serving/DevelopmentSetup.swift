@@ -6,6 +6,7 @@ import Control
 import Cryptography
 import Files
 import Network
+import Storage
 
 #if canImport(Glibc)
     import Glibc
@@ -56,7 +57,8 @@ package struct DevelopmentSetup {
     ///
     /// - Throws: what the catalog and the file system report.
     package func make() throws -> String? {
-        guard try administrator.perform(ListContainers()).isEmpty else { return nil }
+        let containers = try administrator.perform(ListContainers(ListRequest(limit: 1)))
+        guard containers.items.isEmpty else { return nil }
         let target = NamedEnvironment(
             try administrator.perform(CreateContainer(Self.container)).id.name, .development)
         _ = try administrator.perform(

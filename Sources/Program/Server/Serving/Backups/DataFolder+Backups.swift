@@ -54,18 +54,11 @@ extension DataFolder {
         }
         let new = try repository.begin(
             at: clock.now(), version: ProgramVersion.text, while: goesOn)
-        let missing = try stores.missing()
-        var problems = missing.map {
-            "\($0.container.name) \($0.environment.rawValue): the store is missing"
-        }
-        var copied = Set(missing)
-        // A store that is made meanwhile is in the catalog's copy, so it must be in the backup, too.
-        while true {
-            for key in try stores.existing() where copied.insert(key).inserted {
-                problems += try add(key, to: new)
-            }
+        let problems = try stores.forEachToCopy {
+            try add($0, to: new)
+        } catalog: { isWhole in
             try add(.catalog, BackupPartName.catalog, to: new, assets: nil)
-            if try stores.existing().allSatisfy(copied.contains) { break }
+            return try isWhole()
         }
         for name in Self.backedUpFiles { try addFile(name, to: new) }
         let ledger = "\(path)/\(ErasureLedger.fileName)"

@@ -41,7 +41,8 @@ final class AccountDeletions: Sendable {
                 now: folder.clock.now(), countMax: Self.accountsPerRound)
             for ending in due where !runner.isStopped { try end(ending) }
             // Also what failed in an earlier round, or was cut off by the end of a process.
-            guard try isFirst || !folder.users.unfinishedDeletions().isEmpty else { return }
+            let isSome = try !folder.users.unfinishedDeletions(ListRequest(limit: 1)).items.isEmpty
+            guard isFirst || isSome else { return }
             let done = try UnfinishedDeletions(in: folder, while: { [self] in !runner.isStopped })
                 .finish()
             for line in done.left where !due.isEmpty {

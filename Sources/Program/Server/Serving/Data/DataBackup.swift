@@ -30,20 +30,13 @@ struct DataBackup {
     static func copy(
         _ folder: DataFolder, to copy: any BackupDestination
     ) throws -> [String] {
-        var problems = try folder.stores.missing().map {
-            "\($0.container.name) \($0.environment.rawValue): the store is missing"
-        }
-        var copied = Set(try folder.stores.missing())
-        var isWhole = false
-        while !isWhole {
-            for key in try folder.stores.existing() where copied.insert(key).inserted {
-                problems += try self.copy(key, of: folder, to: copy)
-            }
+        let problems = try folder.stores.forEachToCopy {
+            try self.copy($0, of: folder, to: copy)
+        } catalog: { isWhole in
             try read(.catalog, of: folder) { image in
-                // A store that was made meanwhile is in the catalog's image, so it must be in the copy, too.
-                guard try folder.stores.existing().allSatisfy(copied.contains) else { return }
+                guard try isWhole() else { return false }
                 try send(image, .catalog, of: folder, to: copy)
-                isWhole = true
+                return true
             }
         }
         let beside = [DataFolder.auditName, ErasureLedger.fileName]

@@ -16,12 +16,16 @@ extension DataFolder: ServerData {
         try SecretKeys.requireUnchanged(secrets, configuration, of: path)
     }
 
-    package func environments() throws -> [ContainerEnvironment] {
-        try stores.existing().map { ContainerEnvironment($0.container, $0.environment) }
+    package func environments(
+        _ request: ListRequest
+    ) throws -> ListPage<ContainerEnvironment> {
+        try engine.stores(request).filter { try engine.isThere($0.key) }.map {
+            ContainerEnvironment($0.key.container, $0.key.environment)
+        }
     }
 
-    package func missingEnvironments() throws -> [ContainerEnvironment] {
-        try stores.missing().map { ContainerEnvironment($0.container, $0.environment) }
+    package func isMissing(_ target: ContainerEnvironment) throws -> Bool {
+        try engine.isMissing(StoreKey(target.container, target.environment))
     }
 
     package func store(
@@ -84,8 +88,11 @@ extension DataFolder: ServerData {
         }
     }
 
-    package func auditReport(since: Milliseconds, limit: Int) throws -> AuditReport {
-        try AuditReport(of: Self.auditPath(in: path), since: since, limit: limit)
+    package func auditPage(
+        before end: Int64?, since: Milliseconds, prefix: String, limit: Int
+    ) throws -> AuditPage {
+        try AuditPage(
+            of: Self.auditPath(in: path), before: end, since: since, prefix: prefix, limit: limit)
     }
 
     /// Keeps in the audit log what somebody is about to do to their own account.

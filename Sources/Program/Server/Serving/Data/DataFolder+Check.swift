@@ -21,17 +21,12 @@ extension DataFolder {
 
     private func problemsOfAll() throws -> [String] {
         var problems = try engine.problems(of: .catalog, lossesSince: .max).map { "catalog: \($0)" }
-        problems += try AuditReport(of: Self.auditPath(in: path), since: .min, limit: 0).problems
-        for key in try stores.missing() {
-            problems.append(
-                "\(key.container.name) \(key.environment.rawValue): "
-                    + "\(engineWords.store) is not there, or is another's")
-        }
-        let missing = Set(try stores.missing())
-        for key in try stores.existing() where !missing.contains(key) {
-            problems += try self.problems(of: key).map {
-                "\(key.container.name) \(key.environment.rawValue): \($0)"
-            }
+        problems += try AuditReport(of: Self.auditPath(in: path)).problems
+        try stores.forEachKnown { key, isMissing in
+            let found =
+                try isMissing
+                ? ["\(engineWords.store) is not there, or is another's"] : self.problems(of: key)
+            problems += found.map { "\(key.container.name) \(key.environment.rawValue): \($0)" }
         }
         return problems
     }
@@ -76,13 +71,14 @@ extension DataFolder {
     /// Counts something in each store that is there and can be read; `problems` names the others.
     private func sumOverStores(_ count: (Stores.Key) throws -> Int) throws -> Int {
         do {
-            let missing = Set(try stores.missing())
-            return try stores.existing().filter { !missing.contains($0) }.reduce(0) { sum, key in
-                do { return try sum + count(key) } catch is any EngineFault {
+            var sum = 0
+            try stores.forEachKnown { key, isMissing in
+                guard !isMissing else { return }
+                do { sum += try count(key) } catch is any EngineFault {
                     // NB: `problems` names it.
-                    return sum
                 }
             }
+            return sum
         } catch let error as any EngineFault where error.isDamage {
             // NB: as above; without the catalog nobody knows where to look.
             return 0

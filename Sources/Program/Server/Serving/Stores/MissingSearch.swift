@@ -10,14 +10,12 @@ import Synchronization
 /// where the last one ended.
 final class MissingSearch: Sendable {
     private struct State {
-        /// What the catalog knows; nil when it has to be read again.
-        var known: (list: [Stores.Key], set: Set<Stores.Key>)?
         /// Stores whose file is not there or not right, as the last look at them has found.
         var missing: Set<Stores.Key> = []
-        /// Stores whose file has still to be looked into.
-        var unexamined: [Stores.Key] = []
-        /// Where the next look for a file begins.
-        var next = 0
+        /// Behind which store files have still to be looked into; nil when all were.
+        var unexamined: ListCursor?
+        /// Behind which store the next look for a file begins; nil for the first store.
+        var next: ListCursor?
     }
 
     /// How many files are looked into before the server is ready; the others' turn comes with upkeep.
@@ -31,28 +29,8 @@ final class MissingSearch: Sendable {
 
     init(engine: any StorageEngine) { self.engine = engine }
 
-    /// The stores that the catalog knows.
-    func known() throws -> [Stores.Key] {
-        if let known = state.withLock({ $0.known }) { return known.list }
-        let known = try engine.stores()
-        state.withLock { $0.known = (known, Set(known)) }
-        return known
-    }
-
-    /// Takes note that a store has been opened.
-    func found(_ key: Stores.Key) {
-        state.withLock { state in
-            state.missing.remove(key)
-            if state.known?.set.contains(key) == false { state.known = nil }
-        }
-    }
-
-    func forget(_ key: Stores.Key) {
-        state.withLock { state in
-            state.known = nil
-            state.missing.remove(key)
-        }
-    }
+    /// Takes note that a store has been opened, or is gone with its container.
+    func forget(_ key: Stores.Key) { state.withLock { _ = $0.missing.remove(key) } }
 
     /// Refuses files that this version may not open, before the first request asks for one.
     ///
@@ -61,19 +39,25 @@ final class MissingSearch: Sendable {
     /// - Returns: the stores whose file is missing, or another's.
     /// - Throws: `CommandFailure` that names the file.
     func begin() throws -> [Stores.Key] {
-        let known = try known()
         var missing: [Stores.Key] = []
-        for (number, key) in known.enumerated() {
-            guard number < Self.examinedAtStart else {
-                if try !engine.isThere(key) { missing += note(key) }
-                continue
-            }
+        let first = try engine.stores(ListRequest(limit: Self.examinedAtStart))
+        for key in first.items.map(\.key) {
             let (isRight, failure) = try examine(key)
             if let failure { throw failure }
             if !isRight { missing += note(key) }
         }
-        state.withLock { $0.unexamined = Array(known.dropFirst(Self.examinedAtStart)) }
+        state.withLock { $0.unexamined = first.next }
+        var after = first.next
+        while after != nil {
+            let page = try engine.stores(ListRequest(after: after))
+            missing += try missingFiles(of: page)
+            after = page.next
+        }
         return missing
+    }
+
+    private func missingFiles(of page: ListPage<KnownStore>) throws -> [Stores.Key] {
+        try page.items.map(\.key).filter { try !engine.isThere($0) }.flatMap(note)
     }
 
     /// Takes note that a store's file is not right; gives the store unless that was known.
@@ -86,19 +70,22 @@ final class MissingSearch: Sendable {
     /// - Returns: the stores whose file is found missing, or another's, and was not before; and why this version
     ///   may not open some others.
     func examineMore() throws -> (missing: [Stores.Key], failures: [CommandFailure]) {
-        let keys = state.withLock { state in
-            let keys = state.unexamined.prefix(Self.examinedAtOnce)
-            state.unexamined.removeFirst(keys.count)
-            return keys
-        }
+        let (unexamined, next) = state.withLock { ($0.unexamined, $0.next) }
         var missing: [Stores.Key] = []
         var failures: [CommandFailure] = []
-        for key in keys {
-            let (isRight, failure) = try examine(key)
-            if let failure { failures.append(failure) }
-            if !isRight { missing += note(key) }
+        if unexamined != nil {
+            let page = try engine.stores(
+                ListRequest(after: unexamined, limit: Self.examinedAtOnce))
+            for key in page.items.map(\.key) {
+                let (isRight, failure) = try examine(key)
+                if let failure { failures.append(failure) }
+                if !isRight { missing += note(key) }
+            }
+            state.withLock { $0.unexamined = page.next }
         }
-        for key in try someKnown() where try !engine.isThere(key) { missing += note(key) }
+        let page = try engine.stores(ListRequest(after: next, limit: Self.filesPerLook))
+        missing += try missingFiles(of: page)
+        state.withLock { $0.next = page.next }
         return (missing, failures)
     }
 
@@ -126,16 +113,5 @@ final class MissingSearch: Sendable {
             state.missing.subtract(back)
             return state.missing.count
         }
-    }
-
-    private func someKnown() throws -> [Stores.Key] {
-        let known = try known()
-        guard known.count > Self.filesPerLook else { return known }
-        let first = state.withLock { state in
-            let first = state.next < known.count ? state.next : 0
-            state.next = first + Self.filesPerLook
-            return first
-        }
-        return Array(known[first...].prefix(Self.filesPerLook))
     }
 }

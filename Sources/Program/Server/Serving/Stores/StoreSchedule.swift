@@ -33,12 +33,11 @@ final class StoreSchedule: Sendable {
     ///
     /// One that a process has left open that ended is due at once.
     func load() throws {
-        let moments = try engine.dueMoments()
-        state.withLock { state in
-            for moment in moments {
-                let (key, due) = (moment.key, moment.due)
-                guard !state.open.contains(key), state.due[key] == nil else { continue }
-                state.due[key] = moment.isLeftOpen ? Self.atOnce : due
+        try ListPage.forEach(engine.stores) { store in
+            let (key, due) = (store.key, store.due)
+            state.withLock { state in
+                guard !state.open.contains(key), state.due[key] == nil else { return }
+                state.due[key] = store.isLeftOpen ? Self.atOnce : due
                 state.upkeep[key] = due
             }
         }
@@ -115,7 +114,7 @@ final class StoreSchedule: Sendable {
         }
         guard !unsaved.isEmpty else { return }
         do {
-            try engine.setDue(unsaved.map { DueMoment(key: $0.key, due: $0.value) })
+            try engine.setDue(unsaved.map { KnownStore(key: $0.key, due: $0.value) })
         } catch {
             // NB: an earlier moment opens a store in vain, and a full disk lets nothing better be written.
             state.withLock { state in

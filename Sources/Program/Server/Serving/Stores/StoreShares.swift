@@ -94,12 +94,11 @@ struct StoreShares: SharedLinks {
         usedBy account: AccountRecord, _ read: (StoreKey, AppLabel) throws -> [Item]
     ) throws -> [Item] {
         var found: [Item] = []
-        let known = Set(try folder.engine.stores())
-        for container in try folder.catalog.containers(usedBy: account.id) {
-            let label = try folder.accountUseCases.label(of: container)
-            for environment in Environment.allCases {
-                let key = StoreKey(container, environment)
-                guard known.contains(key) else { continue }
+        try ListPage.forEach {
+            try folder.catalog.containers($0, usedBy: account.id)
+        } _: { container in
+            let label = try folder.accountUseCases.label(of: container.id)
+            for key in try folder.engine.stores(of: container.id) {
                 do { found += try read(key, label) } catch {
                     // NB: the log tells of a store that cannot be read elsewhere.
                     continue
@@ -127,11 +126,16 @@ struct StoreShares: SharedLinks {
     /// same time.
     private func candidates(of link: String) throws -> [Candidate] {
         let route = ShareLink(link)?.guid.route
-        let stores = try folder.engine.stores()
-        let found = stores.filter { ShortGUID.Route($0.container, $0.environment) == route }
-        return (found.isEmpty ? Array(stores.prefix(1)) : found).map {
-            Candidate(key: $0, isMeant: !found.isEmpty)
+        var found: [Candidate] = []
+        var first: StoreKey?
+        try ListPage.forEach(folder.engine.stores) { store in
+            let key = store.key
+            if first == nil { first = key }
+            guard ShortGUID.Route(key.container, key.environment) == route else { return }
+            found.append(Candidate(key: key, isMeant: true))
         }
+        guard found.isEmpty, let first else { return found }
+        return [Candidate(key: first, isMeant: false)]
     }
 
     private func database(_ candidate: Candidate, for visitor: AccountRecord?) throws -> Database {

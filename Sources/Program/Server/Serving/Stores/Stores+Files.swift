@@ -4,14 +4,41 @@ import Storage
 
 // What is there.
 extension Stores {
-    /// The stores that are known and there, open or not.
-    package func existing() throws -> [Key] {
-        try search.known().filter { try engine.isThere($0) }
+    /// Goes through the known stores, open or not.
+    func forEachKnown(_ body: (_ key: Key, _ isMissing: Bool) throws -> Void) throws {
+        try ListPage.forEach(engine.stores) { try body($0.key, try engine.isMissing($0.key)) }
     }
 
-    /// The stores that are known and not there, or are another's.
-    package func missing() throws -> [Key] {
-        try search.known().filter { try engine.isMissing($0) }
+    /// Goes through the stores of a backup, and then the catalog.
+    ///
+    /// A store that is made meanwhile is in the catalog's copy, so it must be in the backup, too.
+    ///
+    /// - Parameters:
+    ///   - copy: gives what could not be copied.
+    ///   - catalog: copies the catalog, if all stores that it knows at the moment of its copy have been copied;
+    ///     whether it has.
+    /// - Returns: what could not be copied, and which stores are missing.
+    func forEachToCopy(
+        _ copy: (Key) throws -> [String], catalog: (_ isWhole: () throws -> Bool) throws -> Bool
+    ) throws -> [String] {
+        var problems: [String] = []
+        var copied: Set<Key> = []
+        var isWhole = false
+        while !isWhole {
+            try forEachKnown { key, isMissing in
+                guard copied.insert(key).inserted else { return }
+                problems +=
+                    try isMissing
+                    ? ["\(key.container.name) \(key.environment.rawValue): the store is missing"]
+                    : copy(key)
+            }
+            isWhole = try catalog {
+                var isKnown = true
+                try ListPage.forEach(engine.stores) { isKnown = isKnown && copied.contains($0.key) }
+                return isKnown
+            }
+        }
+        return problems
     }
 
     /// Finishes resets and deletions that a crash cut short.

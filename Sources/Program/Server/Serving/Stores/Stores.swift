@@ -60,7 +60,7 @@ package final class Stores: Sendable {
             actions: LeaseCache.Actions(
                 open: { key in
                     let opened = try keeper.open(key)
-                    search.found(key)
+                    search.forget(key)
                     return opened
                 },
                 close: { key, _, isUnused in keeper.close(key, isUnused: isUnused) },
