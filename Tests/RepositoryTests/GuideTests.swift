@@ -3,19 +3,40 @@ import Testing
 import WebServices
 
 /// Follows the guides: what they quote and name is there, and what they promise for each addition holds.
+///
+/// The commands of the guides for those who use the server are run by `Tests/acceptance/guides.py`.
 @Suite("Guides")
 struct GuideTests {
-    /// Those for people who change the code.
-    private static let guides = Repository.files(under: "docs/guides", endingIn: [".md"])
-        .filter { $0 != web }
+    /// Those for people who change the server.
+    private static let guides = ["add-a-setting", "add-an-endpoint", "write-an-engine"].map {
+        "docs/guides/\($0).md"
+    }
+    /// Its page is what the tests of the JavaScript client open in a browser.
     private static let web = "docs/guides/web.md"
 
-    @Test("There is a guide to add an endpoint, one to add a setting, and one to write an engine")
+    @Test("Every guide is in the index, and the script of guides runs all that have commands")
     func all() {
-        #expect(
-            Self.guides.map { String($0.dropFirst("docs/guides/".count)) } == [
-                "add-a-setting.md", "add-an-endpoint.md", "write-an-engine.md",
-            ])
+        let index = Repository.text("docs/guides/README.md") ?? ""
+        let script = Repository.text("Tests/acceptance/guides.py") ?? ""
+        let pages = Repository.files(under: "docs/guides", endingIn: [".md"])
+        #expect(pages.count > 12)
+        for page in pages where !page.hasSuffix("/README.md") {
+            let name = page.dropFirst("docs/guides/".count)
+            #expect(index.contains("](\(name))"), "\(page)")
+            guard page != Self.web else { continue }
+            #expect(script.contains("\"\(name.dropLast(".md".count))\""), "\(page)")
+        }
+    }
+
+    @Test("The page of a first web app is the file among the examples, and its script is short")
+    func example() throws {
+        let blocks = PageText.blocks(of: "docs/guides/first-web-app.md")
+        let lines = try #require(blocks.first { $0.kind == "html" }).lines
+        #expect(lines.first == "<!-- shopping.html -->")
+        let file = Repository.lines("Examples/shopping.html")
+        #expect(Array(lines.dropFirst()) == file.filter { !$0.isEmpty })
+        let script = file.drop { !$0.hasPrefix("<script") }.prefix { $0 != "</script>" }
+        #expect((30...42).contains(script.count), "\(script.count)")
     }
 
     @Test(

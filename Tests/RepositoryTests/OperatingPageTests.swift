@@ -8,6 +8,12 @@ struct OperatingPageTests {
         ["docs/operating.md", "docs/performance.md"]
         + Repository.files(under: "docs/operating", endingIn: [".md"])
 
+    /// Those that type commands of an installed server.
+    private static let guides = Repository.files(under: "docs/guides", endingIn: [".md"]).filter {
+        !["add-a-setting.md", "add-an-endpoint.md", "write-an-engine.md"].contains(
+            $0.dropFirst("docs/guides/".count))
+    }
+
     private static let allPages =
         ["README.md", "CONTRIBUTING.md"] + Repository.files(under: "docs", endingIn: [".md"])
 
@@ -51,7 +57,7 @@ struct OperatingPageTests {
         }
     }
 
-    @Test("Commands and options that the pages name exist", arguments: pages)
+    @Test("Commands and options that the pages name exist", arguments: pages + guides)
     func commands(_ page: String) {
         let (commands, options) = Self.declaredCommands()
         let groups = Set(
@@ -130,7 +136,7 @@ struct OperatingPageTests {
     /// The words of each command that a page writes down, and of all else that it has between backticks.
     private static func written(in page: String) -> [[String]] {
         var lines: [String] = []
-        for block in PageText.blocks(of: page) where block.kind == "sh" {
+        for block in PageText.blocks(of: page) where ["sh", "console"].contains(block.kind) {
             var isContinued = false
             for line in block.lines {
                 let text = line.hasSuffix("\\") ? String(line.dropLast()) : line

@@ -82,5 +82,7 @@ eval "${requests//http:\/\/127.0.0.1:8080/$base}" >"$folder/again"
 guid=$(shared)
 [ -n "$guid" ] || fail "README's share conflicts after the printed commands: $(cat "$folder/again")"
 
-# What README says of the example page is where that is.
-[ -f Examples/messages.html ] && [ -n "$(block sh 'http.server')" ] || fail 'the example page is missing'
+# What README says of the example page is where that is; the guide of that page drives it.
+pages=$(block sh http.server)
+[ -f "$(sed 's/.*--directory //' <<<"$pages")/shopping.html" ] ||
+    fail 'the example page is missing'
