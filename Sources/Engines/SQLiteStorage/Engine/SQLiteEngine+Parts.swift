@@ -13,8 +13,15 @@ extension SQLiteEngine {
         let newMark = FileMark.mark(of: path)
         if let mark, mark == newMark { return nil }
         let connection = try Connection(path: path, mode: .readOnly, cacheKiB: 256)
+        let rows = try Connection(path: path, mode: .readOnly, cacheKiB: 256)
         return try connection.image { image in
-            try body(SQLitePartImage(connection, image, mark: newMark))
+            // The image may have commits that came while the log was read through: its files are looked for after that.
+            try rows.snapshot { rows in
+                let look = try rows.prepare("SELECT count(*) FROM sqlite_schema")
+                _ = try look.step()
+                look.reset()
+                return try body(SQLitePartImage(image, connection, rows: rows, mark: newMark))
+            }
         }
     }
 
@@ -38,13 +45,19 @@ extension SQLiteEngine {
 /// A database as a snapshot has it.
 private final class SQLitePartImage: PartImage {
     let mark: [UInt8]?
-    private let connection: Connection
     private let image: DatabaseImage
+    private let connection: Connection
+    private let rows: Connection
 
-    /// - Precondition: the connection is in the image's snapshot.
-    init(_ connection: Connection, _ image: DatabaseImage, mark: [UInt8]?) {
-        self.connection = connection
+    /// - Parameters:
+    ///   - connection: is in the image's snapshot.
+    ///   - rows: is in a snapshot that began once the image was made.
+    init(
+        _ image: DatabaseImage, _ connection: Connection, rows: Connection, mark: [UInt8]?
+    ) {
         self.image = image
+        self.connection = connection
+        self.rows = rows
         self.mark = mark
     }
 
@@ -55,7 +68,7 @@ private final class SQLitePartImage: PartImage {
     }
 
     func assets(after digest: AssetDigest?, limit: Int) throws -> [AssetRow] {
-        try StoredAssets.rows(connection, after: digest, limit: limit)
+        try StoredAssets.rows(rows, after: digest, limit: limit)
     }
 
     func problems() throws -> [String] { try connection.integrityCheck() }
