@@ -35,11 +35,12 @@ struct CallerUseTests {
 
         /// Hands in a job that takes so long, and perhaps does something.
         func submit(
-            _ name: String, by caller: UInt64, milliseconds: UInt64, to done: DispatchGroup,
+            _ name: String, by caller: UInt64, milliseconds: UInt64, bytes: Int = 0,
+            to done: DispatchGroup,
             then: @escaping @Sendable () -> Void = {}
         ) {
             done.enter()
-            committer.submit(caller: caller) { [self] in
+            committer.submit(bytes: bytes, caller: caller) { [self] in
                 ran.withLock { $0.append(name) }
                 moment.advance(milliseconds: milliseconds)
                 then()
@@ -113,6 +114,78 @@ struct CallerUseTests {
         // What was used long ago counts for nothing.
         bench.pass(milliseconds: 20_000)
         #expect(try shared())
+    }
+
+    @Test("Those who are held back wait while somebody is about whom they hold up")
+    func heldBack() throws {
+        let bench = Bench()
+        try bench.together { bench.submit("before", by: Self.greedy, milliseconds: 60, to: $0) }
+        try bench.together { bench.submit("about", by: Self.quiet, milliseconds: 1, to: $0) }
+        let isHeld = DispatchSemaphore(value: 0)
+        bench.committer.holdBackHeavy { isHeld.signal() }
+        isHeld.wait()
+        let greedy = DispatchGroup()
+        bench.submit("greedy", by: Self.greedy, milliseconds: 1, to: greedy)
+        try bench.together { bench.submit("quiet 1", by: Self.quiet, milliseconds: 1, to: $0) }
+        try bench.together { bench.submit("quiet 2", by: Self.quiet, milliseconds: 1, to: $0) }
+        #expect(!bench.order.contains("greedy"))
+        bench.committer.letHeavyGoOn()
+        try #require(greedy.wait(timeout: .now() + 60) == .success)
+        #expect(bench.order.suffix(4) == ["quiet 2", "quiet 2 done", "greedy", "greedy done"])
+    }
+
+    @Test("Nobody is held back while nobody else is about, nor when the committer closes")
+    func heldBackAlone() throws {
+        let bench = Bench()
+        try bench.together { bench.submit("before", by: Self.greedy, milliseconds: 60, to: $0) }
+        bench.committer.holdBackHeavy {}
+        try bench.together { bench.submit("greedy 1", by: Self.greedy, milliseconds: 60, to: $0) }
+        try bench.together { bench.submit("about", by: Self.quiet, milliseconds: 1, to: $0) }
+        let last = DispatchGroup()
+        bench.submit("greedy 2", by: Self.greedy, milliseconds: 1, to: last)
+        bench.committer.close()
+        try #require(last.wait(timeout: .now() + 60) == .success)
+        #expect(bench.order.suffix(2) == ["greedy 2", "greedy 2 done"])
+        // A second after the last write of those others they are not about any more.
+        let later = Bench()
+        try later.together {
+            later.submit("before", by: Self.greedy, milliseconds: 200, to: $0)
+            later.submit("about", by: Self.quiet, milliseconds: 1, to: $0)
+        }
+        later.committer.holdBackHeavy {}
+        later.pass(milliseconds: 1_001)
+        try later.together { later.submit("greedy", by: Self.greedy, milliseconds: 1, to: $0) }
+    }
+
+    @Test("A group of those who hold others up is short while these are about")
+    func shortGroups() throws {
+        let bench = Bench()
+        try bench.together { bench.submit("before", by: Self.greedy, milliseconds: 60, to: $0) }
+        func jobsOfFirstGroup() throws -> Int {
+            let before = bench.order.count
+            try bench.together { done in
+                for number in 0..<12 {
+                    bench.submit("\(number)", by: Self.greedy, milliseconds: 3, to: done)
+                }
+            }
+            return bench.order[before...].prefix { !$0.hasSuffix("done") }.count
+        }
+        #expect(try jobsOfFirstGroup() == 7, "20 ms")
+        try bench.together { bench.submit("about", by: Self.quiet, milliseconds: 1, to: $0) }
+        #expect(try jobsOfFirstGroup() == 2, "5 ms")
+        bench.pass(milliseconds: 1_000)
+        #expect(try jobsOfFirstGroup() == 7)
+    }
+
+    @Test("Who is held up does not wait behind a job that leaves no room in its group")
+    func largeJob() throws {
+        let bench = Bench()
+        try bench.together { bench.submit("before", by: Self.greedy, milliseconds: 60, to: $0) }
+        try bench.together { done in
+            bench.submit("large", by: Self.greedy, milliseconds: 9, bytes: 14_000_000, to: done)
+            bench.submit("quiet", by: Self.quiet, milliseconds: 1, to: done)
+        }
+        #expect(bench.order.suffix(4) == ["quiet", "quiet done", "large", "large done"])
     }
 
     @Test("Of many callers only those are remembered who have used some of it lately")

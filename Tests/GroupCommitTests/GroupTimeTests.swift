@@ -22,6 +22,20 @@ import Testing
         #expect(Self.nanoseconds(afterCommitsOf: 5_000) == 20_000_000)
     }
 
+    @Test("Beside others they go on for a quarter of that, or for as long as a commit")
+    func besideOthers() {
+        func nanoseconds(afterCommitsOf milliseconds: UInt64) -> UInt64 {
+            var time = GroupTime(milliseconds: 20)
+            for _ in 0..<100 { time.committed(nanoseconds: milliseconds * 1_000_000) }
+            return time.nanosecondsBesideOthers
+        }
+        #expect(GroupTime(milliseconds: 20).nanosecondsBesideOthers == 5_000_000)
+        #expect(nanoseconds(afterCommitsOf: 1) == 5_000_000)
+        #expect((9_000_000...10_000_000).contains(nanoseconds(afterCommitsOf: 10)))
+        #expect((9_000_000...11_000_000).contains(nanoseconds(afterCommitsOf: 20)))
+        #expect(nanoseconds(afterCommitsOf: 60) == 5_000_000)
+    }
+
     @Test("Commits that are quick again soon make groups as short as they were")
     func quickAgain() {
         var time = GroupTime(milliseconds: 20)

@@ -46,6 +46,18 @@ struct CallerUse {
         return heaviest < Self.heavyNanosecondsMin ? nil : heaviest / Self.lightRatio
     }
 
+    /// The same beside all who have used it lately.
+    func heaviestBound(now: UInt64) -> Double? { lightBound(beside: uses.keys, now: now) }
+
+    /// Whether somebody has written within the last second who may be held up by those of whom the bound tells.
+    func hasLight(bound: Double, now: UInt64) -> Bool {
+        uses.contains { caller, use in
+            now < use.at &+ Self.recentNanoseconds && isLight(caller, bound: bound, now: now)
+        }
+    }
+
+    private static let recentNanoseconds: UInt64 = 1_000_000_000
+
     /// Whether a caller is held up by those of whom the bound tells; what the process does by itself is not.
     func isLight(_ caller: UInt64, bound: Double, now: UInt64) -> Bool {
         caller != PendingJob.background && used(by: caller, now: now) < bound

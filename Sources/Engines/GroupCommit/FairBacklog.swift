@@ -74,9 +74,18 @@ struct FairBacklog {
         }
     }
 
+    /// Whether a job of such a caller waits.
+    func holdsAny(of isWanted: (UInt64) -> Bool) -> Bool {
+        ring.contains(where: isWanted) || arrived.contains { isWanted($0.caller) }
+    }
+
     /// The jobs of the next group, in the order in which they run; at least one if there is any.
-    mutating func takeGroup(_ bounds: Bounds) -> [PendingJob] {
-        if ring.isEmpty, load.cost <= bounds.cost, load.bytes <= bounds.bytes {
+    ///
+    /// - Parameter isWanted: whose jobs it may hold; nil for everybody's.
+    mutating func takeGroup(
+        _ bounds: Bounds, of isWanted: ((UInt64) -> Bool)? = nil
+    ) -> [PendingJob] {
+        if isWanted == nil, ring.isEmpty, load.cost <= bounds.cost, load.bytes <= bounds.bytes {
             defer {
                 count = 0
                 load = (0, 0)
@@ -85,6 +94,11 @@ struct FairBacklog {
             return Self.inTurns(arrived)
         }
         sortIn()
+        var others: [UInt64] = []
+        if let isWanted {
+            others = ring.filter { !isWanted($0) }
+            ring.removeAll { !isWanted($0) }
+        }
         var group: [PendingJob] = []
         var left = (cost: bounds.cost, bytes: bounds.bytes)
         // Those whose next job did not fit, who come first in the next group.
@@ -103,9 +117,11 @@ struct FairBacklog {
                 end = min(end, ring.count)
             }
         }
-        ring = held + ring[turn...]
+        ring = held + ring[turn...] + others
         count -= group.count
-        assert(!group.isEmpty || count == 0, "while jobs wait, a group has one of them")
+        assert(
+            !group.isEmpty || count == 0 || isWanted != nil,
+            "while jobs wait, a group has one of them")
         assert(count > 0 || ring.isEmpty, "whoever has a turn has a job")
         return Self.inTurns(group)
     }

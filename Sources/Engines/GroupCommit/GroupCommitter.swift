@@ -37,6 +37,8 @@ package final class GroupCommitter: Sendable {
         var gathering = GroupGathering()
         var time: GroupTime
         var use = CallerUse()
+        /// Those who hold others up wait, while these are about.
+        var holdsBack = false
         var isFull = false
         var isClosed = false
         var probeAt: UInt64 = 0
@@ -108,6 +110,39 @@ package final class GroupCommitter: Sendable {
         queue.async(execute: body)
     }
 
+    /// Has those wait who hold others up, as long as somebody is about whom they hold up; then runs `body` between
+    /// two groups.
+    ///
+    /// For what would hold everybody up the longer, the more is written meanwhile. What nobody in particular has asked
+    /// for waits as well, once it has used much of the writer.
+    package func holdBackHeavy(then body: @escaping @Sendable () -> Void) {
+        queue.async {
+            self.confined.holdsBack = true
+            body()
+        }
+    }
+
+    /// Lets those go on that were held back.
+    package func letHeavyGoOn() {
+        queue.async {
+            self.confined.holdsBack = false
+            guard !self.confined.backlog.isEmpty else { return }
+            let starts = self.waiting.withLock { waiting in
+                defer { waiting.isDraining = true }
+                return !waiting.isDraining
+            }
+            if starts { self.queue.async { self.drain() } }
+        }
+    }
+
+    /// Whether somebody holds others up who are about; on the committer's queue only.
+    package var sparesOthers: Bool {
+        let now = options.now()
+        return confined.use.heaviestBound(now: now).map {
+            confined.use.hasLight(bound: $0, now: now)
+        } ?? false
+    }
+
     /// Runs `body` as `betweenGroups` does, and waits for it; never called on the committer's queue.
     package func waitBetweenGroups<Value>(_ body: () throws -> Value) rethrows -> Value {
         mustNotBeOnQueue()
@@ -126,7 +161,8 @@ package final class GroupCommitter: Sendable {
         refuseMore()
         queue.sync {
             guard !confined.isClosed else { return }
-            while collect() > 0 { runGroup() }
+            confined.holdsBack = false
+            while collect() > 0 { _ = runGroup() }
             confined.isClosed = true
             confined.engine.close()
         }
@@ -171,9 +207,11 @@ package final class GroupCommitter: Sendable {
     /// Runs one group, and comes back for the next one behind whatever else the queue holds.
     private func drain() {
         gather()
-        if collect() > 0 { runGroup() }
+        // Where only those wait who are held back, the next job or their release goes on.
+        let isAtRest = collect() == 0 || !runGroup()
         let goesOn = waiting.withLock { waiting in
-            waiting.isDraining = !waiting.jobs.isEmpty || !confined.backlog.isEmpty
+            waiting.isDraining =
+                !waiting.jobs.isEmpty || !isAtRest && !confined.backlog.isEmpty
             return waiting.isDraining
         }
         if goesOn { queue.async { self.drain() } }
@@ -185,11 +223,13 @@ package final class GroupCommitter: Sendable {
         return confined.backlog.count
     }
 
-    private func runGroup() {
-        let bounds = FairBacklog.Bounds(cost: options.operationsMax, bytes: options.bytesMax)
-        let group = confined.backlog.takeGroup(bounds)[...]
+    /// - Returns: false where all that waits is held back.
+    private func runGroup() -> Bool {
+        let group = takeGroup(now: options.now())
+        guard !group.isEmpty else { return false }
         guard !confined.isClosed, !measured.withLock({ $0.isFailed }) else {
-            return finish(group, with: WriterError.closed)
+            finish(group, with: WriterError.closed)
+            return true
         }
         if confined.isFull, !hasRoomAgain() {
             let refused = group.filter { !$0.frees }
@@ -200,11 +240,11 @@ package final class GroupCommitter: Sendable {
         } else {
             run(group)
         }
+        return true
     }
 
-    private func run(_ all: ArraySlice<PendingJob>) {
+    private func run(_ taken: ArraySlice<PendingJob>) {
         let start = options.now()
-        let taken = withoutHeavy(all, now: start)
         let outcome = confined.run.run(taken, while: goingOn(taken, now: start))
         // Those that there was no time for are the first of the next group.
         let group = taken.prefix(confined.run.jobsRun)
@@ -253,30 +293,46 @@ package final class GroupCommitter: Sendable {
         }
     }
 
-    /// Leaves those who hold others up for the next group, where both are in this one.
-    private func withoutHeavy(
-        _ all: ArraySlice<PendingJob>, now: UInt64
-    ) -> ArraySlice<PendingJob> {
+    /// Takes the next group: without those who hold others up, where both wait.
+    ///
+    /// - Returns: nothing where all that waits is held back.
+    private func takeGroup(now: UInt64) -> ArraySlice<PendingJob> {
+        let bounds = FairBacklog.Bounds(cost: options.operationsMax, bytes: options.bytesMax)
+        let all = confined.backlog.takeGroup(bounds)[...]
         let use = confined.use
         guard let bound = use.lightBound(beside: all.lazy.map(\.caller), now: now) else {
             return all
         }
-        let light = all.filter { use.isLight($0.caller, bound: bound, now: now) }
-        guard !light.isEmpty, light.count < all.count else { return all }
-        confined.backlog.putBack(
-            all.filter { !use.isLight($0.caller, bound: bound, now: now) }[...])
-        return light[...]
+        func isLight(_ caller: UInt64) -> Bool { use.isLight(caller, bound: bound, now: now) }
+        let light = all.filter { isLight($0.caller) }
+        if !light.isEmpty {
+            confined.backlog.putBack(all.filter { !isLight($0.caller) }[...])
+            return light[...]
+        }
+        // One large job may have left no room for theirs.
+        if confined.backlog.holdsAny(of: isLight) {
+            confined.backlog.putBack(all)
+            return confined.backlog.takeGroup(bounds, of: isLight)[...]
+        }
+        guard confined.holdsBack, !confined.isClosed, use.hasLight(bound: bound, now: now) else {
+            return all
+        }
+        confined.backlog.putBack(all)
+        return []
     }
 
     /// How long a group goes on: until its time is up, or somebody waits whom its callers hold up.
     private func goingOn(
         _ group: ArraySlice<PendingJob>, now: UInt64
     ) -> (_ nanoseconds: UInt64) -> Bool {
-        let nanosecondsMax = confined.time.nanoseconds
         let use = confined.use
         guard let bound = use.lightBound(beside: group.lazy.map(\.caller), now: now) else {
+            let nanosecondsMax = confined.time.nanoseconds
             return { $0 <= nanosecondsMax }
         }
+        let nanosecondsMax =
+            use.hasLight(bound: bound, now: now)
+            ? confined.time.nanosecondsBesideOthers : confined.time.nanoseconds
         var seen = 0
         return { nanoseconds in
             guard nanoseconds <= nanosecondsMax else { return false }

@@ -24,6 +24,14 @@ struct GroupTime {
         return UInt64(max(usual, min(Self.commitRatio * commit, goal - commit)))
     }
 
+    /// For how long the next group goes on whose callers hold others up, while these are about.
+    ///
+    /// They come in the middle of such a group or of its commit, which grows with the group, and wait for its end.
+    var nanosecondsBesideOthers: UInt64 {
+        let goal = Self.goalRatio * usual / 2
+        return UInt64(max(usual / 4, min(commit, goal - commit)))
+    }
+
     /// Takes note of a group's commit.
     mutating func committed(nanoseconds: UInt64) {
         commit += (Double(nanoseconds) - commit) / 8

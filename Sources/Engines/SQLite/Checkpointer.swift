@@ -9,6 +9,9 @@ import Synchronization
 /// started over. This holds the writer up while the rest is moved and while it waits for readers. A
 /// writer that gets too far ahead waits too. Otherwise, if the disk became full, it might have no
 /// room for what the log holds.
+///
+/// Callers who hold others up wait from before the last round to the end of it, so that the rest is
+/// what the others have written. For readers, too, these callers wait, and hardly the others.
 final class Checkpointer: Sendable {
     private struct State {
         var isRunning = false
@@ -64,8 +67,10 @@ final class Checkpointer: Sendable {
             // The log was started over, by the commit itself when all of it had been moved.
             if logPages < state.movedPages { state.movedPages = 0 }
             let unmovedPages = logPages - state.movedPages
+            // Where some callers hold up others, these need not wait with them.
             let isBehind =
                 unmovedPages >= options.logPagesMax && logPages >= state.restartAt
+                && !writer.sparesOthers
             guard !state.isRunning, unmovedPages >= options.checkpointPages, !isBehind else {
                 return (false, isBehind)
             }
@@ -137,13 +142,34 @@ final class Checkpointer: Sendable {
             state.withLock { $0.measured.failures &+= 1 }
             return finished()
         }
-        let start = now()
-        var outcome = connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
-        let isLong = outcome.logPages >= state.withLock { $0.restartAt }
-        if isLong {
-            // A second round moves what came during the first, so that little is left to wait for.
-            outcome = connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
+        let outcome = move(connection, writer)
+        guard !outcome.isFailure, outcome.logPages >= state.withLock({ $0.restartAt }) else {
+            return finished()
         }
+        writer.holdBackHeavy { [weak writer] in
+            self.queue.async { [writer] in
+                if let writer { self.moveRest(writer) } else { self.finished() }
+            }
+        }
+    }
+
+    /// Moves what came during the first round, so that little is left to wait for, and has the log started over.
+    private func moveRest(_ writer: GroupWriter) {
+        // NB: as above.
+        guard !isStopped, let connection = try? connection() else { return finished(writer) }
+        let outcome = move(connection, writer)
+        guard !outcome.isFailure else { return finished(writer) }
+        let backoff = RestartBackoff(
+            logPages: outcome.logPages, options, endsReaders: snapshots != nil)
+        tryRestart(
+            writer, logPages: outcome.logPages,
+            until: now() &+ UInt64(backoff.waitSeconds * 1e9))
+    }
+
+    /// Moves what there is beside the writer.
+    private func move(_ connection: Connection, _ writer: GroupWriter) -> CheckpointOutcome {
+        let start = now()
+        let outcome = connection.checkpoint(SQLITE_CHECKPOINT_PASSIVE)
         let seconds = Double(now() &- start) / 1e9
         state.withLock { state in
             state.movedPages = outcome.movedPages
@@ -152,15 +178,33 @@ final class Checkpointer: Sendable {
         }
         if outcome.code & 0xff == SQLITE_FULL { writer.checkpointMetFullDisk() }
         if !outcome.isFailure { options.didMove() }
-        guard isLong, !outcome.isFailure else { return finished() }
-        let logPages = outcome.logPages
-        writer.betweenGroups { connection in
-            if let connection {
-                self.restart(connection, SQLITE_CHECKPOINT_RESTART, logPages, writer)
+        return outcome
+    }
+
+    /// Starts the log over between two groups.
+    ///
+    /// Where some callers hold up others, it is these that readers are waited for, until then: nobody has the writer
+    /// meanwhile.
+    private func tryRestart(_ writer: GroupWriter, logPages: Int, until end: UInt64) {
+        writer.betweenGroups { [weak writer] connection in
+            guard let writer, let connection else { return self.finished() }
+            let spares = writer.sparesOthers
+            let isDone = self.restart(
+                connection, SQLITE_CHECKPOINT_RESTART, logPages, writer,
+                waitSecondsMax: spares ? Self.sparingWaitSeconds : .infinity,
+                isLast: !spares || self.now() >= end)
+            guard !isDone else { return self.finished(writer) }
+            self.queue.asyncAfter(deadline: .now() + .milliseconds(Self.readerMilliseconds)) {
+                guard !self.isStopped else { return self.finished(writer) }
+                self.tryRestart(writer, logPages: logPages, until: end)
             }
-            self.finished()
         }
     }
+
+    /// How long it takes until it is looked again whether the readers have gone.
+    private static let readerMilliseconds = 5
+    /// The longest that those wait for readers at a time who are to be spared.
+    private static let sparingWaitSeconds = 0.002
 
     /// Moves the rest and starts the log over.
     ///
@@ -170,24 +214,30 @@ final class Checkpointer: Sendable {
     ///   - mode: RESTART as a rule: a log that need not grow is synced much faster. TRUNCATE gives its
     ///     space back to the disk.
     ///   - writer: who is told when the disk is full; nil when that is known.
+    ///   - waitSecondsMax: for readers, at a time.
+    ///   - isLast: whether it is put off for good where readers are in the way.
+    /// - Returns: false where it is to be tried again.
+    @discardableResult
     private func restart(
-        _ connection: Connection, _ mode: Int32, _ logPages: Int, _ writer: GroupWriter?
-    ) {
+        _ connection: Connection, _ mode: Int32, _ logPages: Int, _ writer: GroupWriter?,
+        waitSecondsMax: Double = .infinity, isLast: Bool = true
+    ) -> Bool {
         let start = now()
         let backoff = RestartBackoff(logPages: logPages, options, endsReaders: snapshots != nil)
         // A log that has got long gives its space back; the next one need not be as long.
         let mode = logPages > 2 * options.restartPages ? SQLITE_CHECKPOINT_TRUNCATE : mode
         var outcome = connection.checkpoint(
-            mode, waitSecondsMax: backoff.waitSeconds, now: now)
-        if outcome.code != SQLITE_OK, !outcome.isFailure, logPages >= options.logPagesMax,
-            endSnapshots()
-        {
+            mode, waitSecondsMax: min(waitSecondsMax, backoff.waitSeconds), now: now)
+        let hasReaders = outcome.code != SQLITE_OK && !outcome.isFailure
+        if hasReaders, isLast, logPages >= options.logPagesMax, endSnapshots() {
             outcome = connection.checkpoint(
-                mode, waitSecondsMax: options.readerWaitSecondsMax * 10, now: now)
+                mode, waitSecondsMax: min(waitSecondsMax, options.readerWaitSecondsMax) * 10,
+                now: now)
         }
         let held = Double(now() &- start) / 1e9
         state.withLock { state in
             state.measured.writerHeldSeconds.record(held)
+            guard isLast || !hasReaders else { return }
             if outcome.code == SQLITE_OK {
                 state.movedPages = 0
                 state.restartAt = options.restartPages
@@ -200,6 +250,7 @@ final class Checkpointer: Sendable {
             }
         }
         if outcome.code & 0xff == SQLITE_FULL { writer?.checkpointMetFullDisk() }
+        return isLast || !hasReaders
     }
 
     /// Ends the snapshots that have stood in the way for long; whether there were any.
@@ -213,7 +264,10 @@ final class Checkpointer: Sendable {
         return ended.found > 0
     }
 
-    private func finished() { state.withLock { $0.isRunning = false } }
+    private func finished(_ writer: GroupWriter? = nil) {
+        writer?.letHeavyGoOn()
+        state.withLock { $0.isRunning = false }
+    }
 }
 
 /// How long a restart waits for readers, and how soon it is tried again.

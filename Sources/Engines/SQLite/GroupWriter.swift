@@ -93,6 +93,16 @@ package final class GroupWriter: Sendable {
         committer.betweenGroups { [self] in body(transactions.connection) }
     }
 
+    /// Has those wait who hold others up, while these are about, and runs `body` between two groups.
+    func holdBackHeavy(then body: @escaping @Sendable () -> Void) {
+        committer.holdBackHeavy(then: body)
+    }
+
+    func letHeavyGoOn() { committer.letHeavyGoOn() }
+
+    /// Whether somebody holds others up who are about; on the writer's queue only.
+    var sparesOthers: Bool { committer.sparesOthers }
+
     /// Moves all of the log into the file and truncates it, unless readers are in the way.
     ///
     /// Most of it is moved beside the writer; the rest holds it up for as long as the disk takes. Never called on

@@ -1,5 +1,4 @@
 import CloudModel
-import Dispatch
 import Storage
 import Synchronization
 
@@ -76,11 +75,11 @@ struct BatchBesideWriter: Sendable {
 
     private func decide(attemptsLeft: Int) {
         attempt(attemptsLeft) {
-            let start = DispatchTime.now().uptimeNanoseconds
+            let start = DecisionTime.workedNanoseconds()
             let decided = try storage.read(by: .anybody, until: work.stop) { try batch.decide($0) }
-            let took = DispatchTime.now().uptimeNanoseconds - start
+            let worked = DecisionTime.workedNanoseconds() - start
             work.habits.note(
-                load.caller, isLong: took / 1_000_000 >= UInt64(limits.writerMillisecondsMax))
+                load.caller, isLong: worked / 1_000_000 >= UInt64(limits.writerMillisecondsMax))
             switch decided {
             case .answered(let outcomes): completion(.success(outcomes))
             case .decided(let plan): try handIn(plan, attemptsLeft: attemptsLeft - 1)

@@ -1,5 +1,4 @@
 import CloudModel
-import Dispatch
 import Storage
 
 /// What a batch is decided on: the transaction that will write it, or a snapshot beside the writer.
@@ -35,20 +34,3 @@ struct DecisionBasis {
         return try stored.owner(named: name)?.usedBytes ?? 0
     }
 }
-
-/// How long a decision may take before its first write, while everybody else waits for the writer.
-struct DecisionTime {
-    private let endsAt: UInt64
-
-    init(millisecondsMax: Int) {
-        endsAt = DispatchTime.now().uptimeNanoseconds + UInt64(max(0, millisecondsMax)) * 1_000_000
-    }
-
-    /// - Throws: `DecisionTakesLong` when the time is over.
-    func check() throws {
-        if DispatchTime.now().uptimeNanoseconds >= endsAt { throw DecisionTakesLong() }
-    }
-}
-
-/// A decision in the writer has taken as long as it may; it has written nothing.
-struct DecisionTakesLong: Error {}
