@@ -178,7 +178,7 @@ extension StoragePromise {
                 var added = 1
                 let names = try list.all { pages in
                     // Behind what was read, and before it.
-                    for number in [added, 39 - added] where added < 19 {
+                    for number in [added, 40 - added] where added < 20 {
                         try list.add(name(number))
                     }
                     added += 2

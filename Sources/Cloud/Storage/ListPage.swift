@@ -13,7 +13,9 @@ package struct ListRequest: Sendable {
     package let after: ListCursor?
     /// How many items the page has at most.
     package let limit: Int
-    /// How the name begins that the list is searched by; empty for all. No character is a wildcard.
+    /// How the name begins that the list is searched by; empty for all.
+    ///
+    /// No character is a wildcard.
     package let prefix: String
 
     package init(after: ListCursor? = nil, limit: Int = limitUsual, prefix: String = "") {

@@ -21,11 +21,14 @@ struct ListQuery {
 
         /// All bytes whose lower-case hexadecimal digits begin with a prefix.
         init(hexadecimalPrefix prefix: String) {
-            from = .bytes(ListQuery.bytes(prefix, filledWith: "0"))
-            // No key is as long; where the prefix has other characters, nothing is below.
+            let isEven = prefix.utf8.count.isMultiple(of: 2)
+            let behind = String(repeating: "f", count: 2 * keyBytesMax + (isEven ? 0 : 1))
+            // Shorter bytes come first: the least that begin with the prefix are its own.
+            from = .bytes(ListQuery.bytes(prefix + (isEven ? "" : "0")))
+            // No key is as long as this; where the prefix has other characters, nothing is below.
             to = .bytes(
                 prefix.allSatisfy("0123456789abcdef".contains)
-                    ? ListQuery.bytes(prefix, filledWith: "f") : [])
+                    ? ListQuery.bytes(prefix + behind) : [])
         }
     }
 
@@ -57,9 +60,8 @@ struct ListQuery {
         return nil
     }
 
-    private static func bytes(_ digits: String, filledWith digit: Character) -> [UInt8] {
-        let padding = String(repeating: digit, count: max(2 * keyBytesMax - digits.utf8.count, 0))
-        let values = (digits + padding).utf8.map {
+    private static func bytes(_ digits: String) -> [UInt8] {
+        let values = digits.utf8.map {
             UInt8(Character(Unicode.Scalar($0)).hexDigitValue ?? 0)
         }
         return stride(from: 0, to: values.count - 1, by: 2).map { values[$0] << 4 | values[$0 + 1] }
