@@ -21,9 +21,11 @@ final class ManualClock: Sendable {
 /// Answers by what the path says.
 ///
 /// `/echo` gives the body back, `/size/N` so many bytes, `/burst` 4 MB, `/later` answers from another thread,
-/// `/open` begins an answer that `tell` goes on with, `/held` keeps the reply until `release` or `/release`, `/twice` answers twice, and anything else tells what was asked.
+/// `/open` begins an answer that `tell` goes on with, `/held` keeps the request and the reply until `release` or `/release`, `/twice` answers twice, and anything else tells what was asked.
 final class TestResponder: Responder {
-    private let held = Mutex<[HTTPReply]>([])
+    private let held = Mutex<[(reply: HTTPReply, request: HTTPRequest)]>([])
+    /// How many bodies have been decided on.
+    let decided = Atomic(0)
     private let queue = DispatchQueue(label: "later")
     /// What became of the bodies that streamed.
     let sinks = Sinks()
@@ -48,7 +50,7 @@ final class TestResponder: Responder {
             queue.async { reply.send(HTTPResponse(status: 200, body: Array("third".utf8))) }
         case "/held":
             reply.whenAbandoned { self.abandoned.wrappingAdd(1, ordering: .relaxed) }
-            held.withLock { $0.append(reply) }
+            held.withLock { $0.append((reply, request)) }
         case "/open":
             reply.whenAbandoned { self.abandoned.wrappingAdd(1, ordering: .relaxed) }
             var response = HTTPResponse(
@@ -90,10 +92,14 @@ final class TestResponder: Responder {
     }
 
     func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
+        defer { decided.add(1, ordering: .releasing) }
         let target = String(decoding: request.target, as: UTF8.self)
         if target.hasPrefix("/no") {
             reply.send(HTTPResponse(status: 401, body: Array("no".utf8)))
             return .answered
+        }
+        if let caller = request.headers["x-caller"].flatMap({ Int($0) }) {
+            return .receive(BodyOptions(owner: .caller(caller)))
         }
         guard target == "/seen" else {
             return .receive(BodyOptions(owner: .block(request.client)))
@@ -158,7 +164,7 @@ final class TestResponder: Responder {
             defer { held = [] }
             return held
         }
-        for reply in replies { reply.send(HTTPResponse(status: 200, body: Array(text.utf8))) }
+        for (reply, _) in replies { reply.send(HTTPResponse(status: 200, body: Array(text.utf8))) }
     }
 }
 

@@ -1,4 +1,5 @@
 import CloudModel
+import Storage
 import Testing
 
 /// Who hears of which change, and what it says (web-services.md §9, semantics.md §5, rulings.md 41, 42, 58).
@@ -39,6 +40,25 @@ struct NoticeTests {
         // Both what was and what is count, without regard to case.
         #expect(heard.filter { $0.hasPrefix("red") } == ["red:Shelf/a~", "red:Shelf/a~"])
         #expect(heard.count == 7)
+    }
+
+    @Test("Where much is asked of each change, fewer changes are looked at in one snapshot")
+    func manyQueries() throws {
+        let phone = try NoticeListener(ida, device: "phone")
+        for number in 0..<50 {
+            try phone.subscribe(
+                querySubscription("q\(number)", filter: textFilter("c", "EQUALS", "no \(number)")))
+        }
+        let store = try server.store()
+        func position() throws -> Position {
+            try store.read { try $0.position(of: .notices) } ?? 0
+        }
+        let (before, commits) = (try position(), store.measurements.groups.commits)
+        let fields = #"{"c":{"value":"yes"}}"#
+        _ = try ida.modify((0..<200).map { operation("create", "r\($0)", fields: fields) })
+        try server.until { try position() >= before + 200 }
+        // 10,000 tests: two pages end early. Each is noted by a write of its own.
+        #expect(store.measurements.groups.commits >= commits + 1 + 3)
     }
 
     @Test("Zone and database subscriptions hear once of much, and of no default zone")

@@ -15,11 +15,13 @@ package struct SelectedEnvironments: Sendable {
     ///
     /// - Throws: `AccountsRefusal.containerNameIllegal`, `CatalogRefusal.containerUnknown`.
     func found(in data: any ServerData) throws -> [ContainerEnvironment] {
-        let container = try container.map { try data.containers.find($0).id }
-        return try data.environments().filter {
-            (container == nil || $0.container == container)
-                && (environment == nil || $0.environment == environment)
+        var found: [ContainerEnvironment] = []
+        if let container {
+            found = try data.environments(of: data.containers.find(container).id)
+        } else {
+            try data.forEachEnvironment { found.append($0) }
         }
+        return found.filter { environment == nil || $0.environment == environment }
     }
 
     /// - Throws: as `found`.

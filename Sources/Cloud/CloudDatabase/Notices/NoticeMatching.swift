@@ -30,9 +30,15 @@ final class NoticeMatching {
         try page.forEach { change in
             try run.take(change)
             return run.made.noticeCount < NoticePage.noticesPerPieceMax
+                && run.testCount < Self.testsPerPageMax
         }
         return run.made
     }
+
+    /// How many queries are asked about the records of one page, at about 10 microseconds each.
+    ///
+    /// While its snapshot stands, the store's log cannot be started over.
+    static let testsPerPageMax = 4_000
 
     /// The matching of one page.
     private final class MatchingRun {
@@ -51,6 +57,8 @@ final class NoticeMatching {
         private var merged: Set<MergedKey> = []
         private var named: (position: Position, identifier: String)?
         var made = NoticePage()
+        /// How many queries have been asked about a record.
+        var testCount = 0
 
         private struct SightKey: Hashable {
             let viewer: UserRecordName
@@ -191,6 +199,7 @@ final class NoticeMatching {
                 watched.subscription.firesOn.contains(record.firing),
                 !made.spent.contains(watched.key)
             else { return false }
+            testCount += 1
             return try watched.finds(record, page: page, words, snapshot)
         }
 

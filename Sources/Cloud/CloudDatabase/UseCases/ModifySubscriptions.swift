@@ -47,7 +47,7 @@ package struct ModifySubscriptions: Sendable {
         database.writeInParts(
             operations, frees: { if case .delete = $0 { true } else { false } },
             { part, transaction in
-                var stored = StoredSubscriptions(try transaction.subscriptions(of: apply.owner))
+                var stored = StoredSubscriptions(of: apply.owner, in: transaction)
                 return try part.map { operation in
                     do {
                         return .success(try apply.apply(operation, transaction, &stored))
@@ -65,16 +65,16 @@ package struct ModifySubscriptions: Sendable {
         var writer = JSONWriter(reserving: 320)
         switch operation {
         case .create(let made, let query):
-            if let known = stored[made.id] {
+            if let known = try stored.subscription(made.id) {
                 guard known == made else {
                     throw Fault.badRequest(
                         "subscriptionID: another subscription of that ID exists; change it by update"
                     )
                 }
             } else {
-                try check(made, query, transaction, stored)
+                try check(made, query, transaction, &stored)
                 let most = database.limits.subscriptionsPerUserMax
-                guard stored.count < most else {
+                guard try stored.count() < most else {
                     throw Fault.limitExceeded(
                         "subscriptionID: a user has at most \(most) subscriptions in a database "
                             + "(limits.subscriptionsPerUserMax)")
@@ -83,12 +83,14 @@ package struct ModifySubscriptions: Sendable {
             }
             SubscriptionJSON.append(made, owner: database.ownerRecordName, to: &writer)
         case .update(let changed, let query):
-            guard stored[changed.id] != nil else { throw Fault.subscriptionNotFound }
-            try check(changed, query, transaction, stored)
+            guard let known = try stored.subscription(changed.id) else {
+                throw Fault.subscriptionNotFound
+            }
+            try check(changed, query, transaction, &stored, insteadOf: known)
             try save(changed, query, transaction, &stored)
             SubscriptionJSON.append(changed, owner: database.ownerRecordName, to: &writer)
         case .delete(let id):
-            guard stored[id] != nil else { throw Fault.subscriptionNotFound }
+            guard try stored.subscription(id) != nil else { throw Fault.subscriptionNotFound }
             try transaction.deleteSubscription(id, of: owner)
             try ChangeWatch.renew(in: transaction)
             stored.remove(id)
@@ -109,12 +111,13 @@ package struct ModifySubscriptions: Sendable {
 
     private func check(
         _ wanted: Subscription, _ query: RecordQuery?, _ transaction: any StoreTransaction,
-        _ stored: StoredSubscriptions
+        _ stored: inout StoredSubscriptions, insteadOf known: Subscription? = nil
     ) throws {
         if let zone = wanted.zone { _ = try database.zone(ZoneID(name: zone), transaction) }
         try checkSchema(wanted, query, transaction.schema)
-        guard wanted.kind == .query else { return }
-        if stored.hasAnother(watchingTheSameAs: wanted) {
+        // What tells of the same as before is still alone in it.
+        guard wanted.kind == .query, wanted.watched != known?.watched else { return }
+        if try stored.hasAnother(watchingTheSameAs: wanted) {
             // Clients know these words (web-services.md §4.15).
             throw Fault(.internalError, "could not find subscription we just created")
         }

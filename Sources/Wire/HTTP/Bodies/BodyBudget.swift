@@ -23,15 +23,22 @@ package final class BodyBudget: Sendable {
 
     private static let ownersSharing = 8
     private static let doubtedSharing = 16
+    /// The part of an owner's share that large bodies may announce before others wait: the index that is made of a body
+    /// takes more than the body, and of each that waits there is what came with its head.
+    private static let turnsSharing = 4
 
     package let bytesMax: Int
     private let bodyBytesMax: Int
     private let used = Mutex(Used())
+    /// Of the callers that have been identified.
+    let turns: BodyTurns
 
     /// - Parameter bodyBytesMax: of one body.
     package init(bytesMax: Int, bodyBytesMax: Int = 0) {
         self.bytesMax = bytesMax
         self.bodyBytesMax = bodyBytesMax
+        let share = max(bodyBytesMax, bytesMax / Self.ownersSharing)
+        turns = BodyTurns(bytesMax: share / Self.turnsSharing)
     }
 
     /// What is taken at present.
@@ -79,10 +86,17 @@ package final class BodyCharge: Sendable {
     }
 
     package let budget: BodyBudget
+    /// Ends when the memory is given back.
+    let turn: BodyTurns.Turn?
     private let state: Mutex<State>
 
-    package init(_ budget: BodyBudget, for owner: BodyOwner) {
+    package convenience init(_ budget: BodyBudget, for owner: BodyOwner) {
+        self.init(budget, for: owner, turn: nil)
+    }
+
+    init(_ budget: BodyBudget, for owner: BodyOwner, turn: BodyTurns.Turn?) {
         self.budget = budget
+        self.turn = turn
         state = Mutex(State(owner: owner))
     }
 

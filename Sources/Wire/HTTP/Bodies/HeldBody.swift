@@ -30,18 +30,25 @@ package final class HeldBody: @unchecked Sendable {
     /// All of it has come.
     var hasEnded = false
 
+    /// - Parameter begin: called on any thread when the turn of a body that waits has come.
     /// - Throws: 503 where the budget has no room for it.
     package init(
-        _ head: RequestHead, _ bodyOptions: BodyOptions, budget: BodyBudget, limits: WireLimits
+        _ head: RequestHead, _ bodyOptions: BodyOptions, budget: BodyBudget, limits: WireLimits,
+        begin: @escaping @Sendable () -> Void = {}
     ) throws(WireFault) {
         self.bodyOptions = bodyOptions
         self.limits = limits
-        charge = BodyCharge(budget, for: bodyOptions.owner)
+        var turn: BodyTurns.Turn?
         if case .length(let length) = head.framing, !head.isGzipped {
             lengthToCome = length
+            // Of others nobody knows yet that they are who they say.
+            if case .caller = bodyOptions.owner, length > BodyTurns.bytesMin, bodyOptions.keeps {
+                turn = budget.turns.turn(for: bodyOptions.owner, bytes: length, begin)
+            }
         } else {
             lengthToCome = nil
         }
+        charge = BodyCharge(budget, for: bodyOptions.owner, turn: turn)
         inflater = head.isGzipped ? Inflater() : nil
         if head.isGzipped, !charge.grow(by: Self.inflaterBytes) { throw .noBodyMemory }
     }
@@ -60,6 +67,9 @@ package final class HeldBody: @unchecked Sendable {
         guard charge.grow(by: rest.count) else { throw .noBodyMemory }
         queue.append(Array(rest))
     }
+
+    /// Whether nothing more is to be received until the caller's other bodies have been dealt with.
+    var isWaiting: Bool { charge.turn?.isWaiting ?? false }
 
     /// Whether there is work for a worker.
     package var hasQueued: Bool { !queue.isEmpty }

@@ -10,7 +10,7 @@ extension HTTPConnection {
         switch phase {
         // A request that has its answer gets no second one.
         case .reading where flags.contains(.isTimed) && !parser.isInBody: refuse(.headerTimeout)
-        case .streaming: refuse(.bodyTimeout)
+        case .streaming: refuse(incoming?.isWaiting == true ? .noBodyMemory : .bodyTimeout)
         case .reading, .writing, .lingering: close()
         case .responding, .telling, .closed: break
         }

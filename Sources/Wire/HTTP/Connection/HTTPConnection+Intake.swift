@@ -25,8 +25,13 @@ final class IncomingBody {
     var isBehind: Bool {
         switch destination {
         case .sink: bytesOut >= BodyStream.windowBytes
-        case .held(let held, _): held.isBusy
+        case .held(let held, _): held.isBusy || held.isWaiting
         }
+    }
+
+    /// Whether it waits for other bodies of its caller.
+    var isWaiting: Bool {
+        if case .held(let held, _) = destination { held.isWaiting } else { false }
     }
 }
 
@@ -113,7 +118,11 @@ extension HTTPConnection {
         if incoming.isPaused {
             // This time does not count against the client.
             flags.remove(.isTimed)
-            deadline = .max
+            if !incoming.isWaiting {
+                deadline = .max
+            } else if deadline == .max {
+                setDeadline(shared.limits.bodySecondsMax)
+            }
             watch([])
         } else {
             if !flags.contains(.isTimed) { startDeadline() }
@@ -160,13 +169,23 @@ extension HTTPConnection {
         flags = kept
         phase = .streaming
         do throws(WireFault) {
+            let number = requestNumber
             let held = try HeldBody(
-                head, bodyOptions, budget: shared.bodies, limits: shared.limits)
+                head, bodyOptions, budget: shared.bodies, limits: shared.limits
+            ) { self.shared.events.post { self.turnCame(of: number) } }
             incoming = IncomingBody(.held(held, request))
             if isContinueDue { sendContinue() }
         } catch {
             encodeFault(error)
         }
+    }
+
+    /// The other bodies of the caller have been dealt with: the rest of this one is received.
+    private func turnCame(of number: UInt32) {
+        guard phase == .streaming, number == requestNumber, incoming?.isPaused == true,
+            closeIfBroken()
+        else { return }
+        settleStream()
     }
 
     private func mayDrain(_ head: RequestHead) -> Bool {

@@ -66,11 +66,12 @@ package struct ReceiveAsset: Sendable {
         _ content: AssetContent, _ identity: [UInt8],
         completion: @escaping @Sendable (Result<AssetReceipt, any Error>) -> Void
     ) {
-        let receipt = AssetReceipt(id: random.bytes(AssetReceipt.idBytes), content: content)
         let life = Milliseconds(tokens.lives.receipt) * 1_000
         storage.write(WriteLoad(caller: WriteCaller(identity: identity))) {
-            [requireUploader] transaction in
+            [random, requireUploader] transaction in
             try requireUploader()
+            let receipt = AssetReceipt(
+                id: ReceiptID.make(at: transaction.now, random), content: content)
             try transaction.addReceipt(
                 receipt.id,
                 StoredReceipt(

@@ -88,7 +88,7 @@ package struct RereferenceAssets: Sendable {
         let identity = access.tokens.identity(database.scope, user)
         let life = Milliseconds(access.tokens.lives.receipt) * 1_000
         let receipts = contents.map {
-            AssetReceipt(id: database.random.bytes(AssetReceipt.idBytes), content: $0)
+            AssetReceipt(id: ReceiptID.make(at: access.now, database.random), content: $0)
         }
         // A receipt that was written when a later one fails is never shown, and ends by itself.
         database.writeInParts(receipts) { part, transaction in
