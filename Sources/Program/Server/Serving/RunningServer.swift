@@ -89,13 +89,8 @@ package final class RunningServer: Sendable {
             http.drain(withinSeconds: 0)
             throw error
         }
-        let disk = DiskWatch(folder, log, in: metrics)
-        upkeep = Upkeep(
-            stores: stores, log: log, intervalSeconds: configuration.retention.upkeepSeconds,
-            alsoDue: {
-                disk.check()
-                protocolResponder.doWhatIsDue()
-            })
+        upkeep = Self.upkeep(
+            of: folder, protocolResponder, DiskWatch(folder, log, in: metrics), log)
         providerRequests = try ProviderRequests(configuration)
         folder.providerAccess.attach(providerRequests)
         accountDeletions = AccountDeletions(
@@ -108,6 +103,18 @@ package final class RunningServer: Sendable {
         (self.protocolResponder, self.readiness) = (protocolResponder, readiness)
         readiness.become(.ready)
         folder.addressProbe.isServing = true
+    }
+
+    private static func upkeep(
+        of folder: DataFolder, _ protocolResponder: ProtocolResponder, _ disk: DiskWatch, _ log: Log
+    ) -> Upkeep {
+        Upkeep(
+            stores: folder.stores, log: log,
+            intervalSeconds: folder.configuration.retention.upkeepSeconds,
+            alsoDue: {
+                disk.check()
+                protocolResponder.doWhatIsDue()
+            })
     }
 
     /// Leaves descriptors to files, where the system lets the process have few.
