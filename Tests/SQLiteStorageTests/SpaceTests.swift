@@ -87,11 +87,11 @@ final class SpaceTests {
         #expect(after.freeBytes == 0 && after.bytes < before.bytes - before.freeBytes + 65_536)
         #expect(told.count > 2 && told == told.sorted(by: >))
         try requireKept()
-        let amount = try store.amount()
+        let size = try store.size(owners: 5)
+        let amount = size.amount
         #expect(amount.records == Int64(Self.kept) && amount.assetBytes == 0)
         #expect(amount.recordBytes == Int64(Self.kept * (Self.text.utf8.count + 2)))
-        let owners = try store.largestOwners(limit: 5)
-        #expect(owners.map(\.amount) == [amount])
+        #expect(size.owners.map(\.amount) == [amount] && size.space == after)
     }
 
     @Test("Who reads an earlier moment goes on reading it, a backup too, while writes go on")

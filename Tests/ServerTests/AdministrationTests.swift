@@ -92,6 +92,9 @@ struct AdministrationTests {
             Step(
                 arguments: ["webhook", "remove"] + location + ["w"], hasEnvironment: true, item: "w"
             ),
+            Step(arguments: ["size", "iCloud.a"], changes: false),
+            Step(arguments: ["doctor"], changes: false),
+            Step(arguments: ["shrink"] + location, hasEnvironment: true),
             Step(arguments: ["push", "key", "list"], changes: false),
             Step(
                 arguments: ["subscription", "list"] + location, changes: false, hasEnvironment: true
@@ -180,9 +183,6 @@ struct AdministrationTests {
                 hasEnvironment: true),
             Step(arguments: ["backup", temporary.path("backup")], changes: false),
             Step(arguments: ["check"], changes: false),
-            Step(arguments: ["size", "iCloud.a"], changes: false),
-            Step(arguments: ["doctor"], changes: false),
-            Step(arguments: ["shrink"] + Self.location, hasEnvironment: true),
             Step(arguments: ["audit", "list"], changes: false),
             Step(arguments: ["secrets", "reseal"]),
             Step(

@@ -37,11 +37,9 @@ package struct SelectedEnvironments: Sendable {
 /// Refusals: `AccountsRefusal.containerNameIllegal`, `CatalogRefusal.containerUnknown`.
 package struct MeasureSizes: AdministrativeAction {
     /// What one environment holds.
-    package struct Size: Sendable {
+    package struct Measured: Sendable {
         package let target: ContainerEnvironment
-        package let amount: StoredAmount
-        package let space: StoreSpace
-        package let owners: [OwnerAmount]
+        package let size: StoreSize
     }
 
     package var name: String { "size" }
@@ -60,12 +58,9 @@ package struct MeasureSizes: AdministrativeAction {
         try selected.subject(in: data)
     }
 
-    package func run(in data: any ServerData, by actor: Operator) throws -> [Size] {
-        try selected.found(in: data).map { target in
-            let store = try data.space(of: target)
-            return Size(
-                target: target, amount: try store.amount(), space: try store.space(),
-                owners: ownersMax > 0 ? try store.largestOwners(limit: ownersMax) : [])
+    package func run(in data: any ServerData, by actor: Operator) throws -> [Measured] {
+        try selected.found(in: data).map {
+            Measured(target: $0, size: try data.space(of: $0).size(owners: ownersMax))
         }
     }
 }

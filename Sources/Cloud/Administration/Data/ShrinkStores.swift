@@ -39,11 +39,12 @@ package struct ShrinkStores: AdministrativeAction {
     package func run(in data: any ServerData, by actor: Operator) throws -> [Shrunk] {
         try selected.found(in: data).map { target in
             let store = try data.space(of: target)
-            let before = try store.space()
+            let before = try store.size(owners: 0).space
             try store.giveBackSpace { now in
                 tell(Progress(target: target, before: before, now: now))
             }
-            return Shrunk(target: target, before: before, after: try store.space())
+            return Shrunk(
+                target: target, before: before, after: try store.size(owners: 0).space)
         }
     }
 }

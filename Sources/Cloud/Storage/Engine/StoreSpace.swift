@@ -38,15 +38,26 @@ package struct OwnerAmount: Sendable {
     }
 }
 
+/// How much a store holds, what that takes, and who holds the most of it.
+package struct StoreSize: Sendable {
+    package let space: StoreSpace
+    package let amount: StoredAmount
+    /// The largest first.
+    package let owners: [OwnerAmount]
+
+    package init(space: StoreSpace, amount: StoredAmount, owners: [OwnerAmount]) {
+        self.space = space
+        self.amount = amount
+        self.owners = owners
+    }
+}
+
 /// Knows what a store takes, and gives back to the file system what it does not need.
 package protocol SpaceKeeping: Sendable {
-    func space() throws -> StoreSpace
-
-    /// How much is stored in all of it; goes through a row for each zone.
-    func amount() throws -> StoredAmount
-
-    /// Who stores the most, those first; goes through a row for each zone.
-    func largestOwners(limit: Int) throws -> [OwnerAmount]
+    /// Goes through a row for each zone.
+    ///
+    /// - Parameter ownersMax: how many owners are named.
+    func size(owners ownersMax: Int) throws -> StoreSize
 
     /// Gives back what holds nothing, in steps of some milliseconds between the writes of others.
     ///

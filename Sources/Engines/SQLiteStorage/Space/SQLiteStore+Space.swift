@@ -15,14 +15,20 @@ extension SQLiteStore {
     private static let cutAttempts = 100
     private static let readerMicroseconds: UInt32 = 20_000
 
-    package func space() throws -> StoreSpace {
+    package func size(owners ownersMax: Int) throws -> StoreSize {
+        StoreSize(
+            space: try space(), amount: try amount(),
+            owners: ownersMax > 0 ? try largestOwners(limit: ownersMax) : [])
+    }
+
+    func space() throws -> StoreSpace {
         let free = try looking { try $0.freePageCount() }
         return StoreSpace(
             bytes: FileSystem.size(of: path) + FileSystem.size(of: path + "-wal"),
             freeBytes: Int64(free) * Self.pageBytes)
     }
 
-    package func amount() throws -> StoredAmount {
+    private func amount() throws -> StoredAmount {
         try looking { connection in
             let row = try connection.prepare(
                 """
@@ -35,7 +41,7 @@ extension SQLiteStore {
         }
     }
 
-    package func largestOwners(limit: Int) throws -> [OwnerAmount] {
+    private func largestOwners(limit: Int) throws -> [OwnerAmount] {
         try looking { connection in
             let rows = try connection.prepare(
                 """

@@ -111,23 +111,21 @@ extension StoredAmount {
     }
 }
 
-extension MeasureSizes.Size {
+extension MeasureSizes.Measured {
     fileprivate var lines: [String] {
         [
-            "\(target.words)  \(amount.words)  fileBytes=\(ByteCount(space.bytes))"
-                + "  freeBytes=\(ByteCount(space.freeBytes))"
-        ]
-            + owners.map { "  \($0.owner.text)  \($0.amount.words)" }
+            "\(target.words)  \(size.amount.words)  fileBytes=\(ByteCount(size.space.bytes))"
+                + "  freeBytes=\(ByteCount(size.space.freeBytes))"
+        ] + size.owners.map { "  \($0.owner.text)  \($0.amount.words)" }
     }
 
     fileprivate var members: [(key: String, value: CommandOutput.Value)] {
-        target.members + amount.members + [
-            ("fileBytes", .number(space.bytes)), ("freeBytes", .number(space.freeBytes)),
-            (
-                "users",
-                .objects(
-                    owners.map { [("userRecordName", .text($0.owner.text))] + $0.amount.members })
-            ),
+        let users: [[(key: String, value: CommandOutput.Value)]] = size.owners.map {
+            [("userRecordName", .text($0.owner.text))] + $0.amount.members
+        }
+        return target.members + size.amount.members + [
+            ("fileBytes", .number(size.space.bytes)), ("freeBytes", .number(size.space.freeBytes)),
+            ("users", .objects(users)),
         ]
     }
 }

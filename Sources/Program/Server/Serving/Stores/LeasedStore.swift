@@ -53,16 +53,8 @@ package final class LeasedStore: Store {
 }
 
 extension LeasedStore: SpaceKeeping {
-    package func space() throws -> StoreSpace {
-        try withExtendedLifetime(lease) { try store.space() }
-    }
-
-    package func amount() throws -> StoredAmount {
-        try withExtendedLifetime(lease) { try store.amount() }
-    }
-
-    package func largestOwners(limit: Int) throws -> [OwnerAmount] {
-        try withExtendedLifetime(lease) { try store.largestOwners(limit: limit) }
+    package func size(owners ownersMax: Int) throws -> StoreSize {
+        try withExtendedLifetime(lease) { try store.size(owners: ownersMax) }
     }
 
     package func giveBackSpace(while goesOn: (StoreSpace) -> Bool) throws {
