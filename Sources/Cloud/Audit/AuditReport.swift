@@ -1,11 +1,6 @@
 import CloudModel
 import Cryptography
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// What a log says, and where its chain is broken.
 package struct AuditReport: Sendable, Equatable {

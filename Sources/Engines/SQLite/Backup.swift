@@ -1,10 +1,5 @@
 import CSQLite
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Copies a database while it is written to.
 ///
@@ -111,8 +106,6 @@ extension Connection {
     }
 
     fileprivate func pageBytes() throws -> Int {
-        let statement = try prepare("PRAGMA page_size")
-        defer { statement.reset() }
-        return try statement.step() ? Int(statement.int64(0)) : 0
+        try prepare("PRAGMA page_size").first { Int($0.int64(0)) } ?? 0
     }
 }

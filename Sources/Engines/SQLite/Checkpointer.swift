@@ -169,7 +169,7 @@ final class Checkpointer: Sendable {
     /// - Parameters:
     ///   - mode: RESTART as a rule: a log that need not grow is synced much faster. TRUNCATE gives its
     ///     space back to the disk.
-    ///   - writer: who is told when the disk is full; nil when that is known.
+    ///   - writer: learns that the disk is full; nil when that is known.
     private func restart(
         _ connection: Connection, _ mode: Int32, _ logPages: Int, _ writer: GroupWriter?
     ) {

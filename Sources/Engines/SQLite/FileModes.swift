@@ -1,11 +1,6 @@
 import CSQLite
 import Files
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Files that only their owner may open, whatever the umask.
 package enum FileModes {

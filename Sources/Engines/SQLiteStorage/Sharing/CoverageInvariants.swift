@@ -4,28 +4,21 @@ import Storage
 
 /// Holds what is written of shares to what always is so of them, before it is committed.
 ///
-/// What a share covers and to whom it is granted are told by different tables: were they to part, somebody would be
+/// Different tables say what a share covers and who has a grant of it. If they disagreed, somebody would be
 /// shown what is not theirs, or not be shown what is.
-final class CoverageInvariants: StatementSet {
-    private let activeShare: Statement
-    private let view: Statement
-    private let granted: Statement
-    private let viewsOfShare: Statement
-
-    init(_ connection: Connection) throws {
-        activeShare = try connection.prepare(
-            "SELECT zone FROM shares WHERE id = ?1 AND ended IS NULL")
-        view = try connection.prepare(
-            "SELECT shares_granted, ended IS NULL FROM views WHERE viewer = ?1 AND zone = ?2")
-        granted = try connection.prepare(
-            "SELECT 1 FROM grants WHERE viewer = ?1 AND zone = ?2 AND revoked IS NULL LIMIT 1")
-        viewsOfShare = try connection.prepare(
-            """
-            SELECT v.viewer FROM grants g LEFT JOIN views v ON v.viewer = g.viewer AND v.zone = g.zone
-            WHERE g.share = ?1 AND g.revoked IS NULL AND (v.shares_granted IS NULL OR v.shares_granted < 0
-                OR (v.ended IS NULL) <> (v.shares_granted > 0)) LIMIT 1
-            """)
-    }
+final class CoverageInvariants: LazyStatements {
+    private lazy var activeShare = connection.statement(
+        "SELECT zone FROM shares WHERE id = ?1 AND ended IS NULL")
+    private lazy var view = connection.statement(
+        "SELECT shares_granted, ended IS NULL FROM views WHERE viewer = ?1 AND zone = ?2")
+    private lazy var granted = connection.statement(
+        "SELECT 1 FROM grants WHERE viewer = ?1 AND zone = ?2 AND revoked IS NULL LIMIT 1")
+    private lazy var viewsOfShare = connection.statement(
+        """
+        SELECT v.viewer FROM grants g LEFT JOIN views v ON v.viewer = g.viewer AND v.zone = g.zone
+        WHERE g.share = ?1 AND g.revoked IS NULL AND (v.shares_granted IS NULL OR v.shares_granted < 0
+            OR (v.ended IS NULL) <> (v.shares_granted > 0)) LIMIT 1
+        """)
 
     /// The zone of a share that stands.
     ///
@@ -42,12 +35,10 @@ final class CoverageInvariants: StatementSet {
 
     /// A viewer has a zone exactly as long as a share of it is granted to them.
     func checkView(of viewer: UserRecordName, in zone: ZoneNumber) throws {
-        view.bind(viewer.text, at: 1)
-        view.bind(zone.value, at: 2)
+        view.bind(viewer.text, zone.value)
         defer { view.reset() }
         let (count, stands) = try view.step() ? (view.int64(0), view.int64(1) != 0) : (0, false)
-        granted.bind(viewer.text, at: 1)
-        granted.bind(zone.value, at: 2)
+        granted.bind(viewer.text, zone.value)
         defer { granted.reset() }
         guard try granted.step() == stands, stands == (count > 0), count >= 0 else {
             throw BrokenInvariant(

@@ -9,22 +9,19 @@ extension SQLiteSnapshot {
     }
 
     private func currentMembership(_ record: RecordNumber) throws -> CurrentMembership? {
-        let statement = try shareStatements().coverage.current
-        defer { statement.reset() }
-        statement.bind(record.value, at: 1)
-        guard try statement.step() else { return nil }
-        return CurrentMembership(
-            share: ShareNumber(statement.int64(0)), position: statement.int64(1))
+        try shareStatements().current.first(record.value) {
+            CurrentMembership(
+                share: ShareNumber($0.int64(0)), position: $0.int64(1))
+        }
     }
 
     func memberships(
         of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
         withVersions: Bool
     ) throws -> MembershipRun {
-        let statements = try shareStatements().coverage
+        let statements = try shareStatements()
         let statement = withVersions ? statements.membershipsWithVersions : statements.memberships
-        statement.bind(share.value, at: 1)
-        statement.bind(after, at: 2)
+        statement.bind(share.value, after)
         if withVersions { statement.bind(Self.key(zone, 0), at: 3) }
         return try run(statement, limit: limit, withVersionsOf: withVersions ? zone : nil)
     }
@@ -32,12 +29,9 @@ extension SQLiteSnapshot {
     func changedMemberships(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> MembershipRun? {
-        let statement = try shareStatements().coverage.changedMemberships
+        let statement = try shareStatements().changedMemberships
         defer { statement.reset() }
-        statement.bind(viewer.text, at: 1)
-        statement.bind(zone.value, at: 2)
-        statement.bind(after, at: 3)
-        statement.bind(Self.key(zone, 0), at: 4)
+        statement.bind(viewer.text, zone.value, after, Self.key(zone, 0))
         let run = MembershipRun(limit: limit)
         while try statement.step() {
             guard run.hasRoom, statement.int64(8) != 0 else { return nil }
@@ -57,42 +51,28 @@ extension SQLiteSnapshot {
     func parents(of records: [RecordNumber]) throws -> [RecordName?] { try records.map(parent) }
 
     private func parent(_ record: RecordNumber) throws -> RecordName? {
-        let statement = try shareStatements().coverage.parent
-        defer { statement.reset() }
-        statement.bind(record.value, at: 1)
-        return try statement.step() ? RecordName(statement.string(0)) : nil
+        try shareStatements().parent.first(record.value) { RecordName($0.string(0)) }
     }
 
     func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
-        let statement = try shareStatements().coverage.link
-        defer { statement.reset() }
-        statement.bind(link.targetZone.value, at: 1)
-        statement.bind(link.target.text, at: 2)
-        statement.bind(link.kind.rawValue, at: 3)
-        statement.bind(source.value, at: 4)
-        return try statement.step()
+        try shareStatements().link.hasRow(
+            link.targetZone.value, link.target.text, link.kind.rawValue, source.value)
     }
 
     func children(
         of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
     ) throws -> [RecordNumber] {
-        let statement = try shareStatements().coverage.children
-        defer { statement.reset() }
-        statement.bind(zone.value, at: 1)
-        statement.bind(parent.text, at: 2)
-        statement.bind(after.value, at: 3)
-        statement.bind(Int64(limit), at: 4)
-        var found: [RecordNumber] = []
-        while try statement.step() { found.append(RecordNumber(statement.int64(0))) }
-        return found
+        try shareStatements().children.all(zone.value, parent.text, after.value, limit) {
+            RecordNumber($0.int64(0))
+        }
     }
 
     func isWhole(_ share: ShareNumber) throws -> Bool {
-        try hasNone(shareStatements().coverage.shareWorkOfShare, share.value)
+        try hasNone(shareStatements().shareWorkOfShare, share.value)
     }
 
     func isWhole(_ zone: ZoneNumber) throws -> Bool {
-        try hasNone(shareStatements().coverage.shareWorkOfZone, zone.value)
+        try hasNone(shareStatements().shareWorkOfZone, zone.value)
     }
 
     private func hasNone(_ statement: Statement, _ value: Int64) throws -> Bool {

@@ -5,84 +5,56 @@ import Storage
 // Who takes part in what, and what viewers have.
 extension SQLiteSnapshot {
     func shares(_ keys: ShareKeys) throws -> [StoredShare?] {
-        let statements = try shareStatements().shares
-        return switch keys {
-        case .numbers(let numbers):
-            try numbers.map { try shares(statements.shareByNumber, $0.value).first }
-        case .roots(let roots):
-            try roots.map { try shares(statements.shareByRoot, $0.value).first }
-        case .records(let records):
-            try records.map { try shares(statements.shareByRecord, $0.value).first }
-        }
+        let statements = try shareStatements()
+        let (statement, numbers) =
+            switch keys {
+            case .numbers(let numbers): (statements.shareByNumber, numbers.map(\.value))
+            case .roots(let roots): (statements.shareByRoot, roots.map(\.value))
+            case .records(let records): (statements.shareByRecord, records.map(\.value))
+            }
+        return try numbers.map { try statement.first($0, row: Self.share) }
     }
 
     func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
-        let statement = try shareStatements().shares.sharesOfZone
-        statement.bind(Int64(limit), at: 2)
-        return try shares(statement, zone.value)
+        try shareStatements().sharesOfZone.all(zone.value, limit, row: Self.share)
     }
 
     func participants(of share: ShareNumber) throws -> [StoredParticipant] {
-        let statement = try shareStatements().shares.participants
-        statement.bind(share.value, at: 1)
-        return try participants(statement).map(\.1)
+        try shareStatements().participants.all(share.value, row: Self.participant).map(\.1)
     }
 
     func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
-        let statement = try shareStatements().shares.accessRequests
-        defer { statement.reset() }
-        statement.bind(share.value, at: 1)
-        var found: [StoredAccessRequest] = []
-        while try statement.step() {
-            guard let user = UserRecordName(statement.string(0)),
-                let state = RequestState(rawValue: statement.int64(2))
+        try shareStatements().accessRequests.all(share.value) { row in
+            guard let user = UserRecordName(row.string(0)),
+                let state = RequestState(rawValue: row.int64(2))
             else { throw InvalidRow(table: "access_requests") }
-            found.append(
-                StoredAccessRequest(
-                    user: user, madeAt: statement.int64(1), isBlocked: state == .blocked))
+            return StoredAccessRequest(
+                user: user, madeAt: row.int64(1), isBlocked: state == .blocked)
         }
-        return found
     }
 
     func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int {
-        let statement = try shareStatements().shares.accessRequestCount
-        defer { statement.reset() }
-        statement.bind(user.text, at: 1)
-        statement.bind(moment, at: 2)
-        return try statement.step() ? Int(statement.int64(0)) : 0
+        try shareStatements().accessRequestCount.first(user.text, moment) { Int($0.int64(0)) } ?? 0
     }
 
     func requestsTold(of share: ShareNumber) throws -> Milliseconds {
-        let statement = try shareStatements().shares.requestsTold
-        defer { statement.reset() }
-        statement.bind(share.value, at: 1)
-        return try statement.step() ? statement.int64(0) : 0
+        try shareStatements().requestsTold.first(share.value) { $0.int64(0) } ?? 0
     }
 
     func participations(of user: UserRecordName) throws -> [(ShareNumber, StoredParticipant)] {
-        let statement = try shareStatements().shares.participations
-        statement.bind(user.text, at: 1)
-        return try participants(statement)
+        try shareStatements().participations.all(user.text, row: Self.participant)
     }
 
     func invitations(to address: String) throws -> [(ShareNumber, StoredParticipant)] {
-        let statement = try shareStatements().shares.invitations
-        statement.bind(address, at: 1)
-        return try participants(statement)
+        try shareStatements().invitations.all(address, row: Self.participant)
     }
 
     func shortGUID(of record: RecordNumber) throws -> String? {
-        let statement = try shareStatements().shares.shortGUID
-        defer { statement.reset() }
-        statement.bind(record.value, at: 1)
-        return try statement.step() ? statement.string(0) : nil
+        try shareStatements().shortGUID.first(record.value) { $0.string(0) }
     }
 
     func record(ofShortGUID value: String) throws -> RecordNumber? {
-        let statement = try shareStatements().shares.recordByShortGUID
-        defer { statement.reset() }
-        statement.bind(value, at: 1)
-        return try statement.step() ? RecordNumber(statement.int64(0)) : nil
+        try shareStatements().recordByShortGUID.first(value) { RecordNumber($0.int64(0)) }
     }
 
     func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
@@ -90,153 +62,96 @@ extension SQLiteSnapshot {
     }
 
     private func location(_ record: RecordNumber) throws -> RecordLocation? {
-        let statement = try shareStatements().shares.location
-        defer { statement.reset() }
-        statement.bind(record.value, at: 1)
-        guard try statement.step() else { return nil }
-        guard let name = RecordName(statement.string(1)) else { throw InvalidRow(table: "heads") }
-        return RecordLocation(
-            zone: ZoneNumber(statement.int64(0)), name: name, position: statement.int64(2))
+        try shareStatements().location.first(record.value) { row in
+            guard let name = RecordName(row.string(1)) else { throw InvalidRow(table: "heads") }
+            return RecordLocation(
+                zone: ZoneNumber(row.int64(0)), name: name, position: row.int64(2))
+        }
     }
 
     func grants(of shares: [ShareNumber], to viewer: UserRecordName) throws -> [StoredGrant?] {
-        let statement = try shareStatements().viewers.grant
-        return try shares.map { share in
-            statement.bind(share.value, at: 1)
-            statement.bind(viewer.text, at: 2)
-            return try grants(statement).first
-        }
+        let statement = try shareStatements().grant
+        return try shares.map { try statement.first($0.value, viewer.text, row: Self.grant) }
     }
 
     func grants(
         of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
     ) throws -> [StoredGrant] {
-        let statement = try shareStatements().viewers.grantsChanged
-        statement.bind(viewer.text, at: 1)
-        statement.bind(zone.value, at: 2)
-        statement.bind(changedAfter, at: 3)
-        return try grants(statement)
+        try shareStatements().grantsChanged.all(
+            viewer.text, zone.value, changedAfter, row: Self.grant)
     }
 
     func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView? {
-        let statement = try shareStatements().viewers.view
-        statement.bind(viewer.text, at: 1)
-        statement.bind(zone.value, at: 2)
-        return try views(statement).first
+        try shareStatements().view.first(viewer.text, zone.value, row: Self.view)
     }
 
     func views(
         of viewer: UserRecordName, changedAfter: Position, limit: Int
     ) throws -> [StoredView] {
-        let statement = try shareStatements().viewers.viewsChanged
-        statement.bind(viewer.text, at: 1)
-        statement.bind(changedAfter, at: 2)
-        statement.bind(Int64(limit), at: 3)
-        return try views(statement)
+        try shareStatements().viewsChanged.all(viewer.text, changedAfter, limit, row: Self.view)
     }
 
     func lastViewChange(of viewer: UserRecordName) throws -> Position {
-        let statement = try shareStatements().viewers.lastViewChange
-        defer { statement.reset() }
-        statement.bind(viewer.text, at: 1)
-        return try statement.step() ? max(0, statement.int64(0)) : 0
+        try shareStatements().lastViewChange.first(viewer.text) { max(0, $0.int64(0)) } ?? 0
     }
 
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
-        let statement = try shareStatements().viewers.zonesViewed
-        defer { statement.reset() }
-        statement.bind(viewer.text, at: 1)
-        return try Self.zones(statement)
+        try shareStatements().zonesViewed.all(viewer.text, row: Self.zone)
     }
 
     func viewsWholeAfter(of viewer: UserRecordName) throws -> Position {
-        let statement = try shareStatements().viewers.viewsWholeAfter
-        defer { statement.reset() }
-        statement.bind(viewer.text, at: 1)
-        return try statement.step() ? statement.int64(0) : 0
+        try shareStatements().viewsWholeAfter.first(viewer.text) { $0.int64(0) } ?? 0
     }
 
     func ownerName(_ owner: OwnerNumber) throws -> UserRecordName? {
-        let statement = try shareStatements().shares.ownerName
-        defer { statement.reset() }
-        statement.bind(owner.value, at: 1)
-        guard try statement.step() else { return nil }
-        let text = statement.string(0)
-        return text == UserRecordName.publicOwner.text ? .publicOwner : UserRecordName(text)
+        try shareStatements().ownerName.first(owner.value) { row in
+            let text = row.string(0)
+            return text == UserRecordName.publicOwner.text ? .publicOwner : UserRecordName(text)
+        }
     }
 
-    private func shares(_ statement: Statement, _ value: Int64) throws -> [StoredShare] {
-        defer { statement.reset() }
-        statement.bind(value, at: 1)
-        var found: [StoredShare] = []
-        while try statement.step() {
-            guard let permission = SharePermission(rawValue: statement.int64(4)) else {
-                throw InvalidRow(table: "shares")
-            }
-            found.append(
-                StoredShare(
-                    number: ShareNumber(statement.int64(0)), zone: ZoneNumber(statement.int64(1)),
-                    record: RecordNumber(statement.int64(2)),
-                    root: statement.isNull(3) ? nil : RecordNumber(statement.int64(3)),
-                    publicPermission: permission, allowsRequests: statement.int64(7) != 0,
-                    created: statement.int64(5),
-                    ended: statement.isNull(6) ? nil : statement.int64(6)))
+    private static func share(_ row: Statement) throws -> StoredShare {
+        guard let permission = SharePermission(rawValue: row.int64(4)) else {
+            throw InvalidRow(table: "shares")
         }
-        return found
+        return StoredShare(
+            number: ShareNumber(row.int64(0)), zone: ZoneNumber(row.int64(1)),
+            record: RecordNumber(row.int64(2)),
+            root: row.isNull(3) ? nil : RecordNumber(row.int64(3)),
+            publicPermission: permission, allowsRequests: row.int64(7) != 0,
+            created: row.int64(5), ended: row.isNull(6) ? nil : row.int64(6))
     }
 
-    private func participants(
-        _ statement: Statement
-    ) throws -> [(ShareNumber, StoredParticipant)] {
-        defer { statement.reset() }
-        var found: [(ShareNumber, StoredParticipant)] = []
-        while try statement.step() {
-            guard let role = ParticipantRole(rawValue: statement.int64(4)),
-                let permission = SharePermission(rawValue: statement.int64(5)),
-                let status = AcceptanceStatus(rawValue: statement.int64(6))
-            else { throw InvalidRow(table: "participants") }
-            let user = statement.isNull(2) ? nil : UserRecordName(statement.string(2))
-            found.append(
-                (
-                    ShareNumber(statement.int64(0)),
-                    StoredParticipant(
-                        id: statement.string(1), user: user,
-                        address: statement.isNull(3) ? nil : statement.string(3), role: role,
-                        permission: permission, status: status,
-                        isApprovedRequester: statement.int64(7) != 0)
-                ))
-        }
-        return found
+    private static func participant(_ row: Statement) throws -> (ShareNumber, StoredParticipant) {
+        guard let role = ParticipantRole(rawValue: row.int64(4)),
+            let permission = SharePermission(rawValue: row.int64(5)),
+            let status = AcceptanceStatus(rawValue: row.int64(6))
+        else { throw InvalidRow(table: "participants") }
+        return (
+            ShareNumber(row.int64(0)),
+            StoredParticipant(
+                id: row.string(1), user: row.isNull(2) ? nil : UserRecordName(row.string(2)),
+                address: row.isNull(3) ? nil : row.string(3), role: role, permission: permission,
+                status: status, isApprovedRequester: row.int64(7) != 0)
+        )
     }
 
-    private func grants(_ statement: Statement) throws -> [StoredGrant] {
-        defer { statement.reset() }
-        var found: [StoredGrant] = []
-        while try statement.step() {
-            guard let permission = SharePermission(rawValue: statement.int64(2)) else {
-                throw InvalidRow(table: "grants")
-            }
-            found.append(
-                StoredGrant(
-                    share: ShareNumber(statement.int64(0)), zone: ZoneNumber(statement.int64(1)),
-                    permission: permission, granted: statement.int64(3),
-                    revoked: statement.isNull(4) ? nil : statement.int64(4),
-                    changed: statement.int64(5)))
+    private static func grant(_ row: Statement) throws -> StoredGrant {
+        guard let permission = SharePermission(rawValue: row.int64(2)) else {
+            throw InvalidRow(table: "grants")
         }
-        return found
+        return StoredGrant(
+            share: ShareNumber(row.int64(0)), zone: ZoneNumber(row.int64(1)),
+            permission: permission,
+            granted: row.int64(3), revoked: row.isNull(4) ? nil : row.int64(4),
+            changed: row.int64(5))
     }
 
-    private func views(_ statement: Statement) throws -> [StoredView] {
-        defer { statement.reset() }
-        var found: [StoredView] = []
-        while try statement.step() {
-            found.append(
-                StoredView(
-                    zone: ZoneNumber(statement.int64(0)), since: statement.int64(1),
-                    ended: statement.isNull(2) ? nil : statement.int64(2),
-                    changed: statement.int64(3), oldestValidPosition: statement.int64(4)))
-        }
-        return found
+    private static func view(_ row: Statement) -> StoredView {
+        StoredView(
+            zone: ZoneNumber(row.int64(0)), since: row.int64(1),
+            ended: row.isNull(2) ? nil : row.int64(2), changed: row.int64(3),
+            oldestValidPosition: row.int64(4))
     }
 }
 

@@ -4,10 +4,7 @@ import Storage
 // Those who ask to take part in a share (rulings.md 50).
 extension SQLiteTransaction {
     func setAllowsRequests(_ allows: Bool, of share: ShareNumber) throws {
-        let statement = try shareWrites().shares.setAllowsRequests
-        statement.bind(share.value, at: 1)
-        statement.bind(Int64(allows ? 1 : 0), at: 2)
-        try statement.run()
+        try shareWrites().setAllowsRequests.run(share.value, Int64(allows ? 1 : 0))
     }
 
     func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
@@ -19,10 +16,7 @@ extension SQLiteTransaction {
     func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
         let previous = try accessRequests(of: share)
         for gone in previous where !requests.contains(gone) {
-            let settle = try shareWrites().shares.settleRequests
-            settle.bind(share.value, at: 1)
-            settle.bind(gone.user.text, at: 2)
-            try settle.run()
+            try shareWrites().settleRequests.run(share.value, gone.user.text)
         }
         for request in requests where !previous.contains(request) {
             try insert(request, of: share, request.isBlocked ? .blocked : .waiting)
@@ -30,26 +24,17 @@ extension SQLiteTransaction {
     }
 
     func forgetRequests(of user: UserRecordName) throws {
-        let statement = try shareWrites().shares.forgetRequestsOfUser
-        statement.bind(user.text, at: 1)
-        try statement.run()
+        try shareWrites().forgetRequestsOfUser.run(user.text)
     }
 
     func noteRequestsTold(of share: ShareNumber) throws {
-        let statement = try shareWrites().shares.noteRequestsTold
-        statement.bind(share.value, at: 1)
-        statement.bind(now, at: 2)
-        try statement.run()
+        try shareWrites().noteRequestsTold.run(share.value, now)
     }
 
     private func insert(
         _ request: StoredAccessRequest, of share: ShareNumber?, _ state: RequestState
     ) throws {
-        let statement = try shareWrites().shares.insertRequest
-        statement.bind(share?.value ?? 0, at: 1)
-        statement.bind(request.user.text, at: 2)
-        statement.bind(request.madeAt, at: 3)
-        statement.bind(state.rawValue, at: 4)
-        try statement.run()
+        try shareWrites().insertRequest.run(
+            share?.value ?? 0, request.user.text, request.madeAt, state.rawValue)
     }
 }

@@ -9,13 +9,8 @@ extension SQLiteTransaction {
         publicPermission: SharePermission
     ) throws -> StoredShare {
         let position = try takePosition()
-        let statement = try shareWrites().shares.insertShare
-        statement.bind(zone.value, at: 1)
-        statement.bind(record.value, at: 2)
-        if let root { statement.bind(root.value, at: 3) } else { statement.bindNull(at: 3) }
-        statement.bind(publicPermission.rawValue, at: 4)
-        statement.bind(position, at: 5)
-        try statement.run()
+        try shareWrites().insertShare.run(
+            zone.value, record.value, root?.value, publicPermission.rawValue, position)
         noteTrees(in: zone)
         return StoredShare(
             number: ShareNumber(connection.lastInsertedRowID), zone: zone, record: record,
@@ -23,27 +18,23 @@ extension SQLiteTransaction {
     }
 
     func setPublicPermission(_ permission: SharePermission, of share: ShareNumber) throws {
-        let statement = try shareWrites().shares.setPublicPermission
-        statement.bind(share.value, at: 1)
-        statement.bind(permission.rawValue, at: 2)
-        try statement.run()
+        try shareWrites().setPublicPermission.run(share.value, permission.rawValue)
     }
 
     func endShare(_ share: ShareNumber) throws {
         let position = try takePosition()
         let statements = try shareWrites()
         // Views first: which they are, the grants say.
-        try end(share, at: position, statements.viewers.endViewsOfShare)
+        try end(share, at: position, statements.endViewsOfShare)
         try coverageInvariants().checkViews(of: share)
-        try end(share, at: position, statements.viewers.revokeShare)
-        try end(share, at: position, statements.shares.endShare)
+        try end(share, at: position, statements.revokeShare)
+        try end(share, at: position, statements.endShare)
         if let ended = try self.share(share) {
             moved.insert(.zone(ended.zone))
             try note(.shareEnded, of: ended.zone, at: position)
         }
-        for forget in [statements.shares.forgetParticipants, statements.shares.forgetRequests] {
-            forget.bind(share.value, at: 1)
-            try forget.run()
+        for forget in [statements.forgetParticipants, statements.forgetRequests] {
+            try forget.run(share.value)
         }
         noteEnd(of: share)
     }
@@ -51,41 +42,22 @@ extension SQLiteTransaction {
     private func end(
         _ share: ShareNumber, at position: Position, _ statement: Statement
     ) throws {
-        statement.bind(share.value, at: 1)
-        statement.bind(position, at: 2)
-        statement.bind(now, at: 3)
-        try statement.run()
+        try statement.run(share.value, position, now)
     }
 
     func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
-        let statement = try shareWrites().shares.saveParticipant
-        statement.bind(share.value, at: 1)
-        statement.bind(participant.id, at: 2)
-        bind(participant.user?.text, at: 3, of: statement)
-        bind(participant.address, at: 4, of: statement)
-        statement.bind(participant.role.rawValue, at: 5)
-        statement.bind(participant.permission.rawValue, at: 6)
-        statement.bind(participant.status.rawValue, at: 7)
-        statement.bind(Int64(participant.isApprovedRequester ? 1 : 0), at: 8)
-        try statement.run()
-    }
-
-    private func bind(_ text: String?, at index: Int32, of statement: Statement) {
-        if let text { statement.bind(text, at: index) } else { statement.bindNull(at: index) }
+        try shareWrites().saveParticipant.run(
+            share.value, participant.id, participant.user?.text, participant.address,
+            participant.role.rawValue, participant.permission.rawValue,
+            participant.status.rawValue, participant.isApprovedRequester ? 1 : 0)
     }
 
     func removeParticipant(_ id: String, of share: ShareNumber) throws {
-        let statement = try shareWrites().shares.removeParticipant
-        statement.bind(share.value, at: 1)
-        statement.bind(id, at: 2)
-        try statement.run()
+        try shareWrites().removeParticipant.run(share.value, id)
     }
 
     func setShortGUID(_ value: String, of record: RecordNumber) throws {
-        let statement = try shareWrites().shares.insertShortGUID
-        statement.bind(value, at: 1)
-        statement.bind(record.value, at: 2)
-        try statement.run()
+        try shareWrites().insertShortGUID.run(value, record.value)
     }
 
     func grant(
@@ -93,29 +65,18 @@ extension SQLiteTransaction {
     ) throws {
         let statements = try shareWrites()
         if try grant(of: share.number, to: viewer) != nil {
-            statements.viewers.setPermission.bind(share.number.value, at: 1)
-            statements.viewers.setPermission.bind(viewer.text, at: 2)
-            statements.viewers.setPermission.bind(permission.rawValue, at: 3)
-            return try statements.viewers.setPermission.run()
+            statements.setPermission.bind(share.number.value, viewer.text, permission.rawValue)
+            return try statements.setPermission.run()
         }
         guard try zone(ofActive: share.number) == share.zone else {
             throw BrokenInvariant("a grant is of the share's own zone: share \(share.number.value)")
         }
         let position = try takePosition()
-        let insert = statements.viewers.insertGrant
-        insert.bind(viewer.text, at: 1)
-        insert.bind(share.zone.value, at: 2)
-        insert.bind(share.number.value, at: 3)
-        insert.bind(permission.rawValue, at: 4)
-        insert.bind(position, at: 5)
-        try insert.run()
-        statements.viewers.dropViewsFromFeed.bind(viewer.text, at: 1)
-        statements.viewers.dropViewsFromFeed.bind(share.zone.value, at: 2)
-        try statements.viewers.dropViewsFromFeed.run()
-        statements.viewers.openView.bind(viewer.text, at: 1)
-        statements.viewers.openView.bind(share.zone.value, at: 2)
-        statements.viewers.openView.bind(position, at: 3)
-        try statements.viewers.openView.run()
+        let insert = statements.insertGrant
+        try insert.run(
+            viewer.text, share.zone.value, share.number.value, permission.rawValue, position)
+        try statements.dropViewsFromFeed.run(viewer.text, share.zone.value)
+        try statements.openView.run(viewer.text, share.zone.value, position)
         try coverageInvariants().checkView(of: viewer, in: share.zone)
         try moveSight(of: viewer, in: share.zone, at: position)
     }
@@ -125,14 +86,10 @@ extension SQLiteTransaction {
         let position = try takePosition()
         let statements = try shareWrites()
         for (statement, location) in [
-            (statements.viewers.narrowView, grant.zone.value),
-            (statements.viewers.revokeGrant, share.value),
+            (statements.narrowView, grant.zone.value),
+            (statements.revokeGrant, share.value),
         ] {
-            statement.bind(location, at: 1)
-            statement.bind(position, at: 2)
-            statement.bind(now, at: 3)
-            statement.bind(viewer.text, at: 4)
-            try statement.run()
+            try statement.run(location, position, now, viewer.text)
         }
         try coverageInvariants().checkView(of: viewer, in: grant.zone)
         try moveSight(of: viewer, in: grant.zone, at: position)
@@ -145,17 +102,14 @@ extension SQLiteTransaction {
         try noteSight(of: viewer, in: zone, at: position)
     }
 
-    /// Takes a zone that is deleted at a position away from whoever saw something of it.
+    /// Takes a zone that is deleted at a position away from all its viewers.
     func endShares(of zone: ZoneNumber, at position: Position) throws {
         let statements = try shareWrites()
         for statement in [
-            statements.viewers.endViewsOfZone, statements.viewers.revokeZone,
-            statements.shares.endSharesOfZone,
+            statements.endViewsOfZone, statements.revokeZone,
+            statements.endSharesOfZone,
         ] {
-            statement.bind(zone.value, at: 1)
-            statement.bind(position, at: 2)
-            statement.bind(now, at: 3)
-            try statement.run()
+            try statement.run(zone.value, position, now)
         }
         noteEnd(of: nil)
     }
@@ -165,27 +119,17 @@ extension SQLiteTransaction {
 extension SQLiteTransaction {
     func enter(_ membership: StoredMembership) throws {
         _ = try zone(ofActive: membership.share)
-        let insert = try coverageStatements().insertMembership
-        insert.bind(membership.share.value, at: 1)
-        insert.bind(membership.position, at: 2)
-        insert.bind(membership.record.value, at: 3)
-        insert.bind(membership.version, at: 4)
-        insert.bind(membership.type, at: 5)
-        insert.bind(membership.entered, at: 6)
-        try insert.run()
+        try coverageStatements().insertMembership.run(
+            membership.share.value, membership.position, membership.record.value,
+            membership.version, membership.type, membership.entered)
         try setMembership(membership.record, by: membership.share, at: membership.position)
     }
 
     func renew(
         _ record: RecordNumber, _ membership: CurrentMembership, at position: Position, type: Int64
     ) throws {
-        let renew = try coverageStatements().renewMembership
-        renew.bind(membership.share.value, at: 1)
-        renew.bind(membership.position, at: 2)
-        renew.bind(position, at: 3)
-        renew.bind(type, at: 4)
-        renew.bind(record.value, at: 5)
-        try renew.run()
+        try coverageStatements().renewMembership.run(
+            membership.share.value, membership.position, position, type, record.value)
         try requireMembership(record, membership)
         try setMembership(record, by: membership.share, at: position)
     }
@@ -195,16 +139,10 @@ extension SQLiteTransaction {
         left: Position
     ) throws {
         let statements = try coverageStatements()
-        statements.leaveMembership.bind(membership.share.value, at: 1)
-        statements.leaveMembership.bind(membership.position, at: 2)
-        statements.leaveMembership.bind(position, at: 3)
-        statements.leaveMembership.bind(left, at: 4)
-        statements.leaveMembership.bind(now, at: 5)
-        statements.leaveMembership.bind(record.value, at: 6)
-        try statements.leaveMembership.run()
+        try statements.leaveMembership.run(
+            membership.share.value, membership.position, position, left, now, record.value)
         try requireMembership(record, membership)
-        statements.endMembership.bind(record.value, at: 1)
-        try statements.endMembership.run()
+        try statements.endMembership.run(record.value)
         touch(membership.share, position)
     }
 
@@ -220,11 +158,7 @@ extension SQLiteTransaction {
     private func setMembership(
         _ record: RecordNumber, by share: ShareNumber, at position: Position
     ) throws {
-        let set = try coverageStatements().setMembership
-        set.bind(record.value, at: 1)
-        set.bind(share.value, at: 2)
-        set.bind(position, at: 3)
-        try set.run()
+        try coverageStatements().setMembership.run(record.value, share.value, position)
         touch(share, position)
     }
 
@@ -235,27 +169,18 @@ extension SQLiteTransaction {
         let statements = try coverageStatements()
         noteTrees(in: zone)
         for share in shares {
-            statements.addMark.bind(share.value, at: 1)
-            statements.addMark.bind(record.value, at: 2)
-            statements.addMark.bind(since, at: 3)
-            try statements.addMark.run()
+            try statements.addMark.run(share.value, record.value, since)
         }
     }
 
     func coverageWorkSince(
         _ record: RecordNumber, concerning share: ShareNumber
     ) throws -> Position? {
-        let statement = try coverageStatements().markSince
-        defer { statement.reset() }
-        statement.bind(share.value, at: 1)
-        statement.bind(record.value, at: 2)
-        return try statement.step() ? statement.int64(0) : nil
+        try coverageStatements().markSince.first(share.value, record.value) { $0.int64(0) }
     }
 
     /// Takes away the notes of the shares that work on a record's children concerned.
     func endCoverageWork(_ record: RecordNumber) throws {
-        let statement = try coverageStatements().endMarks
-        statement.bind(record.value, at: 1)
-        try statement.run()
+        try coverageStatements().endMarks.run(record.value)
     }
 }
