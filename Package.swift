@@ -10,7 +10,9 @@ let traits = ["CNGHTTP2": "ApplePush"]
 ///
 /// Imports go downward only, as `docs/ARCHITECTURE.md` lists.
 func layer(_ name: String, in part: Part, _ dependencies: [String]) -> Target {
-    let dependencies = dependencies.map { name -> Target.Dependency in
+    // Every layer may import the C library, but for the one that is written in C.
+    let platform = name.hasPrefix("C") && part == .system || name == "Platform" ? [] : ["Platform"]
+    let dependencies = (dependencies + platform).map { name -> Target.Dependency in
         guard let trait = traits[name] else { return .byName(name: name) }
         return .byName(name: name, condition: .when(traits: [trait]))
     }
@@ -85,6 +87,7 @@ let package = Package(
         layer("HTTP2Client", in: .wire, ["CNGHTTP2", "Network", "HTTP", "HTTPClient"]),
         layer("JSON", in: .wire, []),
         layer("Files", in: .system, []),
+        layer("Platform", in: .system, []),
         layer("CLogWrites", in: .system, ["CSQLite"]),
         layer("GroupCommit", in: .engines, []),
         layer("SQLite", in: .engines, ["CSQLite", "CLogWrites", "Files", "GroupCommit"]),

@@ -1,10 +1,4 @@
-import CloudModel
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// The calls on files that a folder of assets needs.
 enum AssetFiles {

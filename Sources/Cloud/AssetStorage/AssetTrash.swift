@@ -1,10 +1,5 @@
 import CloudModel
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Files of a folder of assets that no row stood for, kept for some time before they go.
 ///

@@ -1,12 +1,7 @@
 import CloudModel
 import Cryptography
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Assets in a folder: a file each, named by its digest, in 256 folders by its first byte.
 ///

@@ -1,11 +1,6 @@
 import CloudModel
 import Cryptography
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// A file on its way into a folder.
 final class FolderUpload: AssetUpload {

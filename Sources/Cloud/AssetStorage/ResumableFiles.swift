@@ -1,10 +1,5 @@
 import Cryptography
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// A file on its way that another process goes on with.
 package struct ResumedAsset {

@@ -1,4 +1,3 @@
-import CloudModel
 import Cryptography
 import JSON
 
@@ -27,19 +26,14 @@ struct AuditLine {
         var writer = JSONWriter(reserving: 512)
         writer.raw("{\"previous\":")
         writer.string(previous)
-        writer.raw(",\"time\":")
-        writer.integer(entry.time)
-        writer.raw(",\"who\":")
-        writer.string(entry.who)
-        writer.raw(",\"what\":")
-        writer.string(entry.what)
+        writer.member("time", entry.time)
+        writer.member("who", entry.who)
+        writer.member("what", entry.what)
         if let account = entry.account {
-            writer.raw(",\"account\":")
-            writer.string(account)
+            writer.member("account", account)
         }
         if let detail = entry.detail {
-            writer.raw(",\"detail\":")
-            writer.string(detail)
+            writer.member("detail", detail)
         }
         let hash = Hexadecimal.encode(SHA256.digest(writer.bytes))
         return (writer.bytes + hashStart + Array(hash.utf8) + end + [0x0A], hash)

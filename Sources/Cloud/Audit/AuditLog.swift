@@ -1,11 +1,6 @@
 import Cryptography
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Who did what: a file that only grows, of which every line is on the disk before the thing that it
 /// tells of is done.

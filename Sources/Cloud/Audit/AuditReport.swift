@@ -1,11 +1,6 @@
 import CloudModel
 import Cryptography
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// What is wrong with a log, read from its beginning to its end.
 package struct AuditReport: Sendable, Equatable {

@@ -152,3 +152,14 @@ package final class Database: Sendable {
         }
     }
 }
+
+extension ServiceLimits {
+    /// - Throws: `Fault` BAD_REQUEST for more operations than a request may have.
+    func check(operationCount count: Int) throws(Fault) {
+        guard count <= operationsPerRequestMax else {
+            throw .limitExceeded(
+                "operations: \(count) given; the limit is \(operationsPerRequestMax) "
+                    + "(limits.operationsPerRequestMax)")
+        }
+    }
+}

@@ -1,4 +1,3 @@
-import CloudModel
 import Synchronization
 
 /// Pieces of work that are done one after the other, each in its principal's turn.

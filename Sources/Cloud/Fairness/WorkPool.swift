@@ -1,13 +1,8 @@
 import CloudModel
 import Dispatch
 import Network
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// Threads for work that blocks or takes long, shared out fairly among those who want it.
 ///

@@ -1,6 +1,5 @@
 import Accounts
 import CloudModel
-import Cryptography
 
 /// A visitor of a page.
 struct Visit: Sendable {

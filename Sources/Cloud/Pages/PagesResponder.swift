@@ -1,6 +1,5 @@
 import Accounts
 import CloudModel
-import Cryptography
 import Dispatch
 import Fairness
 import HTTP

@@ -12,7 +12,7 @@ struct AddressedRequest: Sendable {
 
 /// A request whose sender is known and may call its endpoint.
 ///
-/// It is identified and counted once, however often its answer is made anew. Only a change of credentials in the
+/// It is identified and counted once, however often its answer is made again. Only a change of credentials in the
 /// meantime makes the server look again who sent it.
 final class AdmittedRequest: Sendable {
     let exchange: Exchange
@@ -21,14 +21,14 @@ final class AdmittedRequest: Sendable {
     let identified: Identified
     /// How many changes to credentials there had been when its sender was looked up.
     let changeCount: Int
-    /// The caller whom its use counts towards.
+    /// The caller that its use counts towards.
     let principal: Principal
     /// The caller whose rate it counts towards; nil when no rate limits it.
     let counted: Principal?
-    /// Nil as long as nobody has tried to make its web token anew.
+    /// Nil as long as nobody has tried to make its web token again.
     let renewal: Renewal?
 
-    /// What has become of making a web token anew.
+    /// What has become of making a web token again.
     struct Renewal: Sendable {
         /// Nil where it could not be made.
         let token: String?
@@ -52,7 +52,7 @@ final class AdmittedRequest: Sendable {
         AddressedRequest(exchange: exchange, address: address, route: route)
     }
 
-    /// The same request, once its web token has been made anew.
+    /// The same request, once its web token has been made again.
     func renewed(_ token: String?) -> AdmittedRequest {
         exchange.note { $0.webToken = token ?? $0.webToken }
         return AdmittedRequest(
@@ -67,9 +67,9 @@ enum NextStep: Sendable {
     case answer([UInt8])
     /// Whoever has taken on its change answers it.
     case handedOn
-    /// Workers begin anew: it is long, or has to wait for a commit where that holds up nobody.
+    /// Workers begin again: it is long, or has to wait for a commit where that holds up nobody.
     case again(on: Workers.Lane)
-    /// It has nothing to show yet, but soon may: it waits, and is answered anew.
+    /// It has nothing to show yet, but soon may: it waits, and is answered again.
     case wait(EarlyAnswer)
 }
 

@@ -92,7 +92,7 @@ extension BodyOwner {
 }
 
 extension Exchange {
-    /// Counts a body to whoever sent it, and beside it the index that is made to read it.
+    /// Counts a body, and the index that reads it, to its sender.
     ///
     /// - Throws: `Fault` TRY_AGAIN_LATER where the memory for bodies, or the caller's part, is used up.
     func countBody(to identified: Identified) throws(Fault) {

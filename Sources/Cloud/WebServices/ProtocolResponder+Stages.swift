@@ -1,7 +1,6 @@
 import Accounts
 import CloudModel
 import HTTP
-import Storage
 
 // The stages of a request up to its admission: it is addressed, identified, counted, and admitted to its endpoint.
 extension ProtocolResponder {

@@ -63,7 +63,7 @@ extension ProtocolResponder {
         case .read(let answer): .answer(try answer(context))
         case .look(let look): try look(context)
         case .follow(let look):
-            // Only who has waited is one of many whom the same commit wakes.
+            // The same commit wakes many, but only of those that have waited.
             wait == nil ? try look(context) : try follow(context, since: mark, look)
         case .write(let run): try run(context) { self.conclude(request, $0) }
         }
@@ -104,7 +104,7 @@ extension ProtocolResponder {
         }
     }
 
-    /// Makes an answer anew that came too early.
+    /// Makes an answer again that came too early.
     private func resume(_ request: AdmittedRequest, after wait: AnswerWait) {
         let executor = Executor.loop(request.exchange.request.loop)
         let isOnLoop = request.exchange.resumeOnLoop {
@@ -113,7 +113,7 @@ extension ProtocolResponder {
         if !isOnLoop { goOn(with: request, on: .short, from: executor, after: wait) }
     }
 
-    /// Has workers make the next step, in the turn of whoever asks.
+    /// Has workers make the next step, in the caller's turn.
     private func goOn(
         with request: AdmittedRequest, on lane: Workers.Lane, from executor: Executor,
         after wait: AnswerWait?

@@ -1,5 +1,4 @@
 import Accounts
-import AssetStorage
 import CloudDatabase
 import CloudModel
 import Cryptography
@@ -144,7 +143,7 @@ package final class ProtocolResponder: Responder {
             return begin(exchange, at: .loop(request.loop))
         }
         let sender = Principal.address(request.client)
-        // Until a signed body has been hashed as a whole, nobody knows whom it is from.
+        // Nobody knows the sender of a signed body before the whole body is hashed.
         guard request.body.count <= RequestContext.loopBodyBytesMax else {
             exchange.stopWhenAbandoned()
             return submit(exchange, of: sender, isAdmitted: false, on: .short) {

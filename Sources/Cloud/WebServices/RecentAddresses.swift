@@ -1,11 +1,5 @@
 import Accounts
-import CloudModel
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// The last paths that each event loop has read: most requests repeat one of a few.
 final class RecentAddresses: Sendable {

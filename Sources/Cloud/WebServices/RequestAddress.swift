@@ -44,18 +44,10 @@ struct RequestAddress: Sendable {
         operation = isOfAccounts ? "accounts/\(end)" : end
     }
 
-    /// As the log names a poll of the courier; it has no database.
-    init(_ courier: CourierAddress) {
-        container = courier.container
-        environment = courier.environment
-        database = nil
-        operation = ""
-    }
-
-    /// As the log names a request for an asset; it has no database.
-    init(_ asset: AssetAddress) {
-        container = asset.container
-        environment = asset.environment
+    /// As the log names a poll of the courier and a request for an asset; it has no database.
+    init(_ container: ContainerID, _ environment: Environment) {
+        self.container = container
+        self.environment = environment
         database = nil
         operation = ""
     }

@@ -3,7 +3,6 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import HTTP
-import JSON
 import Storage
 
 /// One admitted request on its way through an endpoint: the store that it is about is open.

@@ -1,6 +1,3 @@
-import CloudModel
-import JSON
-
 /// What an endpoint does with a request.
 enum EndpointWork: Sendable {
     /// Reads, on a worker: makes the whole body at once.
@@ -42,12 +39,23 @@ struct Route: Sendable {
     let operation: String
     let audience: Audience
     /// Whether it has something to answer to a request without a body (rulings.md 1).
-    var needsNoBody = false
+    let needsNoBody: Bool
     /// Whether it is answered on an event loop where little is asked; otherwise by workers alone.
     ///
     /// On a loop it must do no more than takes 0.2 ms, and say `again` where it would.
-    var isShort = false
+    let isShort: Bool
     let work: EndpointWork
+
+    init(
+        _ operation: String, _ audience: Audience, _ work: EndpointWork,
+        needsNoBody: Bool = false, isShort: Bool = false
+    ) {
+        self.operation = operation
+        self.audience = audience
+        self.work = work
+        self.needsNoBody = needsNoBody
+        self.isShort = isShort
+    }
 
     /// The methods that it accepts; all others are refused before anything else is looked at.
     var methods: AllowedMethods { needsNoBody ? .bodilessRead : .post }
@@ -57,87 +65,40 @@ struct Route: Sendable {
 package enum RouteTable {
     static let routes: [String: Route] = {
         let all = [
+            Route("records/modify", .users, .write(ModifyRecordsEndpoint.run), isShort: true),
+            Route("records/lookup", .world, .look(LookupRecordsEndpoint.answer), isShort: true),
+            Route("records/query", .world, .look(QueryRecordsEndpoint.answer)),
+            Route("records/changes", .users, .follow(RecordChangesEndpoint.answer)),
+            Route("assets/upload", .users, .read(AssetUploadsEndpoint.answer)),
+            Route("assets/rereference", .users, .write(RereferenceAssetsEndpoint.run)),
+            Route("records/resolve", .persons, .read(ResolveSharesEndpoint.answer)),
+            Route("records/accept", .persons, .write(AcceptSharesEndpoint.run)),
+            Route("records/requestAccess", .persons, .write(RequestAccessEndpoint.run)),
+            Route("zones/list", .users, .read(ListZonesEndpoint.answer), needsNoBody: true),
+            Route("zones/lookup", .users, .read(LookupZonesEndpoint.answer)),
+            Route("zones/modify", .users, .write(ModifyZonesEndpoint.run), isShort: true),
+            Route("zones/changes", .users, .look(ZonesChangesEndpoint.answer), needsNoBody: true),
             Route(
-                operation: "records/modify", audience: .users, isShort: true,
-                work: .write(ModifyRecordsEndpoint.run)),
+                "changes/database", .users, .look(DatabaseChangesEndpoint.answer),
+                needsNoBody: true, isShort: true),
+            Route("changes/zone", .users, .follow(ZoneChangesEndpoint.answer), isShort: true),
             Route(
-                operation: "records/lookup", audience: .world, isShort: true,
-                work: .look(LookupRecordsEndpoint.answer)),
+                "subscriptions/list", .users, .read(ListSubscriptionsEndpoint.answer),
+                needsNoBody: true),
+            Route("subscriptions/lookup", .users, .read(LookupSubscriptionsEndpoint.answer)),
+            Route("subscriptions/modify", .users, .write(ModifySubscriptionsEndpoint.run)),
+            Route("users/caller", .anyIdentity, .read(CallerEndpoint.answer), needsNoBody: true),
+            Route("users/current", .anyIdentity, .read(CallerEndpoint.answer), needsNoBody: true),
             Route(
-                operation: "records/query", audience: .world,
-                work: .look(QueryRecordsEndpoint.answer)),
+                "users/discover", .persons, .read(DiscoverUsersEndpoint.answer), needsNoBody: true),
+            Route("users/lookup/email", .persons, .read(LookupUsersEndpoint.byEmail)),
+            Route("users/lookup/id", .persons, .read(LookupUsersEndpoint.byID)),
             Route(
-                operation: "records/changes", audience: .users,
-                work: .follow(RecordChangesEndpoint.answer)),
-            Route(
-                operation: "assets/upload", audience: .users,
-                work: .read(AssetUploadsEndpoint.answer)),
-            Route(
-                operation: "assets/rereference", audience: .users,
-                work: .write(RereferenceAssetsEndpoint.run)),
-            Route(
-                operation: "records/resolve", audience: .persons,
-                work: .read(ResolveSharesEndpoint.answer)),
-            Route(
-                operation: "records/accept", audience: .persons,
-                work: .write(AcceptSharesEndpoint.run)),
-            Route(
-                operation: "records/requestAccess", audience: .persons,
-                work: .write(RequestAccessEndpoint.run)),
-            Route(
-                operation: "zones/list", audience: .users, needsNoBody: true,
-                work: .read(ListZonesEndpoint.answer)),
-            Route(
-                operation: "zones/lookup", audience: .users, work: .read(LookupZonesEndpoint.answer)
-            ),
-            Route(
-                operation: "zones/modify", audience: .users, isShort: true,
-                work: .write(ModifyZonesEndpoint.run)),
-            Route(
-                operation: "zones/changes", audience: .users, needsNoBody: true,
-                work: .look(ZonesChangesEndpoint.answer)),
-            Route(
-                operation: "changes/database", audience: .users, needsNoBody: true, isShort: true,
-                work: .look(DatabaseChangesEndpoint.answer)),
-            Route(
-                operation: "changes/zone", audience: .users, isShort: true,
-                work: .follow(ZoneChangesEndpoint.answer)),
-            Route(
-                operation: "subscriptions/list", audience: .users, needsNoBody: true,
-                work: .read(ListSubscriptionsEndpoint.answer)),
-            Route(
-                operation: "subscriptions/lookup", audience: .users,
-                work: .read(LookupSubscriptionsEndpoint.answer)),
-            Route(
-                operation: "subscriptions/modify", audience: .users,
-                work: .write(ModifySubscriptionsEndpoint.run)),
-            Route(
-                operation: "users/caller", audience: .anyIdentity, needsNoBody: true,
-                work: .read(CallerEndpoint.answer)),
-            Route(
-                operation: "users/current", audience: .anyIdentity, needsNoBody: true,
-                work: .read(CallerEndpoint.answer)),
-            Route(
-                operation: "users/discover", audience: .persons, needsNoBody: true,
-                work: .read(DiscoverUsersEndpoint.answer)),
-            Route(
-                operation: "users/lookup/email", audience: .persons,
-                work: .read(LookupUsersEndpoint.byEmail)),
-            Route(
-                operation: "users/lookup/id", audience: .persons,
-                work: .read(LookupUsersEndpoint.byID)),
-            Route(
-                operation: "users/lookup/contacts", audience: .persons, needsNoBody: true,
-                work: .read(LookupUsersEndpoint.contacts)),
-            Route(
-                operation: "tokens/create", audience: .persons,
-                work: .write(CreateTokenEndpoint.run)),
-            Route(
-                operation: "tokens/register", audience: .persons,
-                work: .write(RegisterTokenEndpoint.run)),
-            Route(
-                operation: "accounts/web-token", audience: .containerKeys,
-                work: .write(WebTokenEndpoint.run)),
+                "users/lookup/contacts", .persons, .read(LookupUsersEndpoint.contacts),
+                needsNoBody: true),
+            Route("tokens/create", .persons, .write(CreateTokenEndpoint.run)),
+            Route("tokens/register", .persons, .write(RegisterTokenEndpoint.run)),
+            Route("accounts/web-token", .containerKeys, .write(WebTokenEndpoint.run)),
         ]
         return Dictionary(uniqueKeysWithValues: all.map { ($0.operation, $0) })
     }()

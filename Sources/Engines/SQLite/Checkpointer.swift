@@ -213,7 +213,7 @@ final class Checkpointer: Sendable {
     /// - Parameters:
     ///   - mode: RESTART as a rule: a log that need not grow is synced much faster. TRUNCATE gives its
     ///     space back to the disk.
-    ///   - writer: who is told when the disk is full; nil when that is known.
+    ///   - writer: learns that the disk is full; nil when that is known.
     ///   - waitSecondsMax: for readers, at a time.
     ///   - isLast: whether it is put off for good where readers are in the way.
     /// - Returns: false where it is to be tried again.

@@ -1,11 +1,6 @@
 import CLogWrites
 import CSQLite
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// One connection to one database file, used by one thread at a time.
 ///
@@ -24,7 +19,7 @@ package final class Connection {
     private(set) lazy var begin = Result { try prepare("BEGIN") }
     private(set) lazy var commit = Result { try prepare("COMMIT") }
     private(set) lazy var state = Result { try prepare("PRAGMA data_version") }
-    /// Whether it only reads; whoever writes is not told of their own commits.
+    /// Whether it only reads; a writer does not learn of its own commits.
     private(set) lazy var isReader = sqlite3_db_readonly(handle, "main") == 1
     /// The state of the snapshot that goes on, once somebody has asked for it.
     var knownState: Int64?
@@ -177,7 +172,7 @@ package final class Connection {
             systemError: sqlite3_system_errno(handle))
     }
 
-    /// Whether a write failed because who runs this has used up their share of the disk.
+    /// Whether a write failed because the server's user has used up their share of the disk.
     ///
     /// To SQLite that is an I/O error as any other, but nothing is wrong with the disk: it is full.
     ///

@@ -1,10 +1,5 @@
 import CSQLite
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// How a checkpoint went.
 struct CheckpointOutcome {
@@ -68,9 +63,7 @@ extension Connection {
 
     /// How many pages of the file hold nothing.
     package func freePageCount() throws -> Int {
-        let statement = try prepare("PRAGMA freelist_count")
-        defer { statement.reset() }
-        return try statement.step() ? Int(statement.int64(0)) : 0
+        try prepare("PRAGMA freelist_count").first { Int($0.int64(0)) } ?? 0
     }
 
     /// By how many bytes the file grows when all of the log is moved into it.
@@ -83,9 +76,7 @@ extension Connection {
 
     /// How many pages the file has, as the connection's snapshot sees it.
     package func pageCount() throws -> Int {
-        let statement = try prepare("PRAGMA page_count")
-        defer { statement.reset() }
-        return try statement.step() ? Int(statement.int64(0)) : 0
+        try prepare("PRAGMA page_count").first { Int($0.int64(0)) } ?? 0
     }
 
     /// Moves the log into the file and truncates it, if no reader is in the way.

@@ -25,7 +25,7 @@ package final class DatabaseImage {
         self.connection = connection
         pageBytes = try connection.number("PRAGMA page_size")
         var log = LogScan(connection, pageBytes: pageBytes)
-        // A log that was wholly in the file may be begun anew during the scan, but then only once.
+        // A log that was wholly in the file may be begun again during the scan, but then only once.
         for _ in 0..<2 where try log.isStale() { try log.run() }
         header = log.header
         logged = log.locations
@@ -43,7 +43,7 @@ package final class DatabaseImage {
         guard try !logged.isEmpty && connection.logHeader() != header else {
             return try bytes.get()
         }
-        // The log was begun anew, which happens only when all of it is in the file.
+        // The log was begun again, which happens only when all of it is in the file.
         logged = [:]
         return try pages(offset, end)
     }
@@ -88,7 +88,7 @@ package final class DatabaseImage {
             let end = connection.fileBytes(.log)
             let frameBytes = DatabaseImage.frameHeaderBytes + pageBytes
             while offset + Int64(frameBytes) <= end {
-                // NB: a log that was begun anew meanwhile may be shorter; then it is gone through again.
+                // NB: a log that was begun again meanwhile may be shorter; then it is gone through again.
                 guard let frame = try? connection.file(.log, offset, count: frameBytes) else {
                     guard try isStale() else { throw SQLiteError.unreadableLog }
                     return
@@ -169,9 +169,7 @@ extension Connection {
     fileprivate enum FilePart: Int32 { case database, log }
 
     fileprivate func number(_ sql: String) throws -> Int {
-        let statement = try prepare(sql)
-        defer { statement.reset() }
-        return try statement.step() ? Int(statement.int64(0)) : 0
+        try prepare(sql).first { Int($0.int64(0)) } ?? 0
     }
 
     fileprivate func logHeader() throws -> [UInt8] {

@@ -24,8 +24,7 @@ package struct ErasedSpace {
             let pages = min(left, free - 2)
             let insert = try connection.prepare(
                 "INSERT INTO erased_space (zeros) VALUES (zeroblob(?1))")
-            insert.bind(Int64(pages > 0 ? pages * Self.pageBytes : Self.lonelyBytes), at: 1)
-            try insert.run()
+            try insert.run(Int64(pages > 0 ? pages * Self.pageBytes : Self.lonelyBytes))
             left -= max(1, pages)
         }
         return try connection.freePageCount() == 0
@@ -37,8 +36,7 @@ package struct ErasedSpace {
     package func clear(rowsMax: Int) throws -> Bool {
         let delete = try connection.prepare(
             "DELETE FROM erased_space WHERE id IN (SELECT id FROM erased_space LIMIT ?1)")
-        delete.bind(Int64(max(1, rowsMax)), at: 1)
-        try delete.run()
+        try delete.run(Int64(max(1, rowsMax)))
         return connection.changeCount < max(1, rowsMax)
     }
 }

@@ -4,7 +4,7 @@
 ///
 /// Every call comes on the writer's queue. For one group, the order is: `groupBegan`; for each job
 /// `jobBegan` and, when the job threw, `jobRolledBack`; at last `groupWillCommit` and
-/// `groupCommitted`, or `groupRolledBack`. A group that is undone and run again begins anew. After
+/// `groupCommitted`, or `groupRolledBack`. A group that is undone and run again begins again. After
 /// a COMMIT whose outcome is not known, nothing is called.
 package protocol GroupHooks: AnyObject {
     /// Called after BEGIN IMMEDIATE; an error fails the whole group.

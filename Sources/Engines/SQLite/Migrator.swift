@@ -127,7 +127,7 @@ package struct Migrator: Sendable {
                     checksum INTEGER NOT NULL
                 );
                 """)
-            // Looked at anew: another process may have been first.
+            // Looked at again: another process may have been first.
             for number in try migrations.count - pendingCount(connection)..<migrations.count {
                 try run(migrations[number], as: number + 1, connection)
             }
@@ -148,9 +148,7 @@ package struct Migrator: Sendable {
         let unfinished = copy + ".unfinished"
         try FileSystem.removeTree(unfinished)
         try FileModes.makePrivateFile(unfinished)
-        let statement = try connection.prepare("VACUUM INTO ?1")
-        statement.bind(unfinished, at: 1)
-        try statement.run()
+        try connection.prepare("VACUUM INTO ?1").run(unfinished)
         try FileSystem.synchronize(unfinished)
         for former in try Self.copies(of: path) where former != unfinished {
             FileSystem.removeFile(former)
@@ -161,16 +159,11 @@ package struct Migrator: Sendable {
 
     private func run(_ migration: Migration, as number: Int, _ connection: Connection) throws {
         try connection.execute(migration.sql)
-        let record = try connection.prepare("INSERT INTO migrations VALUES (?1, ?2, ?3)")
-        record.bind(Int64(number), at: 1)
-        record.bind(migration.name, at: 2)
-        record.bind(migration.checksum, at: 3)
-        try record.run()
+        try connection.prepare("INSERT INTO migrations VALUES (?1, ?2, ?3)").run(
+            number, migration.name, migration.checksum)
     }
 
     private func number(_ sql: String, _ connection: Connection) throws -> Int64 {
-        let statement = try connection.prepare(sql)
-        defer { statement.reset() }
-        return try statement.step() ? statement.int64(0) : 0
+        try connection.prepare(sql).first { $0.int64(0) } ?? 0
     }
 }

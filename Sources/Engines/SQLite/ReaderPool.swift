@@ -15,7 +15,7 @@ package final class ReaderPool: Sendable {
         package var now: @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
         /// The virtual file system by its SQLite name; nil is the system's.
         package var fileSystem: String?
-        /// Where those are known whom the writer ends when the log gets too long; nil for nobody.
+        /// Knows the readers that the writer ends when the log gets too long; nil for none.
         package var snapshots: OpenSnapshots?
 
         package init() {}

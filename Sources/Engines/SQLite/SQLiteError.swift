@@ -1,10 +1,5 @@
 import CSQLite
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// A failure that SQLite reported.
 package struct SQLiteError: Error, Sendable, CustomStringConvertible {
@@ -69,7 +64,7 @@ package struct SQLiteError: Error, Sendable, CustomStringConvertible {
             || kind == .unopened && (systemError == ENOSPC || systemError == EDQUOT)
     }
 
-    /// Whether the connection that met it is better opened anew.
+    /// Whether the connection that met it is better opened again.
     var endsConnection: Bool {
         switch kind {
         case .inputOutput, .corrupt, .outOfMemory: true

@@ -77,6 +77,50 @@ package final class Statement {
         }
     }
 
+    /// Binds values to the parameters in order, beginning with the first; nil is NULL.
+    ///
+    /// Where each instruction counts, `bind(_:at:)` binds a value without a list of them.
+    package func bind(_ values: (any StatementValue)?...) { bind(all: values) }
+
+    /// Binds values to the parameters in order, and runs to the end.
+    package func run(_ values: (any StatementValue)?...) throws {
+        bind(all: values)
+        try run()
+    }
+
+    /// Binds values to the parameters in order, and reads the first row; nil where there is none.
+    package func first<Row>(
+        _ values: (any StatementValue)?..., row: (Statement) throws -> Row?
+    ) throws -> Row? {
+        bind(all: values)
+        defer { reset() }
+        return try step() ? try row(self) : nil
+    }
+
+    /// Binds values to the parameters in order, and reads all rows.
+    package func all<Row>(
+        _ values: (any StatementValue)?..., row: (Statement) throws -> Row
+    ) throws -> [Row] {
+        bind(all: values)
+        defer { reset() }
+        var found: [Row] = []
+        while try step() { found.append(try row(self)) }
+        return found
+    }
+
+    /// Binds values to the parameters in order; whether there is a row.
+    package func hasRow(_ values: (any StatementValue)?...) throws -> Bool {
+        bind(all: values)
+        defer { reset() }
+        return try step()
+    }
+
+    private func bind(all values: [(any StatementValue)?]) {
+        for (index, value) in zip(Int32(1)..., values) {
+            if let value { value.bind(to: self, at: index) } else { bindNull(at: index) }
+        }
+    }
+
     /// Binds bytes that must stay in place until the statement is reset.
     package func bindBorrowed(blob: UnsafeRawBufferPointer, at index: Int32) {
         note(
@@ -186,4 +230,31 @@ package final class Statement {
         byte.pointee = 0
         return UnsafePointer(byte)
     }()
+}
+
+/// What a parameter of a statement can be bound to.
+package protocol StatementValue {
+    func bind(to statement: Statement, at index: Int32)
+}
+
+extension Int64: StatementValue {
+    package func bind(to statement: Statement, at index: Int32) { statement.bind(self, at: index) }
+}
+
+extension Int: StatementValue {
+    package func bind(to statement: Statement, at index: Int32) {
+        statement.bind(Int64(self), at: index)
+    }
+}
+
+extension Double: StatementValue {
+    package func bind(to statement: Statement, at index: Int32) { statement.bind(self, at: index) }
+}
+
+extension String: StatementValue {
+    package func bind(to statement: Statement, at index: Int32) { statement.bind(self, at: index) }
+}
+
+extension [UInt8]: StatementValue {
+    package func bind(to statement: Statement, at index: Int32) { statement.bind(self, at: index) }
 }

@@ -94,17 +94,11 @@ struct GarbageCollector {
 
     private mutating func forgetReceipts() throws {
         guard rowsLeft > 0 else { return }
-        let expired = try connection.prepare(
-            "SELECT id FROM asset_receipts WHERE expires < ?1 LIMIT ?2")
-        expired.bind(now, at: 1)
-        expired.bind(Int64(rowsLeft), at: 2)
-        var ids: [[UInt8]] = []
-        while try expired.step() { ids.append([UInt8](expired.bytes(0))) }
-        expired.reset()
+        let ids = try connection.prepare(
+            "SELECT id FROM asset_receipts WHERE expires < ?1 LIMIT ?2"
+        ).all(now, rowsLeft) { [UInt8]($0.bytes(0)) }
         for id in ids {
-            let statement = try connection.prepare("DELETE FROM asset_receipts WHERE id = ?1")
-            statement.bind(id, at: 1)
-            try statement.run()
+            try connection.prepare("DELETE FROM asset_receipts WHERE id = ?1").run(id)
         }
         rowsLeft -= ids.count
     }
@@ -188,10 +182,9 @@ struct GarbageCollector {
     }
 
     private func nextUnpurgedZone() throws -> ZoneNumber? {
-        let statement = try connection.prepare(
-            "SELECT id FROM zones WHERE deleted_at IS NOT NULL AND is_purged = 0 LIMIT 1")
-        defer { statement.reset() }
-        return try statement.step() ? ZoneNumber(statement.int64(0)) : nil
+        try connection.prepare(
+            "SELECT id FROM zones WHERE deleted_at IS NOT NULL AND is_purged = 0 LIMIT 1"
+        ).first { ZoneNumber($0.int64(0)) }
     }
 
     private mutating func collectTombstones(olderThan moment: Milliseconds) throws {
@@ -234,7 +227,9 @@ struct GarbageCollector {
         rowsLeft -= old.count
     }
 
-    /// Removes a zone; who has a token of before its deletion has to fetch its owner's zones anew.
+    /// Removes a zone.
+    ///
+    /// Clients whose tokens are older than its deletion must fetch its owner's zones again.
     func forgetZone(_ zone: Int64, of owner: Int64) throws {
         try run(
             """

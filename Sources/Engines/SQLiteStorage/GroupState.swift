@@ -134,7 +134,7 @@ final class GroupState: GroupHooks {
         self.notices = notices
     }
 
-    /// The one transaction of the writer's connection; each job begins it anew.
+    /// The one transaction of the writer's connection; each job begins it again.
     func transaction(_ connection: Connection) throws -> SQLiteTransaction {
         if let transaction { return transaction }
         let made = try SQLiteTransaction(connection, shared, group: self)
@@ -219,12 +219,8 @@ final class GroupState: GroupHooks {
     func groupWillCommit(_ connection: Connection) throws {
         let statements = try connection.prepared(SumStatements.self)
         for (number, change) in sums.zones {
-            statements.applyZone.bind(number.value, at: 1)
-            statements.applyZone.bind(change.changed, at: 2)
-            statements.applyZone.bind(change.records, at: 3)
-            statements.applyZone.bind(change.bytes, at: 4)
-            statements.applyZone.bind(change.assetBytes, at: 5)
-            try statements.applyZone.run()
+            try statements.applyZone.run(
+                number.value, change.changed, change.records, change.bytes, change.assetBytes)
             try require(
                 connection,
                 "what changes in a zone moves its feed: zone \(number.value) is not there")
@@ -236,15 +232,11 @@ final class GroupState: GroupHooks {
         }
         for (number, changed) in sums.shares {
             for statement in [statements.applyGrants, statements.applyViews] {
-                statement.bind(number.value, at: 1)
-                statement.bind(changed, at: 2)
-                try statement.run()
+                try statement.run(number.value, changed)
             }
         }
         for (number, bytes) in sums.owners where bytes != 0 {
-            statements.applyOwner.bind(number.value, at: 1)
-            statements.applyOwner.bind(bytes, at: 2)
-            try statements.applyOwner.run()
+            try statements.applyOwner.run(number.value, bytes)
             try require(
                 connection, "what is stored counts to an owner: \(number.value) is not there")
         }

@@ -36,7 +36,7 @@ package struct MergePace {
     /// Notes that entries have gone, or have been moved.
     package mutating func remove(_ count: Int) { waiting = waiting.map { $0 - count } }
 
-    /// Forgets how many wait, so that they are counted anew.
+    /// Forgets how many wait, so that they are counted again.
     package mutating func forget() { waiting = nil }
 
     /// What was noted has been undone.

@@ -58,19 +58,13 @@ extension SQLiteSnapshot {
     }
 
     private func isThere(_ sql: String, _ value: Int64) throws -> Bool {
-        let statement = try connection.prepare(sql)
-        defer { statement.reset() }
-        statement.bind(value, at: 1)
-        return try statement.step()
+        try connection.prepare(sql).hasRow(value)
     }
 
     func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {
-        let statement = try connection.prepare(
-            "SELECT name FROM heads WHERE zone = ?1 AND position = ?2")
-        defer { statement.reset() }
-        statement.bind(zone.value, at: 1)
-        statement.bind(position, at: 2)
-        return try statement.step() ? RecordName(statement.string(0)) : nil
+        try connection.prepare(
+            "SELECT name FROM heads WHERE zone = ?1 AND position = ?2"
+        ).first(zone.value, position) { RecordName($0.string(0)) }
     }
 
     func links(of source: RecordNumber) throws -> [Link] {

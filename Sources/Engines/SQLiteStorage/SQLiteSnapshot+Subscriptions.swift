@@ -10,28 +10,21 @@ extension SQLiteSnapshot {
     func subscription(
         _ id: SubscriptionID, of owner: SubscriptionOwner
     ) throws -> Subscription? {
-        let statement = try connection.prepare(
+        try connection.prepare(
             """
             SELECT \(Self.columns) FROM subscriptions
             WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3
-            """)
-        defer { statement.reset() }
-        statement.bind(owner)
-        statement.bind(id.text, at: 3)
-        return try statement.step() ? try Self.subscription(statement) : nil
+            """
+        ).first(owner.user.text, owner.scope.stored, id.text) { try Self.subscription($0) }
     }
 
     func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription] {
-        let statement = try connection.prepare(
+        try connection.prepare(
             """
             SELECT \(Self.columns) FROM subscriptions
             WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name
-            """)
-        defer { statement.reset() }
-        statement.bind(owner)
-        var found: [Subscription] = []
-        while try statement.step() { found.append(try Self.subscription(statement)) }
-        return found
+            """
+        ).all(owner.user.text, owner.scope.stored) { try Self.subscription($0) }
     }
 
     func subscriptionRevision() throws -> Int64 {
@@ -43,20 +36,13 @@ extension SQLiteSnapshot {
     }
 
     func hasSubscriptions() throws -> Bool {
-        let row = try connection.prepare("SELECT 1 FROM subscriptions LIMIT 1")
-        defer { row.reset() }
-        return try row.step()
+        try connection.prepare("SELECT 1 FROM subscriptions LIMIT 1").hasRow()
     }
 
     func watching(of owner: SubscriptionOwner) throws -> [WatchingSubscription] {
-        let rows = try connection.prepare(
-            """
-            SELECT \(Self.columns), user_record_name, scope, since FROM subscriptions
-            WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name
-            """)
-        defer { rows.reset() }
-        rows.bind(owner)
-        return try Self.watching(rows)
+        try connection.prepare(
+            "\(Self.watchingQuery) WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name"
+        ).all(owner.user.text, owner.scope.stored, row: Self.watching)
     }
 
     func allSubscriptions(
@@ -74,22 +60,18 @@ extension SQLiteSnapshot {
             key: isSearched ? [("name", .text)] + owner : owner + [("name", .text)],
             bounds: isSearched ? ListQuery.Bounds(textPrefix: request.prefix) : nil)
         return try CatalogConnection(connection: connection).page(
-            query, request, row: Self.watchingSubscription)
+            query, request, row: Self.watching)
     }
 
     func watchingPublic(
         _ type: RecordTypeName, requiring match: SubscriptionMatch?
     ) throws -> [WatchingSubscription] {
-        let rows = try connection.prepare(
+        try connection.prepare(
             """
-            SELECT \(Self.columns), user_record_name, scope, since FROM subscriptions
+            \(Self.watchingQuery)
             WHERE scope = 0 AND record_type = ?1 AND match_field = ?2 AND match_value = ?3
-            """)
-        defer { rows.reset() }
-        rows.bind(type.text, at: 1)
-        rows.bind(match?.field ?? "", at: 2)
-        rows.bind(match?.value ?? [], at: 3)
-        return try Self.watching(rows)
+            """
+        ).all(type.text, match?.field ?? "", match?.value ?? [], row: Self.watching)
     }
 
     func fieldsRequired(of type: RecordTypeName) throws -> [String] {
@@ -100,46 +82,36 @@ extension SQLiteSnapshot {
             ORDER BY match_field LIMIT 1
             """)
         var found: [String] = []
-        while true {
-            defer { next.reset() }
-            next.bind(type.text, at: 1)
-            next.bind(found.last ?? "", at: 2)
-            guard try next.step() else { return found }
-            found.append(next.string(0))
+        while let field = try next.first(type.text, found.last ?? "", row: { $0.string(0) }) {
+            found.append(field)
         }
+        return found
     }
 
     func watchers(ofShared zone: ZoneNumber) throws -> [UserRecordName] {
-        let rows = try connection.prepare(
+        try connection.prepare(
             """
             SELECT v.viewer FROM views v WHERE v.zone = ?1 AND v.ended IS NULL AND EXISTS (
                 SELECT 1 FROM subscriptions s WHERE s.scope = 2 AND s.user_record_name = v.viewer)
-            """)
-        defer { rows.reset() }
-        rows.bind(zone.value, at: 1)
-        var found: [UserRecordName] = []
-        while try rows.step() {
-            guard let name = UserRecordName(rows.string(0)) else {
+            """
+        ).all(zone.value) { row in
+            guard let name = UserRecordName(row.string(0)) else {
                 throw InvalidRow(table: "views")
             }
-            found.append(name)
+            return name
         }
-        return found
     }
 
-    private static func watching(_ rows: Statement) throws -> [WatchingSubscription] {
-        var found: [WatchingSubscription] = []
-        while try rows.step() { found.append(try watchingSubscription(rows)) }
-        return found
-    }
+    private static let watchingQuery =
+        "SELECT \(columns), user_record_name, scope, since FROM subscriptions"
 
-    private static func watchingSubscription(_ row: Statement) throws -> WatchingSubscription {
+    private static func watching(_ row: Statement) throws -> WatchingSubscription {
         guard let user = UserRecordName(row.string(8)),
             let scope = DatabaseScope(stored: row.int64(9))
         else { throw InvalidRow(table: "subscriptions") }
         return WatchingSubscription(
-            owner: SubscriptionOwner(user: user, scope: scope),
-            subscription: try subscription(row), since: row.int64(10))
+            owner: SubscriptionOwner(user: user, scope: scope), subscription: try subscription(row),
+            since: row.int64(10))
     }
 
     private static func subscription(_ row: Statement) throws -> Subscription {
@@ -163,12 +135,5 @@ extension DatabaseScope {
         case .private: 1
         case .shared: 2
         }
-    }
-}
-
-extension Statement {
-    func bind(_ owner: SubscriptionOwner) {
-        bind(owner.user.text, at: 1)
-        bind(owner.scope.stored, at: 2)
     }
 }

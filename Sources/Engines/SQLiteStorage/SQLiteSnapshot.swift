@@ -17,7 +17,7 @@ class SQLiteSnapshot: StoreSnapshot {
     private var isVisiting = false
     /// Nearly every request asks for its zone, and most of them for one of a few.
     private var recentZones = UnchangedValues<OwnedZone, StoredZone>(countMax: 8)
-    /// Of the read at work.
+    /// Of the current read.
     private var stop: StopSignal?
 
     init(_ connection: Connection, _ shared: SharedFacts) throws {
@@ -135,10 +135,8 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func storedBytes() throws -> (bytes: Int64, owners: Int) {
-        let row = try connection.prepare(
-            "SELECT coalesce(sum(used_bytes), 0), count(*) FROM owners")
-        defer { row.reset() }
-        return try row.step() ? (row.int64(0), Int(row.int64(1))) : (0, 0)
+        try connection.prepare("SELECT coalesce(sum(used_bytes), 0), count(*) FROM owners")
+            .first { ($0.int64(0), Int($0.int64(1))) } ?? (0, 0)
     }
 
     func zone(_ key: ZoneKey) throws -> StoredZone? {
@@ -153,10 +151,7 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     private func readZone(_ number: ZoneNumber) throws -> StoredZone? {
-        let statement = statements.zoneByNumber
-        defer { statement.reset() }
-        statement.bind(number.value, at: 1)
-        return try Self.zones(statement).first
+        try statements.zoneByNumber.first(number.value, row: Self.zone)
     }
 
     private func readZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
@@ -185,24 +180,15 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone] {
-        let statement: Statement
         switch selection {
-        case .living: statement = statements.livingZones
+        case .living: try statements.livingZones.all(owner.value, row: Self.zone)
         case .changed(let position, let limit):
-            statement = statements.changedZones
-            statement.bind(position, at: 2)
-            statement.bind(Int64(limit), at: 3)
+            try statements.changedZones.all(owner.value, position, limit, row: Self.zone)
         }
-        defer { statement.reset() }
-        statement.bind(owner.value, at: 1)
-        return try Self.zones(statement)
     }
 
     func lastChange(of owner: OwnerNumber) throws -> Position {
-        let statement = statements.lastChange
-        defer { statement.reset() }
-        statement.bind(owner.value, at: 1)
-        return try statement.step() ? statement.int64(0) : 0
+        try statements.lastChange.first(owner.value) { $0.int64(0) } ?? 0
     }
 
     func lastPosition() throws -> Position {
@@ -314,58 +300,34 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {
-        let statement = statements.schemaHistory
-        defer { statement.reset() }
-        statement.bind(Int64(limit), at: 1)
-        var found: [StoredSchemaChange] = []
-        while try statement.step() {
-            found.append(
-                StoredSchemaChange(
-                    number: Int(clamping: statement.int64(0)), madeAt: statement.int64(1),
-                    who: statement.string(2),
-                    difference: statement.string(3).split(separator: "\n").map(String.init)))
+        try statements.schemaHistory.all(limit) {
+            StoredSchemaChange(
+                number: Int(clamping: $0.int64(0)), madeAt: $0.int64(1), who: $0.string(2),
+                difference: $0.string(3).split(separator: "\n").map(String.init))
         }
-        return found
     }
 
     func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
-        let statement = statements.zoneCount
-        defer { statement.reset() }
-        statement.bind(owner.value, at: 1)
-        statement.bind(Int64(limit), at: 2)
-        return try statement.step() ? Int(statement.int64(0)) : 0
+        try statements.zoneCount.first(owner.value, limit) { Int($0.int64(0)) } ?? 0
     }
 
     func recordCount(of owner: OwnerNumber) throws -> Int {
-        let statement = statements.recordCount
-        defer { statement.reset() }
-        statement.bind(owner.value, at: 1)
-        return try statement.step() ? Int(statement.int64(0)) : 0
+        try statements.recordCount.first(owner.value) { Int($0.int64(0)) } ?? 0
     }
 
     func clientToken(_ key: ClientTokenKey) throws -> [UInt8]? {
-        let statement = statements.clientToken
-        defer { statement.reset() }
-        statement.bind(key)
-        return try statement.step() ? [UInt8](statement.bytes(0)) : nil
+        try statements.clientToken.first(key.zone.value, key.user.text, key.device) {
+            [UInt8]($0.bytes(0))
+        }
     }
 
     func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
-        let statement = statements.assignedRoles
-        defer { statement.reset() }
-        statement.bind(user.text, at: 1)
-        var found: Set<Int64> = []
-        while try statement.step() { found.insert(statement.int64(0)) }
-        return found
+        Set(try statements.assignedRoles.all(user.text) { $0.int64(0) })
     }
 
-    static func zones(_ statement: Statement) throws -> [StoredZone] {
-        var found: [StoredZone] = []
-        while try statement.step() {
-            guard let name = ZoneName(statement.string(6)) else { throw InvalidRow(table: "zones") }
-            found.append(try zone(statement, name: name))
-        }
-        return found
+    static func zone(_ row: Statement) throws -> StoredZone {
+        guard let name = ZoneName(row.string(6)) else { throw InvalidRow(table: "zones") }
+        return try zone(row, name: name)
     }
 
     /// - Parameter row: its last column says whether what led to the row says the same as the row does.

@@ -1,9 +1,8 @@
-import CloudModel
 import SQLite
 import Storage
 
 extension SQLiteStore {
-    /// Makes a file that takes the place of a store, which nobody has open, with none of its data.
+    /// Makes an empty file that replaces a store; nobody may have the store open.
     ///
     /// It keeps the store's name for itself and its schema's history. Every token of the old file
     /// expires, and no number that it gave out is given out again.
@@ -43,11 +42,7 @@ extension SQLiteStore {
             VALUES (?1, ?2, ?3, ?4)
             """)
         while try rows.step() {
-            insert.bind(rows.int64(0), at: 1)
-            insert.bind(rows.int64(1), at: 2)
-            insert.bind(rows.string(2), at: 3)
-            insert.bind(rows.string(3), at: 4)
-            try insert.run()
+            try insert.run(rows.int64(0), rows.int64(1), rows.string(2), rows.string(3))
         }
     }
 }

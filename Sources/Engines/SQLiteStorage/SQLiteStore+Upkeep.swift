@@ -33,8 +33,6 @@ extension SQLiteStore {
     }
 
     private static func has(_ query: String, _ connection: Connection) throws -> Bool {
-        let row = try connection.prepare(query)
-        defer { row.reset() }
-        return try row.step()
+        try connection.prepare(query).hasRow()
     }
 }

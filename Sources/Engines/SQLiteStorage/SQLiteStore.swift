@@ -17,7 +17,7 @@ package final class SQLiteStore: Store {
         package var followerChangesMax = 250_000
         /// The bytes of a new incarnation and of a token key come from here.
         package var random: @Sendable (Int) -> [UInt8]
-        /// Told of each commit; those who wait here go on waiting when the store is closed.
+        /// Learns of each commit; waits here go on when the store is closed.
         package var notices = CommitNotices()
         /// A life to go on with, if the file is still where that ended.
         package var life: StoreLife?
@@ -112,9 +112,7 @@ package final class SQLiteStore: Store {
     }
 
     private static func hasWork(_ connection: Connection) throws -> Bool {
-        let statement = try connection.prepare("SELECT 1 FROM work LIMIT 1")
-        defer { statement.reset() }
-        return try statement.step()
+        try connection.prepare("SELECT 1 FROM work LIMIT 1").hasRow()
     }
 
     /// Of the store's file.
@@ -256,7 +254,7 @@ private struct Opened {
             throw error
         }
         try Schemas.store.migrate(connection)
-        // This process has the file alone: whoever held work is gone.
+        // This process has the file alone: other holders of work are gone.
         try connection.execute(
             "UPDATE work SET holder = NULL, held_until = NULL WHERE holder IS NOT NULL")
         let properties = StoreProperties(connection)
@@ -312,7 +310,7 @@ private final class NoteAtCheckpoints: Sendable {
 }
 
 extension SQLiteError {
-    /// What the failure is to whoever asked the store; nil for one that is a fault.
+    /// What the failure is to callers of the store; nil for one that is a fault.
     var storageFailure: StorageFailure? {
         switch kind {
         case .full: .full

@@ -417,17 +417,11 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     }
 
     func assign(_ roles: Set<Int64>, to user: UserRecordName) throws {
-        let delete = try connection.prepare(
-            "DELETE FROM assigned_roles WHERE user_record_name = ?1")
-        delete.bind(user.text, at: 1)
-        try delete.run()
+        try connection.prepare("DELETE FROM assigned_roles WHERE user_record_name = ?1")
+            .run(user.text)
         let insert = try connection.prepare(
             "INSERT INTO assigned_roles (user_record_name, role) VALUES (?1, ?2)")
-        for role in roles.sorted() {
-            insert.bind(user.text, at: 1)
-            insert.bind(role, at: 2)
-            try insert.run()
-        }
+        for role in roles.sorted() { try insert.run(user.text, role) }
     }
 
     func usedBytes(of owner: OwnerNumber) throws -> Int64 {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Why something was not done with a file or folder: one line that names it.
 package struct FileSystemFailure: Error, Sendable, Equatable, CustomStringConvertible {

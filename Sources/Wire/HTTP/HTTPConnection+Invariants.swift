@@ -1,5 +1,3 @@
-import Network
-
 // What always holds of a connection of a sound server.
 extension HTTPConnection {
     /// What does not hold between two turns of the loop; nil on a sound connection.

@@ -1,12 +1,7 @@
 import Dispatch
 import Network
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// An HTTP/1.1 server: listeners, event loops, one responder.
 package final class HTTPServer: Sendable {

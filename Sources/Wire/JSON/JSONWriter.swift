@@ -116,6 +116,30 @@ package struct JSONWriter: Sendable {
         }
     }
 
+    /// Appends the comma between two members or elements: none before the first.
+    package mutating func separate(_ isFirst: inout Bool) {
+        if !isFirst { raw(",") }
+        isFirst = false
+    }
+
+    /// Appends a further member of an object, with the comma before it.
+    package mutating func member(_ name: StaticString, _ text: String) {
+        begin(name)
+        string(text)
+    }
+
+    /// Appends a further member of an object, with the comma before it.
+    package mutating func member(_ name: StaticString, _ number: some BinaryInteger) {
+        begin(name)
+        integer(Int64(number))
+    }
+
+    private mutating func begin(_ name: StaticString) {
+        raw(",\"")
+        raw(name)
+        raw("\":")
+    }
+
     /// Appends an integer.
     package mutating func integer(_ value: Int64) {
         if value < 0 { bytes.append(UInt8(ascii: "-")) }

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// The addresses that count as one client: an IPv4 address, or the /64 that an IPv6 address lies in.
 ///

@@ -1,10 +1,5 @@
 import CNetwork
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// A connection just accepted, and who is at its other end.
 package struct AcceptedSocket: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Milliseconds since some fixed moment, never going back; handed in so that tests set it.
 package struct MonotonicClock: Sendable {

@@ -1,10 +1,5 @@
 import CNetwork
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// A connected, non-blocking socket: the bytes in and out of one descriptor.
 ///

@@ -1,11 +1,6 @@
 import CNetwork
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A thread of the operating system, started once and joined once.
 package final class Thread: Sendable {

@@ -1,10 +1,5 @@
 import Cryptography
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// The credentials of one request, as received and not yet checked.
 ///

@@ -1,10 +1,5 @@
 import Cryptography
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// The parameters of a request target, found once for everybody who reads some of them.
 ///

@@ -4,15 +4,9 @@ import Storage
 
 /// What people do with the secrets that letters brought them.
 package struct LetterAnswers: Sendable {
-    private let catalog: any CatalogStorage
-    private let passwords: Passwords
-    private let random: RandomSource
-
-    package init(catalog: any CatalogStorage, passwords: Passwords, random: RandomSource) {
-        self.catalog = catalog
-        self.passwords = passwords
-        self.random = random
-    }
+    let catalog: any CatalogStorage
+    let passwords: Passwords
+    let random: RandomSource
 
     /// The recipient of a link, and the page that it leads to; nil for one that is not good now.
     package func link(

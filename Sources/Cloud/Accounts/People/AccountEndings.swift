@@ -8,13 +8,8 @@ import Storage
 package struct AccountEndings: Sendable {
     private static let dayMilliseconds: Milliseconds = 86_400_000
 
-    private let catalog: any CatalogStorage
-    private let settings: AccountsSettings
-
-    package init(catalog: any CatalogStorage, settings: AccountsSettings) {
-        self.catalog = catalog
-        self.settings = settings
-    }
+    let catalog: any CatalogStorage
+    let settings: AccountsSettings
 
     /// When an account would end if its owner asked for that now.
     package func due(now: Milliseconds) -> Milliseconds {

@@ -31,27 +31,13 @@ package struct SecondFactors: Sendable {
     /// Two sign-ins with different recovery codes can get in each other's way this often.
     private static let recoveryTriesMax = 16
 
-    private let catalog: any CatalogStorage
-    private let secrets: SealedSecrets
-    private let limits: GuessLimits
-    private let devices: KnownDevices
-    private let random: RandomSource
-    private let settings: AccountsSettings
-    private let failed: SignInFailure.Told
-
-    package init(
-        catalog: any CatalogStorage, secrets: SealedSecrets, limits: GuessLimits,
-        devices: KnownDevices, random: RandomSource, settings: AccountsSettings,
-        failed: @escaping SignInFailure.Told
-    ) {
-        self.catalog = catalog
-        self.secrets = secrets
-        self.limits = limits
-        self.devices = devices
-        self.random = random
-        self.settings = settings
-        self.failed = failed
-    }
+    let catalog: any CatalogStorage
+    let secrets: SealedSecrets
+    let limits: GuessLimits
+    let devices: KnownDevices
+    let random: RandomSource
+    let settings: AccountsSettings
+    let failed: SignInFailure.Told
 
     /// A secret for an app, to be shown to its owner and handed to `set` with a code of it.
     package func makeSecret() -> [UInt8] { TimeCodes.makeSecret(random) }

@@ -20,15 +20,9 @@ package struct BrowserSessions: Sendable {
     private static let useMilliseconds: Milliseconds = 600_000
     private static let deviceBytesMax = 120
 
-    private let catalog: any CatalogStorage
-    private let random: RandomSource
-    private let settings: AccountsSettings
-
-    package init(catalog: any CatalogStorage, random: RandomSource, settings: AccountsSettings) {
-        self.catalog = catalog
-        self.random = random
-        self.settings = settings
-    }
+    let catalog: any CatalogStorage
+    let random: RandomSource
+    let settings: AccountsSettings
 
     /// Begins a session, which ends after its greatest age however much it is used.
     ///

@@ -11,13 +11,8 @@ package struct IdentityProviders: Sendable {
 
     private static let secretBytesMax = 4_096
 
-    private let catalog: any CatalogStorage
-    private let secrets: SealedSecrets
-
-    package init(catalog: any CatalogStorage, secrets: SealedSecrets) {
-        self.catalog = catalog
-        self.secrets = secrets
-    }
+    let catalog: any CatalogStorage
+    let secrets: SealedSecrets
 
     /// Adds an identity provider that the server trusts.
     ///

@@ -27,13 +27,8 @@ package struct PageTokens: Sendable {
     /// A longer text cannot be a pass.
     private static let textBytesMax = 8_192
 
-    private let catalog: any CatalogStorage
-    private let secrets: SealedSecrets
-
-    package init(catalog: any CatalogStorage, secrets: SealedSecrets) {
-        self.catalog = catalog
-        self.secrets = secrets
-    }
+    let catalog: any CatalogStorage
+    let secrets: SealedSecrets
 
     /// Makes one of URL-safe characters.
     ///

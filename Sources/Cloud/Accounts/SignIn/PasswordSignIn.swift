@@ -35,24 +35,12 @@ package struct PasswordSignIn: Sendable {
         case unavailable
     }
 
-    private let catalog: any CatalogStorage
-    private let limits: GuessLimits
-    private let devices: KnownDevices
-    private let random: RandomSource
-    private let settings: AccountsSettings
-    private let failed: SignInFailure.Told
-
-    package init(
-        catalog: any CatalogStorage, limits: GuessLimits, devices: KnownDevices,
-        random: RandomSource, settings: AccountsSettings, failed: @escaping SignInFailure.Told
-    ) {
-        self.catalog = catalog
-        self.limits = limits
-        self.devices = devices
-        self.random = random
-        self.settings = settings
-        self.failed = failed
-    }
+    let catalog: any CatalogStorage
+    let limits: GuessLimits
+    let devices: KnownDevices
+    let random: RandomSource
+    let settings: AccountsSettings
+    let failed: SignInFailure.Told
 
     /// The account that somebody wants to sign in to, where it has signed in at their browser before; nil for a stranger.
     ///

@@ -1,5 +1,4 @@
 import CloudModel
-import Cryptography
 import HTTPClient
 
 /// Assets in a bucket of an S3-compatible store: an object each, named by its digest below a prefix.

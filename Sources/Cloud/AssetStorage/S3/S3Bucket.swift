@@ -54,13 +54,6 @@ package final class S3Bucket: Sendable {
         var payload = SHA256.digest([])
     }
 
-    /// What an answer came to.
-    enum Answer {
-        case success(ClientResponse)
-        /// The status is no success, and trying again would not change it.
-        case refused(status: Int, code: String)
-    }
-
     private static let errorBytesMax = 65_536
 
     package let options: Options
@@ -107,18 +100,24 @@ package final class S3Bucket: Sendable {
     ///
     /// - Parameters:
     ///   - what: the call's name for the log.
+    ///   - refused: what to give for a status by which the store refuses the request.
     ///   - read: takes what is wanted from an answer; what it throws is a reason to try again.
-    /// - Throws: `AssetFailure.unavailable` when the last attempt failed too.
+    /// - Throws: `AssetFailure.unavailable` when the last attempt failed too; another for a refusal.
     func perform<Value>(
-        _ what: String, _ request: Request,
-        _ read: (Answer) throws(ClientFailure) -> Value
+        _ what: String, _ request: Request, refused: [Int: Value] = [:],
+        _ read: (ClientResponse) throws(ClientFailure) -> Value
     ) throws(AssetFailure) -> Value {
         var attempt = 1
+        var refusal: AssetFailure?
         while true {
             let reason: String
             do throws(ClientFailure) {
                 switch try send(request) {
-                case .answer(let answer): return try read(answer)
+                case .answer(let response): return try read(response)
+                case .refused(let status, let code):
+                    if let value = refused[status] { return value }
+                    refusal = Self.failure(what, status, code)
+                    reason = ""
                 case .again(let status, let code): reason = "\(status) \(code)"
                 }
             } catch {
@@ -128,6 +127,7 @@ package final class S3Bucket: Sendable {
                 default: reason = "\(error)"
                 }
             }
+            if let refusal { throw refusal }
             guard attempt < options.attemptsMax else {
                 throw .unavailable(call: what, reason: "\(reason) (attempts: \(attempt))")
             }
@@ -137,7 +137,9 @@ package final class S3Bucket: Sendable {
     }
 
     private enum Outcome {
-        case answer(Answer)
+        case answer(ClientResponse)
+        /// Trying again would not change it.
+        case refused(status: Int, code: String)
         case again(status: Int, code: String)
     }
 
@@ -152,12 +154,12 @@ package final class S3Bucket: Sendable {
             ClientRequest(
                 method: request.method, target: query.isEmpty ? path : "\(path)?\(query)",
                 headers: request.headers + signed, body: request.body))
-        if (200..<300).contains(response.status) { return .answer(.success(response)) }
+        if (200..<300).contains(response.status) { return .answer(response) }
         let code = Self.errorCode(try response.readAll(bytesMax: Self.errorBytesMax))
         if Self.isTransient(response.status, code) {
             return .again(status: response.status, code: code)
         }
-        return .answer(.refused(status: response.status, code: code))
+        return .refused(status: response.status, code: code)
     }
 
     /// The word in an answer that tells what went wrong; letters alone, for it goes into the log.

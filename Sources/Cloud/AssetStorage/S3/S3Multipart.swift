@@ -72,28 +72,19 @@ extension S3Bucket {
     private func putPart(
         _ key: String, _ id: String, number: Int, _ body: ClientBody, payload: [UInt8]
     ) throws(AssetFailure) -> String {
-        let what = "S3 PUT part"
         let request = Request(
             method: "PUT", key: key, query: [("partNumber", "\(number)"), ("uploadId", id)],
             body: body, payload: payload)
-        let result = try perform(what, request) {
-            answer throws(ClientFailure) -> Result<String, AssetFailure> in
-            switch answer {
-            case .success(let response):
-                _ = try response.readAll(bytesMax: 65_536)
-                guard let tag = response.header("etag") else { throw .malformed("no ETag") }
-                return .success(tag)
-            case .refused(let status, let code):
-                return .failure(Self.failure(what, status, code))
-            }
+        return try perform("S3 PUT part", request) { response throws(ClientFailure) -> String in
+            _ = try response.readAll(bytesMax: 65_536)
+            guard let tag = response.header("etag") else { throw .malformed("no ETag") }
+            return tag
         }
-        return try result.get()
     }
 
     private func complete(
         _ key: String, _ id: String, tags: [String], byteCount: Int
     ) throws(AssetFailure) {
-        let what = "S3 POST upload"
         var text = "<CompleteMultipartUpload>"
         for (index, tag) in tags.enumerated() {
             let escaped = tag.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
@@ -105,24 +96,19 @@ extension S3Bucket {
             method: "POST", key: key, query: [("uploadId", id)],
             headers: [("content-type", "application/xml")], body: .bytes(bytes),
             payload: SHA256.digest(bytes))
-        let result = try perform(what, request) {
-            answer throws(ClientFailure) -> Result<Void, AssetFailure> in
-            switch answer {
-            case .success(let response):
+        do throws(AssetFailure) {
+            try perform("S3 POST upload", request) { response throws(ClientFailure) in
                 // The status comes before the work is done: only the body tells how it went.
                 let body = try response.readAll(bytesMax: 65_536)
                 let root = S3Document(body)?.root
                 guard root?.name == "CompleteMultipartUploadResult" else {
                     throw .broken("200 \(Self.errorCode(body))")
                 }
-                return .success(())
-            case .refused(let status, let code):
-                return .failure(Self.failure(what, status, code))
             }
-        }
-        if case .failure(let failure) = result {
+        } catch {
+            if case .unavailable = error { throw error }
             // An answer may have been lost of an attempt that succeeded.
-            guard try state(of: key)?.byteCount == byteCount else { throw failure }
+            guard try state(of: key)?.byteCount == byteCount else { throw error }
         }
     }
 

@@ -1,5 +1,4 @@
 import CloudModel
-import Cryptography
 import HTTPClient
 
 /// An object as the store tells of it.
@@ -20,22 +19,14 @@ package struct S3ListedObject: Sendable, Equatable {
 extension S3Bucket {
     /// Nil when there is no such object.
     func state(of key: String) throws(AssetFailure) -> S3ObjectState? {
-        let what = "S3 HEAD"
-        let result = try perform(what, Request(method: "HEAD", key: key)) {
-            answer throws(ClientFailure) -> Result<S3ObjectState?, AssetFailure> in
-            switch answer {
-            case .success(let response):
-                _ = try response.readAll(bytesMax: 0)
-                guard let count = response.contentLength else {
-                    throw .malformed("no Content-Length")
-                }
-                return .success(S3ObjectState(byteCount: count, tag: response.header("etag")))
-            case .refused(404, _): return .success(nil)
-            case .refused(let status, let code):
-                return .failure(Self.failure(what, status, code))
+        try perform("S3 HEAD", Request(method: "HEAD", key: key), refused: [404: nil]) {
+            response throws(ClientFailure) -> S3ObjectState? in
+            _ = try response.readAll(bytesMax: 0)
+            guard let count = response.contentLength else {
+                throw .malformed("no Content-Length")
             }
+            return S3ObjectState(byteCount: count, tag: response.header("etag"))
         }
-        return try result.get()
     }
 
     /// Stores an object in one request; it is durable when this returns.
@@ -62,28 +53,20 @@ extension S3Bucket {
     func read(
         _ key: String, _ range: Range<Int>, tag: String?
     ) throws(AssetFailure) -> ClientResponse? {
-        let what = "S3 GET"
         var request = Request(
             method: "GET", key: key,
             headers: [("range", "bytes=\(range.lowerBound)-\(range.upperBound - 1)")])
         if let tag { request.headers.append(("if-match", tag)) }
-        let result = try perform(what, request) {
-            answer throws(ClientFailure) -> Result<ClientResponse?, AssetFailure> in
-            switch answer {
-            case .success(let response):
-                // A server that does not know ranges sends all of it.
-                let isStretch =
-                    response.status == 206
-                    && response.header("content-range")?.hasPrefix(
-                        "bytes \(range.lowerBound)-\(range.upperBound - 1)/") == true
-                guard isStretch else { throw .malformed("not the range that was asked for") }
-                return .success(response)
-            case .refused(404, _), .refused(412, _): return .success(nil)
-            case .refused(let status, let code):
-                return .failure(Self.failure(what, status, code))
-            }
+        return try perform("S3 GET", request, refused: [404: nil, 412: nil]) {
+            response throws(ClientFailure) -> ClientResponse? in
+            // A server that does not know ranges sends all of it.
+            let isStretch =
+                response.status == 206
+                && response.header("content-range")?.hasPrefix(
+                    "bytes \(range.lowerBound)-\(range.upperBound - 1)/") == true
+            guard isStretch else { throw .malformed("not the range that was asked for") }
+            return response
         }
-        return try result.get()
     }
 
     func expectSuccess(
@@ -98,17 +81,10 @@ extension S3Bucket {
     func document(
         _ what: String, _ request: Request, orStatus other: Int? = nil
     ) throws(AssetFailure) -> [UInt8] {
-        let result = try perform(what, request) {
-            answer throws(ClientFailure) -> Result<[UInt8], AssetFailure> in
-            switch answer {
-            case .success(let response):
-                return .success(try response.readAll(bytesMax: Self.documentBytesMax))
-            case .refused(let status, _) where status == other: return .success([])
-            case .refused(let status, let code):
-                return .failure(Self.failure(what, status, code))
-            }
+        try perform(what, request, refused: other.map { [$0: []] } ?? [:]) {
+            response throws(ClientFailure) -> [UInt8] in
+            try response.readAll(bytesMax: Self.documentBytesMax)
         }
-        return try result.get()
     }
 
     /// A listing of a thousand long names takes less.

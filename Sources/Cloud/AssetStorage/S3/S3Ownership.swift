@@ -128,19 +128,11 @@ extension S3Bucket {
 
     /// The contents of a short object; nil when there is none.
     fileprivate func text(of key: String) throws(AssetFailure) -> String? {
-        let what = "S3 GET"
-        let result = try perform(what, Request(method: "GET", key: key)) {
-            answer throws(ClientFailure) -> Result<String?, AssetFailure> in
-            switch answer {
-            case .success(let response):
-                let bytes = try response.readAll(bytesMax: Self.textBytesMax)
-                return .success(String(decoding: bytes, as: UTF8.self))
-            case .refused(404, _): return .success(nil)
-            case .refused(let status, let code):
-                return .failure(Self.failure(what, status, code))
-            }
+        try perform("S3 GET", Request(method: "GET", key: key), refused: [404: nil]) {
+            response throws(ClientFailure) -> String? in
+            let bytes = try response.readAll(bytesMax: Self.textBytesMax)
+            return String(decoding: bytes, as: UTF8.self)
         }
-        return try result.get()
     }
 
     /// Stores a short object in the place of what there is.
@@ -161,20 +153,14 @@ extension S3Bucket {
             method: "PUT", key: key,
             headers: [("content-type", "text/plain"), ("if-none-match", "*")],
             body: .bytes(bytes), payload: SHA256.digest(bytes))
-        let result = try perform(what, request) {
-            answer throws(ClientFailure) -> Result<Bool, AssetFailure> in
-            switch answer {
-            case .success(let response):
-                _ = try response.readAll(bytesMax: 65_536)
-                return .success(true)
-            case .refused(409, _), .refused(412, _): return .success(true)
-            // A store that does not know the condition.
-            case .refused(400, _), .refused(501, _): return .success(false)
-            case .refused(let status, let code):
-                return .failure(Self.failure(what, status, code))
-            }
+        // A store that does not know the condition refuses it by 400 or 501.
+        let isSettled = try perform(
+            what, request, refused: [409: true, 412: true, 400: false, 501: false]
+        ) { response throws(ClientFailure) -> Bool in
+            _ = try response.readAll(bytesMax: 65_536)
+            return true
         }
-        if try result.get() { return }
+        if isSettled { return }
         request.headers.removeLast()
         try expectSuccess(what, request)
     }

@@ -1,12 +1,7 @@
 import CloudModel
 import Dispatch
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The clocks by which it is told whether a file was looked at since it was changed.
 package struct FileClocks: Sendable {

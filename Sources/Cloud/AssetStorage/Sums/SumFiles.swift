@@ -1,13 +1,8 @@
 import CloudModel
 import Cryptography
 import Dispatch
+import Platform
 import Synchronization
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The sums of assets, a small file each beside the folder of the assets.
 ///

@@ -111,7 +111,7 @@ package final class AssetTokens: Sendable {
         return downloads.isValid(code, for: Self.bytes(expires) + digest.bytes + origin)
     }
 
-    /// Reads whom a link was made for; nil when no link of this store has this text.
+    /// Reads who got a link; nil when no link of this store has this text.
     package func origin(_ text: some StringProtocol) -> AssetOrigin? {
         Base64.decode(String(text), .urlSafe).flatMap(opened)
     }
@@ -169,15 +169,9 @@ package final class AssetTokens: Sendable {
 
 /// The links that one answer gives for its assets.
 package struct AssetLinks: Sendable {
-    private let tokens: AssetTokens
-    private let expires: Int64
-    private let origin: [UInt8]
-
-    init(tokens: AssetTokens, expires: Int64, origin: [UInt8]) {
-        self.tokens = tokens
-        self.expires = expires
-        self.origin = origin
-    }
+    let tokens: AssetTokens
+    let expires: Int64
+    let origin: [UInt8]
 
     /// The link to a file.
     package func text(of digest: AssetDigest) -> [UInt8] {
@@ -192,7 +186,7 @@ package struct AssetLinks: Sendable {
 package struct AssetAccess: Sendable {
     package let tokens: AssetTokens
     package let now: Milliseconds
-    /// Whom the addresses are made for; most requests make none.
+    /// Who gets the addresses; most requests make none.
     private let madeOrigin: @Sendable () -> AssetOrigin
     var origin: AssetOrigin { madeOrigin() }
 

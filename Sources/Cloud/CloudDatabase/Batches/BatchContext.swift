@@ -1,7 +1,9 @@
 import CloudModel
 import Storage
 
-/// What a batch is decided on, none of which changes meanwhile: what is asked, who asks, and what is stored.
+/// What decides a batch: the request, its caller, and the stored data.
+///
+/// Nothing of it changes meanwhile.
 ///
 /// It keeps what it has read. So nothing is read twice, however often an operation is decided.
 final class BatchContext {

@@ -46,7 +46,7 @@ struct BatchDecision {
                 refused = found
                 takenOut = Set(found.keys)
                 // Most batches come this far without a fault. So only now the state starts to remember who
-                // relies on whom.
+                // relies on which.
                 state = BatchState(context, tracks: !context.isAtomic)
                 try decideInOrder()
                 if !context.isAtomic { try spread() }
@@ -88,7 +88,8 @@ struct BatchDecision {
             let view = BatchView(
                 state: state, reader: BatchState.Reader(index: index, stage: .deciding))
             do {
-                return try OperationRule(context, view).decide(operation, &schemaCheck)
+                return try OperationRule(context: context, view: view).decide(
+                    operation, &schemaCheck)
             } catch let fault as Fault {
                 return DecidedStep(step: .fault(fault))
             }

@@ -1,22 +1,11 @@
-import CloudModel
 import Storage
 
 /// The records that refer to one target, as a view of the batch leaves them.
 struct ReferringRecords {
-    private let context: BatchContext
-    private let view: BatchView
-    private let target: RecordKey
-    private let kinds: ClosedRange<LinkKind>
-
-    init(
-        _ context: BatchContext, _ view: BatchView, of target: RecordKey,
-        kinds: ClosedRange<LinkKind>
-    ) {
-        self.context = context
-        self.view = view
-        self.target = target
-        self.kinds = kinds
-    }
+    let context: BatchContext
+    let view: BatchView
+    let target: RecordKey
+    let kinds: ClosedRange<LinkKind>
 
     /// Visits each record until the closure returns false.
     ///

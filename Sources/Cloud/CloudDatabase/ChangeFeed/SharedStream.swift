@@ -1,4 +1,3 @@
-import CloudModel
 import Storage
 
 /// What one share adds to a viewer's feed, in the order of places.

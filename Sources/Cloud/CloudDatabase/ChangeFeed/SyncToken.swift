@@ -80,12 +80,7 @@ struct SyncTokens {
         self.key = key
         let name = database.caller.userRecordName?.text ?? ""
         viewer = Hexadecimal.decode(String(name.dropFirst())) ?? [UInt8](repeating: 0, count: 16)
-        scope =
-            switch database.scope {
-            case .public: 0
-            case .private: 1
-            case .shared: 2
-            }
+        scope = UInt8(database.scope.number)
     }
 
     /// - Parameter start: the token with which the page began, as read and as sent. A client that asks what

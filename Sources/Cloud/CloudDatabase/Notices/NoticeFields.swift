@@ -55,8 +55,7 @@ struct NoticeFields: Sendable {
                 text.compact(target)
             case .bytes, .asset, .unknown, .number: continue
             }
-            if !isFirst { writer.raw(",") }
-            isFirst = false
+            writer.separate(&isFirst)
             writer.string(name)
             writer.raw(":")
             writer.raw(text.bytes)

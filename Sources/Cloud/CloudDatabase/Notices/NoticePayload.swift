@@ -63,13 +63,10 @@ struct NoticePayload: Sendable {
         appendAps(badge, has, to: &writer)
         writer.raw(",\"ck\":{\"ce\":2")
         if has(.container), let container {
-            writer.raw(",\"cid\":")
-            writer.string(container.name)
+            writer.member("cid", container.name)
         }
-        writer.raw(",\"ckuserid\":")
-        writer.string(user.text)
-        writer.raw(",\"nid\":")
-        writer.string(identifier)
+        writer.member("ckuserid", user.text)
+        writer.member("nid", identifier)
         if isMerged || last != nil { writer.raw(",\"p\":1") }
         appendSubject(has, to: &writer)
         writer.raw("}}")
@@ -87,18 +84,13 @@ struct NoticePayload: Sendable {
         writer.string(subscription.text)
         if has(.ofKind) {
             if let zone {
-                writer.raw(",\"zid\":")
-                writer.string(zone.name.text)
-                writer.raw(",\"zoid\":")
-                writer.string(zone.owner.text)
+                writer.member("zid", zone.name.text)
+                writer.member("zoid", zone.owner.text)
             }
-            writer.raw(",\"dbs\":")
-            writer.integer(scope.number)
+            writer.member("dbs", scope.number)
             if case .query(let record, let reason, _) = subject {
-                writer.raw(",\"rid\":")
-                writer.string(record.text)
-                writer.raw(",\"fo\":")
-                writer.integer(reason.rawValue)
+                writer.member("rid", record.text)
+                writer.member("fo", reason.rawValue)
             }
         }
         if has(.fields), case .query(_, _, let fields) = subject, !info.fields.isEmpty {

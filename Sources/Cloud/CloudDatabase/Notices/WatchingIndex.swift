@@ -61,7 +61,7 @@ final class WatchingIndex {
         let match: SubscriptionMatch?
     }
 
-    /// How many entries are kept; beyond that, all are read anew.
+    /// How many entries are kept; beyond that, all are read again.
     private static let entriesMax = 50_000
 
     private let decode: Decode

@@ -19,24 +19,19 @@ struct WebhookBody: Sendable {
         var writer = JSONWriter(reserving: 320)
         writer.raw("{\"container\":")
         writer.string(source.container?.name ?? "")
-        writer.raw(",\"environment\":")
-        writer.string(source.environment.rawValue)
-        writer.raw(",\"database\":")
-        writer.string(scope.rawValue)
+        writer.member("environment", source.environment.rawValue)
+        writer.member("database", scope.rawValue)
         writer.raw(",\"zoneID\":")
         writer.raw(ZoneJSON.identifier(zone, owner: owner))
         if let name = change.name, let type {
-            writer.raw(",\"recordName\":")
-            writer.string(name.text)
-            writer.raw(",\"recordType\":")
-            writer.string(type.text)
+            writer.member("recordName", name.text)
+            writer.member("recordType", type.text)
         }
         writer.raw(",\"change\":\"")
         writer.raw(word)
         writer.raw("\"")
         if change.kind == .saved {
-            writer.raw(",\"recordChangeTag\":")
-            writer.string(ChangeTag.text(change.position))
+            writer.member("recordChangeTag", ChangeTag.text(change.position))
         }
         writer.raw("}")
         bytes = writer.bytes

@@ -30,7 +30,7 @@ struct QueryMarkers {
 
     /// - Parameters:
     ///   - key: prepared from the store's token key.
-    ///   - sight: who may no longer see what they saw begins anew.
+    ///   - sight: a reader that may no longer see what it saw begins again.
     ///   - zone: nil for a query of all zones.
     ///   - identity: from the snapshot that the page is read from.
     init(

@@ -1,5 +1,4 @@
 import CloudModel
-import Storage
 
 /// What a request asks of one page of a query (web-services.md §4.1).
 package struct QueryRequest: Sendable {

@@ -20,8 +20,7 @@ enum RenderedAsset {
         writer.raw("{")
         var isFirst = true
         for (key, value) in field.members {
-            if !isFirst { writer.raw(",") }
-            isFirst = false
+            writer.separate(&isFirst)
             key.withRawBytes { writer.raw($0) }
             writer.raw(":")
             if !key.stringEquals("value") {

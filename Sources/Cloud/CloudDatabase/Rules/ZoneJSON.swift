@@ -14,8 +14,7 @@ enum ZoneJSON {
         writer.raw("{\"zoneID\":")
         writer.raw(identifier(zone.name, owner: zone.owner))
         if let token = zone.syncToken {
-            writer.raw(",\"syncToken\":")
-            writer.string(token)
+            writer.member("syncToken", token)
         }
         writer.raw(zone.name.isDefault ? ",\"atomic\":false" : ",\"atomic\":true")
         writer.raw(",\"deleted\":false")

@@ -27,7 +27,9 @@ struct AccessRequestList: Equatable {
         !all.contains { $0.user == user } && waiting.count < most
     }
 
-    /// Applies decisions; whoever takes part then no longer asks, and is not blocked.
+    /// Applies decisions.
+    ///
+    /// Participants no longer ask, and are not blocked.
     ///
     /// - Parameters:
     ///   - participants: changes with it.

@@ -174,7 +174,9 @@ struct ParticipantList: Equatable {
         return joined
     }
 
-    /// Lets a user leave, unless they are the owner; whoever has left already stays so.
+    /// Lets a user leave, unless they are the owner.
+    ///
+    /// Leaving twice changes nothing.
     ///
     /// - Returns: whether they have ever taken part.
     mutating func leave(_ user: UserRecordName) -> Bool {
@@ -243,7 +245,7 @@ private struct ParticipantIndex {
 
     func holds(_ id: String) -> Bool { byID[id] != nil }
 
-    /// The participant whom an entry means: by id, then user record name, then address.
+    /// The participant that an entry means: by id, then user record name, then address.
     func match(_ entry: ParticipantEntry) -> StoredParticipant? {
         if let index = entry.id.flatMap({ byID[$0] }) { return all[index] }
         if let index = entry.user.flatMap({ byUser[$0] }) { return all[index] }

@@ -32,7 +32,7 @@ package struct ShareAddresses: Sendable {
         return "\(base)/share/\(guid.text)~\(secret)"
     }
 
-    /// The participant to whom a secret belongs, whether the link was used or not; nil for none.
+    /// The participant that has a secret, whether the link was used or not; nil for none.
     ///
     /// Compares with all of them and takes the same time whichever it is.
     func participant(

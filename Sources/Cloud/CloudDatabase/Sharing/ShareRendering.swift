@@ -27,7 +27,7 @@ struct ShareRendering {
         self.oneTimeURL = oneTimeURL
     }
 
-    /// The whole record: the stored body with the participants whom this viewer sees.
+    /// The whole record: the stored body with the participants that this viewer sees.
     func record(_ stored: UnsafeRawBufferPointer) throws -> [UInt8] {
         var writer = JSONWriter(reserving: stored.count + 1_024)
         if let owner = participants.owner?.user, try hidesModifier(of: stored) {
@@ -66,8 +66,7 @@ struct ShareRendering {
             for (index, request) in waiting.enumerated() {
                 writer.raw(index == 0 ? "{\"userIdentity\":" : ",{\"userIdentity\":")
                 try append(identityOf: request.user, to: &writer)
-                writer.raw(",\"timestamp\":")
-                writer.integer(request.madeAt)
+                writer.member("timestamp", request.madeAt)
                 writer.raw("}")
             }
             writer.raw("]")
@@ -92,7 +91,7 @@ struct ShareRendering {
         writer.raw("}}")
     }
 
-    /// Whether an administrator saved the share last whom the viewer may not see.
+    /// Whether an administrator that the viewer may not see saved the share last.
     private func hidesModifier(of stored: UnsafeRawBufferPointer) throws -> Bool {
         guard viewer?.role != .owner else { return false }
         let modifier = try RecordBody.modifier(of: stored)
@@ -139,8 +138,7 @@ struct ShareRendering {
         writer.raw(participant.permission.word)
         writer.raw(participant.isApprovedRequester ? "\",\"isApprovedRequester\":true" : "\"")
         if decides, participant.isOneTimeLink, let url = oneTimeURL(participant) {
-            writer.raw(",\"oneTimeURL\":")
-            writer.string(url)
+            writer.member("oneTimeURL", url)
         }
         writer.raw("}")
     }

@@ -2,7 +2,7 @@ import CloudModel
 import Cryptography
 import Storage
 
-/// What a share says of itself to people, as far as whoever shares gave it.
+/// What a share says of itself to people, as far as its owner gave it.
 struct SharedFields {
     private(set) var title: String?
     /// What kind of thing is shared, in the app's words.

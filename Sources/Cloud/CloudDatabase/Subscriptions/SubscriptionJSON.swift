@@ -18,8 +18,7 @@ enum SubscriptionJSON {
             writer.raw(",\"query\":")
             writer.raw(query)
         } else if let type = subscription.recordType {
-            writer.raw(",\"recordType\":")
-            writer.string(type.text)
+            writer.member("recordType", type.text)
         }
         if let zone = subscription.zone {
             writer.raw(",\"zoneID\":")
@@ -40,8 +39,7 @@ enum SubscriptionJSON {
         writer.raw(",\"firesOn\":[")
         var isFirst = true
         for (one, word) in words where firing.contains(one) {
-            if !isFirst { writer.raw(",") }
-            isFirst = false
+            writer.separate(&isFirst)
             writer.raw(word)
         }
         writer.raw("]")

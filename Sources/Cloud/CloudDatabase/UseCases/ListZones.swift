@@ -34,8 +34,7 @@ package struct ListZones {
                 let access = try ZoneAccess(
                     viewer, in: zone, limits: database.limits, snapshot: snapshot)
             else { continue }
-            if !isFirst { writer.raw(",") }
-            isFirst = false
+            writer.separate(&isFirst)
             append(access, owner: owner, to: &writer)
         }
     }

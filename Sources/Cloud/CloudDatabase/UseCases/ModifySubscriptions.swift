@@ -24,12 +24,7 @@ package struct ModifySubscriptions: Sendable {
     /// - Throws: `Fault` BAD_REQUEST for too many operations; AUTHENTICATION_REQUIRED for a caller who is no
     ///   user.
     package init(_ operations: [Operation], in database: Database) throws(Fault) {
-        let most = database.limits.operationsPerRequestMax
-        guard operations.count <= most else {
-            throw .limitExceeded(
-                "operations: \(operations.count) given; the limit is \(most) "
-                    + "(limits.operationsPerRequestMax)")
-        }
+        try database.limits.check(operationCount: operations.count)
         guard let owner = database.subscriptionOwner else {
             throw Fault(.authenticationRequired, "request needs authorization")
         }

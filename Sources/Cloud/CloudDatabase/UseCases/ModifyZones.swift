@@ -39,12 +39,7 @@ package struct ModifyZones: Sendable {
     /// - Throws: `Fault` BAD_REQUEST outside the private database or for too many operations.
     package init(_ operations: [Operation], in database: Database, key: HMACSHA256) throws(Fault) {
         try database.refuse(unless: database.scope == .private)
-        let most = database.limits.operationsPerRequestMax
-        guard operations.count <= most else {
-            throw .limitExceeded(
-                "operations: \(operations.count) given; the limit is \(most) "
-                    + "(limits.operationsPerRequestMax)")
-        }
+        try database.limits.check(operationCount: operations.count)
         self.database = database
         self.operations = operations
         self.key = key

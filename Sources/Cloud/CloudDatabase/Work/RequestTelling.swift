@@ -3,7 +3,7 @@ import Storage
 
 /// Shows those who decide on a share that somebody asks to take part (rulings.md 50).
 ///
-/// It saves the share's record anew, so that it comes up in their feeds. It is queued work, so that a request
+/// It saves the share's record again, so that it comes up in their feeds. It is queued work, so that a request
 /// takes the same time whether it led to a share or not.
 enum RequestTelling {
     /// How long the share's change tag stays the same at least, in milliseconds.

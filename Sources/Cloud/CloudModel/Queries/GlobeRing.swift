@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// All that is between two distances from a place, as a search of rectangles asks for it.
 package struct GlobeRing: Sendable {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 extension RecordQuery.Coordinate {
     /// The mean radius of the Earth, in metres (IUGG).

@@ -57,11 +57,9 @@ package struct ApplePushAddress: Sendable, Equatable {
         var writer = JSONWriter(reserving: 256)
         writer.raw("{\"token\":")
         writer.string(token)
-        writer.raw(",\"gateway\":")
-        writer.string(gateway.rawValue)
+        writer.member("gateway", gateway.rawValue)
         if let topic {
-            writer.raw(",\"topic\":")
-            writer.string(topic)
+            writer.member("topic", topic)
         }
         writer.raw("}")
         return writer.bytes

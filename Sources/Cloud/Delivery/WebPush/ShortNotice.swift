@@ -11,8 +11,7 @@ enum ShortNotice {
         do throws(JSONError) {
             let told = try JSONDocument(parsing: payload).root["ck"]
             if let identifier = told?["nid"]?.string {
-                writer.raw(",\"nid\":")
-                writer.string(identifier)
+                writer.member("nid", identifier)
             }
             for kind in kinds {
                 guard let subscription = told?.member(kind)?["sid"]?.string else { continue }

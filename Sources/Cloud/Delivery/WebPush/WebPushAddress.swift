@@ -35,10 +35,8 @@ package struct WebPushAddress: Sendable {
         var writer = JSONWriter(reserving: endpoint.utf8.count + 160)
         writer.raw("{\"endpoint\":")
         writer.string(endpoint)
-        writer.raw(",\"p256dh\":")
-        writer.string(key)
-        writer.raw(",\"auth\":")
-        writer.string(secret)
+        writer.member("p256dh", key)
+        writer.member("auth", secret)
         writer.raw("}")
         bytes = writer.bytes
     }

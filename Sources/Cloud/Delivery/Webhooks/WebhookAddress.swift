@@ -48,10 +48,8 @@ package struct WebhookAddress: Sendable {
         var writer = JSONWriter(reserving: 256)
         writer.raw("{\"name\":")
         writer.string(name)
-        writer.raw(",\"url\":")
-        writer.string("\(url)")
-        writer.raw(",\"key\":")
-        writer.string(Base64.encode(sealedKey))
+        writer.member("url", "\(url)")
+        writer.member("key", Base64.encode(sealedKey))
         writer.raw("}")
         return writer.bytes
     }

@@ -1,4 +1,3 @@
-import CloudModel
 import Cryptography
 import HTTPClient
 import Storage

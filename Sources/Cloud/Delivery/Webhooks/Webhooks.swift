@@ -171,8 +171,7 @@ package struct Webhooks: Sendable {
         var writer = JSONWriter(reserving: 256)
         writer.raw("{\"container\":")
         writer.string(container.name)
-        writer.raw(",\"environment\":")
-        writer.string(environment.rawValue)
+        writer.member("environment", environment.rawValue)
         writer.raw(",\"change\":\"test\"}")
         return OutgoingNotice(
             container: container, environment: environment, destination: destination,

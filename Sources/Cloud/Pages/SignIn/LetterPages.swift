@@ -1,5 +1,4 @@
 import Accounts
-import CloudModel
 import Storage
 
 // Pages that have letters sent, and those that the letters' links lead to.

@@ -218,8 +218,7 @@ extension Pages {
             writer.raw(start)
             writer.string(text)
         }
-        writer.raw(",\"expires\":")
-        writer.integer(made.expiresAt)
+        writer.member("expires", made.expiresAt)
         writer.raw("}")
         return PageAnswer(200, type: "application/json; charset=UTF-8", body: writer.bytes)
     }
@@ -229,8 +228,7 @@ extension Pages {
         var writer = JSONWriter(reserving: 200)
         writer.raw("{\"uuid\":")
         writer.string(request.id)
-        writer.raw(",\"reason\":")
-        writer.string(reason)
+        writer.member("reason", reason)
         writer.raw(",\"serverErrorCode\":\"BAD_REQUEST\"}")
         return PageAnswer(status, type: "application/json; charset=UTF-8", body: writer.bytes)
     }

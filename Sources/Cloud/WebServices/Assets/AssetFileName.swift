@@ -27,17 +27,8 @@ struct AssetFileName {
     var disposition: String {
         guard let text else { return "attachment" }
         let plain = text.unicodeScalars.map { Self.isPlain($0) || $0 == " " ? Character($0) : "_" }
-        var encoded = ""
-        for byte in text.utf8 {
-            let scalar = Unicode.Scalar(byte)
-            if Self.isPlain(scalar) {
-                encoded.unicodeScalars.append(scalar)
-            } else {
-                let digits = String(byte, radix: 16, uppercase: true)
-                encoded += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
-            }
-        }
-        return "attachment; filename=\"\(String(plain))\"; filename*=UTF-8''\(encoded)"
+        return "attachment; filename=\"\(String(plain))\"; "
+            + "filename*=UTF-8''\(PercentEncoding.encode(text))"
     }
 
     private static func isPlain(_ scalar: Unicode.Scalar) -> Bool {

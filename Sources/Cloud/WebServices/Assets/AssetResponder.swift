@@ -130,7 +130,9 @@ final class AssetResponder: Sendable {
         let goOn: @Sendable (Result<OpenStore, any Error>) -> Bool = { result in
             do {
                 let store = try result.get()
-                exchange.note { $0.address = RequestAddress(address) }
+                exchange.note {
+                    $0.address = RequestAddress(address.container, address.environment)
+                }
                 let allowed = address.resource.methods
                 guard allowed.contains(exchange.request.method) else {
                     exchange.refuseMethod(allowed)

@@ -1,10 +1,5 @@
 import CloudModel
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Finds the only part named `files` in a body of `multipart/form-data` (RFC 7578) while the body arrives.
 ///

@@ -4,7 +4,7 @@ import CloudModel
 import Storage
 import Synchronization
 
-/// Tells whether the address of an asset still works for those whom it was handed out to.
+/// Tells whether the address of an asset still works for those who got it.
 ///
 /// The API token or server key must still exist, and so must the user. In a shared database, the user must
 /// still see what the address is for. What the catalog says is cached until the catalog changes; shares are
@@ -34,7 +34,9 @@ final class OriginValidity: Sendable {
         self.limits = limits
     }
 
-    /// Whom a link was handed out to; the link's signature must have been checked.
+    /// Who got a link.
+    ///
+    /// The link's signature must have been checked.
     func origin(_ text: String, by tokens: AssetTokens) -> AssetOrigin? {
         if let known = state.withLock({ $0.opened[text] }) { return known }
         guard let origin = tokens.origin(text) else { return nil }
@@ -105,7 +107,7 @@ final class OriginValidity: Sendable {
 }
 
 extension AssetOrigin {
-    /// Those whom a request's addresses are handed out to.
+    /// Those who get a request's addresses.
     init(_ identified: Identified) {
         let caller = identified.caller
         let credential: Credential

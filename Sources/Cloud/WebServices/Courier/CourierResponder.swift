@@ -1,5 +1,4 @@
 import Accounts
-import CloudDatabase
 import CloudModel
 import Fairness
 import HTTP
@@ -54,7 +53,7 @@ final class CourierResponder: Sendable {
         guard let address = CourierAddress(exchange.query) else {
             return exchange.fail(ProtocolResponder.noEndpoint)
         }
-        exchange.note { $0.address = RequestAddress(address) }
+        exchange.note { $0.address = RequestAddress(address.container, address.environment) }
         guard AllowedMethods.courier.contains(exchange.request.method) else {
             return exchange.refuseMethod(.courier)
         }
@@ -109,7 +108,7 @@ final class CourierResponder: Sendable {
     private static let ended = Fault(
         .authenticationFailed, "the token has ended; get another by tokens/create")
 
-    /// Refuses a poll; one of nobody's counts towards the address that it comes from.
+    /// Refuses a poll; a poll without a known user counts towards the address that it comes from.
     private func fail(_ exchange: Exchange, _ error: any Error) {
         do {
             if exchange.note({ $0.caller == nil }) { try rates.countPoll(exchange, of: nil) }
@@ -204,7 +203,7 @@ extension CourierResponder {
         if !isOnLoop { goOn(poll, after: wait) }
     }
 
-    /// Answers with a notice that is in no outbox; whoever handed it puts it there if it does not arrive.
+    /// Answers with a notice that is in no outbox; its giver puts it there if it does not arrive.
     ///
     /// They wait for this loop, never for the client: what its system has not taken at once goes into the outbox
     /// too. If it takes it later, the device gets it twice, with the same identifiers.

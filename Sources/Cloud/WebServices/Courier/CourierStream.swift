@@ -166,7 +166,7 @@ final class CourierStream: Sendable {
             CourierEvents.append(found.notices, to: &piece)
             send(piece, count: found.notices.count)
         } catch {
-            // NB: whoever comes back is told what is wrong.
+            // NB: the client learns what is wrong when it comes back.
             sendLast()
         }
     }

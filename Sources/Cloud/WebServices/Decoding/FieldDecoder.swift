@@ -1,5 +1,4 @@
 import CloudModel
-import Cryptography
 import JSON
 
 /// Turns the `fields` of a request into the form in which they are stored (rulings.md 14).

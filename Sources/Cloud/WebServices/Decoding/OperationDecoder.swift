@@ -21,12 +21,8 @@ struct OperationDecoder {
     }
 
     private func decode(_ operation: RequestObject) throws(Fault) -> DecodedOperation {
-        guard let kind = try operation.word("operationType", RecordOperation.Kind.self) else {
-            throw RequestObject.missing("operationType")
-        }
-        guard let record = try operation.object("record") else {
-            throw RequestObject.missing("record")
-        }
+        let kind = try operation.requiredWord("operationType", RecordOperation.Kind.self)
+        let record = try operation.requiredObject("record")
         let given = try record.string("recordName")
         if given == nil, kind != .create { throw RequestObject.missing("recordName") }
         let tag = try record.string("recordChangeTag")

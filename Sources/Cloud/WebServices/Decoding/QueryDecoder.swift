@@ -17,9 +17,7 @@ struct QueryDecoder {
     /// - Throws: `Fault` BAD_REQUEST that names the key and what was expected, or the limit; NOT_FOUND for
     ///   a record type that no schema can have.
     mutating func decode(_ query: RequestObject) throws(Fault) -> RecordQuery {
-        guard let name = try query.string("recordType") else {
-            throw RequestObject.missing("recordType")
-        }
+        let name = try query.requiredString("recordType")
         guard let type = RecordTypeName(name) else { throw .unknownRecordType(name) }
         var read = RecordQuery(type: type)
         for filter in try objects(query, "filterBy", limits.filtersPerQueryMax) {
@@ -49,13 +47,9 @@ struct QueryDecoder {
     }
 
     private mutating func filter(_ object: RequestObject) throws(Fault) -> RecordQuery.Filter {
-        guard let comparator = try object.word("comparator", RecordQuery.Comparator.self) else {
-            throw RequestObject.missing("comparator")
-        }
+        let comparator = try object.requiredWord("comparator", RecordQuery.Comparator.self)
         let subject = try subject(object)
-        guard let given = try object.object("fieldValue") else {
-            throw RequestObject.missing("fieldValue")
-        }
+        let given = try object.requiredObject("fieldValue")
         let (type, value) = try values.decode(given, for: comparator)
         let isTypeGiven = given["type"] != nil
         return RecordQuery.Filter(

@@ -89,6 +89,23 @@ struct RequestObject {
         return word
     }
 
+    func requiredString(_ key: StaticString) throws(Fault) -> String {
+        guard let text = try string(key) else { throw Self.missing(key) }
+        return text
+    }
+
+    func requiredObject(_ key: StaticString) throws(Fault) -> RequestObject {
+        guard let object = try object(key) else { throw Self.missing(key) }
+        return object
+    }
+
+    func requiredWord<Word: RawRepresentable & CaseIterable>(
+        _ key: StaticString, _ type: Word.Type
+    ) throws(Fault) -> Word where Word.RawValue == String {
+        guard let word = try word(key, type) else { throw Self.missing(key) }
+        return word
+    }
+
     /// The fault for a required key that is not there.
     static func missing(_ key: StaticString) -> Fault {
         .badRequest("BadRequestException: missing required field '\(key)'")

@@ -11,7 +11,7 @@ extension Subscription {
         do throws(Fault) {
             return try decoder.decode(RequestObject(body: query))
         } catch {
-            // NB: it was accepted under other limits. It finds nothing until somebody makes it anew.
+            // NB: it was accepted under other limits. It finds nothing until somebody makes it again.
             return nil
         }
     }

@@ -24,12 +24,8 @@ struct SubscriptionDecoder {
     /// - Throws: `Fault` for the whole request: a key of another JSON type, or an unknown word.
     func item(_ element: JSONValue) throws(Fault) -> Item {
         let operation = try RequestObject(element, key: "operations")
-        guard let kind = try operation.word("operationType", Kind.self) else {
-            throw RequestObject.missing("operationType")
-        }
-        guard let subscription = try operation.object("subscription") else {
-            throw RequestObject.missing("subscription")
-        }
+        let kind = try operation.requiredWord("operationType", Kind.self)
+        let subscription = try operation.requiredObject("subscription")
         let given = try subscription.string("subscriptionID")
         guard let spelt = given ?? (kind == .create ? makeID() : nil) else {
             return Item(id: nil, decoded: .failure(RequestObject.missing("subscriptionID")))

@@ -1,5 +1,4 @@
 import CloudModel
-import JSON
 
 /// Reads the zones that a request names; an owner's name depends on the caller and the database.
 struct ZoneReader: Sendable {

@@ -1,4 +1,3 @@
-import CloudDatabase
 import CloudModel
 import JSON
 
@@ -33,8 +32,7 @@ enum FaultResponse {
         writer.raw("{\"zoneID\":{\"zoneName\":")
         writer.string(zone.name)
         if let owner = zone.owner {
-            writer.raw(",\"ownerRecordName\":")
-            writer.string(owner)
+            writer.member("ownerRecordName", owner)
         }
         writer.raw("}")
         append(members: fault, to: &writer)
@@ -59,8 +57,7 @@ enum FaultResponse {
     }
 
     private static func append(members fault: Fault, to writer: inout JSONWriter) {
-        writer.raw(",\"reason\":")
-        writer.string(fault.reason)
+        writer.member("reason", fault.reason)
         writer.raw(",\"serverErrorCode\":\"")
         writer.bytes.append(contentsOf: fault.code.rawValue.utf8)
         writer.raw("\"")
@@ -70,12 +67,10 @@ enum FaultResponse {
             writer.raw("\"")
         }
         if let seconds = fault.retryAfterSeconds {
-            writer.raw(",\"retryAfter\":")
-            writer.integer(Int64(seconds))
+            writer.member("retryAfter", seconds)
         }
         if let url = fault.redirectURL {
-            writer.raw(",\"redirectURL\":")
-            writer.string(url)
+            writer.member("redirectURL", url)
         }
         if fault.isChangeTokenExpired { writer.raw(",\"changeTokenExpired\":true") }
     }

@@ -18,10 +18,8 @@ enum AssetUploadsEndpoint {
             let (field, record) = try names(token)
             writer.raw("{\"recordName\":")
             writer.string((record ?? RecordNames.random(context.random)).text)
-            writer.raw(",\"fieldName\":")
-            writer.string(field.text)
-            writer.raw(",\"url\":")
-            writer.string(try request.uploadURL(random: context.random))
+            writer.member("fieldName", field.text)
+            writer.member("url", try request.uploadURL(random: context.random))
             writer.raw("}")
         }
         writer.raw("]}")
@@ -31,9 +29,7 @@ enum AssetUploadsEndpoint {
     private static func names(
         _ token: RequestObject
     ) throws(Fault) -> (field: FieldName, record: RecordName?) {
-        guard let fieldText = try token.string("fieldName") else {
-            throw RequestObject.missing("fieldName")
-        }
+        let fieldText = try token.requiredString("fieldName")
         guard let field = FieldName(fieldText) else {
             throw .badRequest(
                 "fieldName '\(Fault.shown(fieldText))': expected a letter, then letters, digits and _, "

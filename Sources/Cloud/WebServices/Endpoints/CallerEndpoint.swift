@@ -25,12 +25,10 @@ enum CallerEndpoint {
         writer.string(name.text)
         writer.raw("}")
         if let given = account?.givenName {
-            writer.raw(",\"firstName\":")
-            writer.string(given)
+            writer.member("firstName", given)
         }
         if let family = account?.familyName {
-            writer.raw(",\"lastName\":")
-            writer.string(family)
+            writer.member("lastName", family)
         }
         writer.raw("}")
         return writer.bytes

@@ -25,8 +25,7 @@ enum DiscoverUsersEndpoint {
                         ("givenName", found.givenName), ("familyName", found.familyName),
                     ] as [(StaticString, String?)] {
                         guard let name else { continue }
-                        if !isFirst { writer.raw(",") }
-                        isFirst = false
+                        writer.separate(&isFirst)
                         writer.append(key, name)
                     }
                     writer.raw("},")
@@ -65,7 +64,7 @@ enum LookupUsersEndpoint {
         guard let users = try directory.items("users") else {
             throw RequestObject.missing("users")
         }
-        // Names of records tell of nobody whom their reader did not know.
+        // Names of records show nobody that their reader did not know.
         try directory.charge(showsKey ? users.count { _ in true } : 0)
         for element in users {
             guard let text = try RequestObject(element, key: "users").string(key) else {
@@ -99,7 +98,7 @@ enum LookupUsersEndpoint {
         "\"reason\":\"no user to be found\",\"serverErrorCode\":\"NOT_FOUND\""
 }
 
-/// The people whom a request's caller may look up.
+/// The people that a request's caller may look up.
 private struct Directory {
     private let context: RequestContext
 

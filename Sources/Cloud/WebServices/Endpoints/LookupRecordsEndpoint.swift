@@ -39,9 +39,7 @@ enum LookupRecordsEndpoint {
         var items: [LookupRecords.Item] = []
         for element in elements {
             let object = try RequestObject(element, key: "records")
-            guard let name = try object.string("recordName") else {
-                throw RequestObject.missing("recordName")
-            }
+            let name = try object.requiredString("recordName")
             items.append(
                 LookupRecords.Item(name: name, rendering: try object.rendering(over: rendering)))
         }

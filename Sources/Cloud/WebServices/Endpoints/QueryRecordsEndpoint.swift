@@ -25,12 +25,10 @@ enum QueryRecordsEndpoint {
         }
         writer.raw("]")
         if let marker = end.marker {
-            writer.raw(",\"continuationMarker\":")
-            writer.string(marker)
+            writer.member("continuationMarker", marker)
         }
         if let token = end.syncToken {
-            writer.raw(",\"syncToken\":")
-            writer.string(token)
+            writer.member("syncToken", token)
         }
         writer.raw("}")
         return .answer(writer.bytes)
@@ -39,7 +37,7 @@ enum QueryRecordsEndpoint {
     private static func request(
         _ body: RequestObject, _ database: Database, _ context: RequestContext
     ) throws -> QueryRequest {
-        guard let query = try body.object("query") else { throw RequestObject.missing("query") }
+        let query = try body.requiredObject("query")
         let zone = try zone(body, database, context.zones)
         let marker = try body.string("continuationMarker")
         let limit = try body.resultsLimit(context.limits) ?? context.limits.recordsPerResponseMax

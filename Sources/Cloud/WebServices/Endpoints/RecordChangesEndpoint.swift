@@ -1,5 +1,4 @@
 import CloudDatabase
-import CloudModel
 import JSON
 
 /// `records/changes` (web-services.md §4.4): the deprecated form of `changes/zone` for one zone.

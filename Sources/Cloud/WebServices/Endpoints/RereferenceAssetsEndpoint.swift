@@ -19,12 +19,8 @@ enum RereferenceAssetsEndpoint {
         }
         let sources = try elements.map { element throws(Fault) in
             let object = try RequestObject(element, key: "assets")
-            guard let record = try object.string("recordName") else {
-                throw RequestObject.missing("recordName")
-            }
-            guard let field = try object.string("fieldName") else {
-                throw RequestObject.missing("fieldName")
-            }
+            let record = try object.requiredString("recordName")
+            let field = try object.requiredString("fieldName")
             return RereferenceAssets.Source(record: record, field: field)
         }
         let tokens = context.store.assetTokens

@@ -67,9 +67,7 @@ private enum ShareLinks {
         var links: [ShareInvitations.Link] = []
         for element in try context.body().items("shortGUIDs", context.limits) {
             let object = try RequestObject(element, key: "shortGUIDs")
-            guard let value = try object.string("value") else {
-                throw RequestObject.missing("value")
-            }
+            let value = try object.requiredString("value")
             let keys = try object.strings("rootRecordDesiredKeys")
             let isWanted = try object.bool("shouldFetchRootRecord") ?? false
             links.append(

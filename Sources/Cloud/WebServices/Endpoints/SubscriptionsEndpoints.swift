@@ -45,9 +45,7 @@ enum LookupSubscriptionsEndpoint {
     private static func spelling(_ element: JSONValue) throws(Fault) -> String {
         if let bare = element.string { return bare }
         let object = try RequestObject(element, key: "subscriptions")
-        guard let id = try object.string("subscriptionID") else {
-            throw RequestObject.missing("subscriptionID")
-        }
+        let id = try object.requiredString("subscriptionID")
         return id
     }
 }

@@ -40,9 +40,7 @@ enum RegisterTokenEndpoint {
             }
             return .handedOn
         }
-        guard let text = try context.body().string("apnsToken") else {
-            throw RequestObject.missing("apnsToken")
-        }
+        let text = try context.body().requiredString("apnsToken")
         guard let given = Base64.decode(Array(text.utf8)), given.count == CourierTokens.bytes
         else {
             throw Fault.badRequest(
@@ -75,9 +73,7 @@ struct TokenRequest: Sendable {
             throw Fault(.authenticationRequired, "request needs authorization")
         }
         let body = try context.body()
-        guard let name = try body.string("apnsEnvironment") else {
-            throw RequestObject.missing("apnsEnvironment")
-        }
+        let name = try body.requiredString("apnsEnvironment")
         guard let environment = Environment(rawValue: name.lowercased()) else {
             throw Fault.badRequest("apnsEnvironment: expected development or production")
         }
@@ -111,8 +107,7 @@ struct TokenRequest: Sendable {
         writer.raw("{\"apnsEnvironment\":")
         writer.string(apnsEnvironment)
         if let token = address.token {
-            writer.raw(",\"apnsToken\":")
-            writer.string(token)
+            writer.member("apnsToken", token)
         }
         writer.raw("}")
         return writer.bytes
@@ -122,8 +117,7 @@ struct TokenRequest: Sendable {
         var writer = JSONWriter(reserving: 320)
         writer.raw("{\"apnsEnvironment\":")
         writer.string(apnsEnvironment)
-        writer.raw(",\"apnsToken\":")
-        writer.string(Base64.encode(token))
+        writer.member("apnsToken", Base64.encode(token))
         writer.raw(",\"webcourierURL\":")
         writer.string(
             CourierAddress.url(

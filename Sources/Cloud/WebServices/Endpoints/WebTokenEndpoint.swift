@@ -54,10 +54,8 @@ enum WebTokenEndpoint {
         var writer = JSONWriter(reserving: 240)
         writer.raw("{\"ckWebAuthToken\":")
         writer.string(made.token)
-        writer.raw(",\"userRecordName\":")
-        writer.string(made.userRecordName.text)
-        writer.raw(",\"expires\":")
-        writer.integer(made.expiresAt)
+        writer.member("userRecordName", made.userRecordName.text)
+        writer.member("expires", made.expiresAt)
         writer.raw("}")
         return writer.bytes
     }

@@ -63,8 +63,7 @@ enum ZoneChangesEndpoint {
             writer.bytes.append(contentsOf: page.syncToken.utf8)
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
             if let data = page.clientToken {
-                writer.raw(",\"clientChangeTokenData\":")
-                writer.string(Base64.encode(data))
+                writer.member("clientChangeTokenData", Base64.encode(data))
             }
             writer.raw("}")
         } catch let fault as Fault {

@@ -88,10 +88,8 @@ enum ModifyZonesEndpoint {
         _ element: JSONValue, _ context: RequestContext
     ) throws(Fault) -> Item {
         let operation = try RequestObject(element, key: "operations")
-        guard let kind = try operation.word("operationType", ModifyZones.Operation.Kind.self) else {
-            throw RequestObject.missing("operationType")
-        }
-        guard let zone = try operation.object("zone") else { throw RequestObject.missing("zone") }
+        let kind = try operation.requiredWord("operationType", ModifyZones.Operation.Kind.self)
+        let zone = try operation.requiredObject("zone")
         guard let id = zone["zoneID"] else { throw RequestObject.missing("zoneID") }
         let object = try RequestObject(id, key: "zoneID")
         guard object["zoneName"] != nil else { throw RequestObject.missing("zoneName") }

@@ -1,7 +1,7 @@
 import Storage
 import Synchronization
 
-/// How an answer has waited that is made anew now.
+/// How an answer has waited that is made again now.
 final class AnswerWait: Sendable {
     /// How often it came too early.
     let count: Int

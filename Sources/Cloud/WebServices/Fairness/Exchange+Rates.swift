@@ -8,7 +8,7 @@ extension RateBudgets {
     /// A trusted proxy that calls for nobody is not counted: it may stand for all clients.
     ///
     /// - Parameter isWhole: false at the head of a request with a body: it is counted later, unless it fails.
-    /// - Returns: whom it counts towards; nil for whom no rate limits.
+    /// - Returns: the caller that it counts towards; nil when no rate limits the caller.
     /// - Throws: `Fault` THROTTLED.
     func count(
         _ addressed: AddressedRequest, _ found: Result<Identified, Fault>, isWhole: Bool

@@ -21,7 +21,7 @@ enum Executor: Sendable, Equatable {
 typealias Workers = WorkPool<Principal>
 
 extension Fault {
-    /// The fault for a caller for whom more work waits than the workers accept.
+    /// The fault for a caller with more waiting work than the workers accept.
     static func throttled(_ refusal: WorkRefusal) -> Fault {
         var fault = Fault(
             .throttled,

@@ -6,7 +6,7 @@ import Synchronization
 /// Answers that show nothing yet: each waits until a commit changes its places, or until it has waited
 /// enough.
 ///
-/// A waiting answer holds no thread and no store. When its store is closed, whoever writes next opens it
+/// A waiting answer holds no thread and no store. When its store is closed, the next writer opens it
 /// again, and that commit ends the wait.
 final class HeldAnswers: Sendable {
     private struct Held: Sendable {
@@ -36,7 +36,7 @@ final class HeldAnswers: Sendable {
         var isClosed = false
     }
 
-    /// Makes an answer anew; called on any thread, and must not block.
+    /// Makes an answer again; called on any thread, and must not block.
     typealias Resume = @Sendable (AnswerWait) -> Void
     /// Answers with what it is handed, instead of looking for it; called on any thread, and must not block.
     typealias Take = @Sendable (Exchange, HandedNotice) -> Void
@@ -101,7 +101,7 @@ final class HeldAnswers: Sendable {
         let (count, since) = (past?.count ?? 0, past?.since ?? now)
         let deadline = since &+ UInt64(max(0, early.millisecondsMax)) &* 1_000_000
         guard now < deadline else { return exchange.finish(early.outcome.mapError { $0 }) }
-        // One that begins anew now has its watch from before its look, and misses nothing of its own.
+        // One that begins again now has its watch from before its look, and misses nothing of its own.
         let watch = past?.takeWatch(of: early.parts) ?? notices.watch(early.parts, since: mark)
         let held = Held(
             exchange: exchange, early: early, watch: watch, deadline: deadline, count: count + 1,

@@ -2,7 +2,7 @@ import Accounts
 import CloudModel
 import HTTP
 
-/// The caller whom a request counts towards: time of threads, waiting places, memory, rates.
+/// The caller that a request counts towards: time of threads, waiting places, memory, rates.
 ///
 /// Nobody becomes another caller by calling from elsewhere, or by naming other users. All people who have an
 /// app share its bare API token, so their network addresses tell them apart.
@@ -16,13 +16,13 @@ package enum Principal: Hashable, Sendable {
     /// Requests whose credentials are not known, or not yet believed.
     case address(AddressBlock)
 
-    /// The addresses that count as one; nil for whoever comes over a Unix socket.
+    /// The addresses that count as one; nil for a client on a Unix socket.
     package typealias AddressBlock = HTTPRequest.Block?
 
     /// Whether it stands for somebody, and not for an address.
     var isKnown: Bool { if case .address = self { false } else { true } }
 
-    /// The caller whom a request counts towards once its credentials are verified.
+    /// The caller that a request counts towards once its credentials are verified.
     ///
     /// - Parameter block: the address block of the request's client.
     package init(_ identified: Identified, at block: AddressBlock) {

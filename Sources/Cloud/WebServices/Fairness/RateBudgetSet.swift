@@ -4,44 +4,15 @@ struct RateBudgetSet: Sendable {
     let records: RateBudget?
     let bytes: RateBudget?
 
-    private init(requests: RateBudget?, records: RateBudget?, bytes: RateBudget?) {
-        self.requests = requests
-        self.records = records
-        self.bytes = bytes
-    }
-
-    /// Of a block of addresses, which writes nothing.
-    static func anonymous(_ limits: RateLimits) -> RateBudgetSet {
-        RateBudgetSet(
-            requests: RateBudget(
-                "limits.anonymousRequestsPerSecondMax", perSecond: limits.anonymous.requests,
-                burstSeconds: limits.burstSeconds), records: nil, bytes: nil)
-    }
-
-    static func user(_ limits: RateLimits) -> RateBudgetSet {
-        RateBudgetSet(
-            requests: RateBudget(
-                "limits.userRequestsPerSecondMax", perSecond: limits.user.requests,
-                burstSeconds: limits.burstSeconds),
-            records: RateBudget(
-                "limits.userRecordsPerSecondMax", perSecond: limits.user.records,
-                burstSeconds: limits.burstSeconds),
-            bytes: RateBudget(
-                "limits.userBytesPerSecondMax", perSecond: limits.user.bytes,
-                burstSeconds: limits.burstSeconds))
-    }
-
-    static func serverKey(_ limits: RateLimits) -> RateBudgetSet {
-        RateBudgetSet(
-            requests: RateBudget(
-                "limits.serverKeyRequestsPerSecondMax", perSecond: limits.serverKey.requests,
-                burstSeconds: limits.burstSeconds),
-            records: RateBudget(
-                "limits.serverKeyRecordsPerSecondMax", perSecond: limits.serverKey.records,
-                burstSeconds: limits.burstSeconds),
-            bytes: RateBudget(
-                "limits.serverKeyBytesPerSecondMax", perSecond: limits.serverKey.bytes,
-                burstSeconds: limits.burstSeconds))
+    /// - Parameter settings: that give the rates of requests, records and bytes, as reasons name them.
+    init(
+        _ rate: RateLimits.Rate, burstSeconds: Int,
+        settings: (requests: StaticString, records: StaticString, bytes: StaticString)
+    ) {
+        let make = { RateBudget($0, perSecond: $1, burstSeconds: burstSeconds) }
+        requests = make(settings.requests, rate.requests)
+        records = make(settings.records, rate.records)
+        bytes = make(settings.bytes, rate.bytes)
     }
 
     /// Takes one request and what it writes from a caller's budgets, unless one is used up.

@@ -56,9 +56,22 @@ package final class RateBudgets: Sendable {
     init(_ limits: RateLimits, now: @escaping @Sendable () -> UInt64) {
         let callersMax = limits.callersMax >> Self.shardBits
         shards = (0..<(1 << Self.shardBits)).map { _ in Shard(callersMax: callersMax) }
-        anonymous = .anonymous(limits)
-        user = .user(limits)
-        serverKey = .serverKey(limits)
+        // A block of addresses writes nothing.
+        anonymous = RateBudgetSet(
+            limits.anonymous, burstSeconds: limits.burstSeconds,
+            settings: ("limits.anonymousRequestsPerSecondMax", "", ""))
+        user = RateBudgetSet(
+            limits.user, burstSeconds: limits.burstSeconds,
+            settings: (
+                "limits.userRequestsPerSecondMax", "limits.userRecordsPerSecondMax",
+                "limits.userBytesPerSecondMax"
+            ))
+        serverKey = RateBudgetSet(
+            limits.serverKey, burstSeconds: limits.burstSeconds,
+            settings: (
+                "limits.serverKeyRequestsPerSecondMax", "limits.serverKeyRecordsPerSecondMax",
+                "limits.serverKeyBytesPerSecondMax"
+            ))
         self.now = now
     }
 

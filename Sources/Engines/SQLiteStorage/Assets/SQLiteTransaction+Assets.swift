@@ -8,19 +8,11 @@ extension SQLiteTransaction {
         _ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool
     ) throws -> Bool {
         if isInPlace {
-            let insert = try assetWrites().insertFile
-            insert.bind(receipt.content.digest.bytes, at: 1)
-            insert.bind(Int64(receipt.content.size), at: 2)
-            insert.bind(now, at: 3)
-            try insert.run()
+            try assetWrites().insertFile.run(
+                receipt.content.digest.bytes, receipt.content.size, now)
         }
         guard let file = try assetFile(receipt.content.digest) else { return false }
-        let insert = try assetWrites().insertReceipt
-        insert.bind(id, at: 1)
-        insert.bind(file.id, at: 2)
-        insert.bind(receipt.identity, at: 3)
-        insert.bind(receipt.expires, at: 4)
-        try insert.run()
+        try assetWrites().insertReceipt.run(id, file.id, receipt.identity, receipt.expires)
         return true
     }
 
@@ -31,23 +23,16 @@ extension SQLiteTransaction {
         var missing = files
         var bytes: Int64 = 0
         for use in try uses(of: record, statements) where missing.remove(use.digest) == nil {
-            statements.deleteUse.bind(record.value, at: 1)
-            statements.deleteUse.bind(use.file, at: 2)
-            try statements.deleteUse.run()
-            statements.letGo.bind(use.file, at: 1)
-            statements.letGo.bind(now, at: 2)
-            try statements.letGo.run()
+            try statements.deleteUse.run(record.value, use.file)
+            try statements.letGo.run(use.file, now)
             bytes -= use.bytes
         }
         for digest in missing.sorted() {
             guard let file = try assetFile(digest) else {
                 throw BrokenInvariant("a record holds only files that the store knows: \(digest)")
             }
-            statements.insertUse.bind(record.value, at: 1)
-            statements.insertUse.bind(file.id, at: 2)
-            try statements.insertUse.run()
-            statements.hold.bind(file.id, at: 1)
-            try statements.hold.run()
+            try statements.insertUse.run(record.value, file.id)
+            try statements.hold.run(file.id)
             bytes += file.bytes
         }
         noteAssets(bytes, in: zone)
@@ -74,9 +59,7 @@ extension SQLiteTransaction {
     ) throws -> [AssetDigest] {
         let statement = try assetWrites().forget
         for digest in digests {
-            statement.bind(digest.bytes, at: 1)
-            statement.bind(moment, at: 2)
-            try statement.run()
+            try statement.run(digest.bytes, moment)
         }
         return try unknownAssets(among: digests)
     }

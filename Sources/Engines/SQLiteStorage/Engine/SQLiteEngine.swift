@@ -15,7 +15,7 @@ package final class SQLiteEngine: StorageEngine {
         package var readers = ReaderPool.Options()
         /// How many event loops may read on their own threads.
         package var loopCount = 0
-        /// How many changes of a store are kept for a follower that does not come: some 20 MB, then it begins anew.
+        /// How many changes of a store are kept for a follower that does not come: some 20 MB, then it begins again.
         package var followerChangesMax = 250_000
         /// The memory for places of versions, of all stores together.
         package var positionCacheBytesMax = 33_554_432

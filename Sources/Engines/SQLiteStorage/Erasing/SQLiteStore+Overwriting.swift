@@ -1,13 +1,7 @@
-import CloudModel
 import Dispatch
+import Platform
 import SQLite
 import Storage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension SQLiteStore {
     /// Overwrites what was deleted before, wherever the store's files have kept it.
@@ -15,7 +9,7 @@ extension SQLiteStore {
     /// Copies from before an upgrade go. Entries that wait to be taken out of indexes are; words of previous segments are merged away; all free pages are
     /// overwritten; the log is emptied. All of it goes in steps of some milliseconds between the writes of others.
     ///
-    /// - Throws: `OverwritingEnded`; `StorageFailure`, `SQLiteError`. Then it is to be begun anew.
+    /// - Throws: `OverwritingEnded`; `StorageFailure`, `SQLiteError`. Then it is to be begun again.
     package func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws {
         try overwriting.withLock { _ in
             try Migrator.removeCopies(of: path)

@@ -5,7 +5,7 @@ import Storage
 // What is found of somebody who is erased.
 extension SQLiteSnapshot {
     func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber] {
-        let rows = try connection.prepare(
+        try connection.prepare(
             """
             WITH theirs AS (
                 SELECT z.id FROM zones z JOIN owners o ON o.id = z.owner
@@ -14,12 +14,8 @@ extension SQLiteSnapshot {
             WHERE zone IN theirs OR instr(payload, CAST(?1 AS BLOB)) > 0
             UNION SELECT id FROM dead_letters
             WHERE zone IN theirs OR instr(payload, CAST(?1 AS BLOB)) > 0
-            """)
-        defer { rows.reset() }
-        rows.bind(person.text, at: 1)
-        var found: [NoticeNumber] = []
-        while try rows.step() { found.append(NoticeNumber(rows.int64(0))) }
-        return found
+            """
+        ).all(person.text) { NoticeNumber($0.int64(0)) }
     }
 
     func isFollowed(through position: Position) throws -> Bool {
@@ -39,8 +35,7 @@ extension SQLiteTransaction {
             WHERE r.identity = ?1 LIMIT ?2
             """)
         defer { rows.reset() }
-        rows.bind(identity, at: 1)
-        rows.bind(Int64(limit), at: 2)
+        rows.bind(identity, limit)
         var ended: [[UInt8]] = []
         var files: [AssetDigest] = []
         while try rows.step() {
@@ -53,8 +48,7 @@ extension SQLiteTransaction {
         rows.reset()
         let delete = try connection.prepare("DELETE FROM asset_receipts WHERE id = ?1")
         for receipt in ended {
-            delete.bind(receipt, at: 1)
-            try delete.run()
+            try delete.run(receipt)
         }
         return files
     }
@@ -69,24 +63,21 @@ extension SQLiteTransaction {
     }
 
     func forgetClientTokens(of user: UserRecordName) throws {
-        let delete = try connection.prepare(
-            "DELETE FROM client_tokens WHERE user_record_name = ?1")
-        delete.bind(user.text, at: 1)
-        try delete.run()
+        try connection.prepare(
+            "DELETE FROM client_tokens WHERE user_record_name = ?1"
+        ).run(user.text)
     }
 
     func forgetPrevious(through position: Position, rowsMax: Int) throws -> Bool {
-        let forget = try connection.prepare(
+        try connection.prepare(
             """
             UPDATE changes SET previous_position = NULL, previous_type = NULL, previous_flags = NULL,
                 previous_body = NULL
             WHERE position IN (
                 SELECT position FROM changes WHERE previous_position IS NOT NULL AND position <= ?1
                 LIMIT ?2)
-            """)
-        forget.bind(position, at: 1)
-        forget.bind(Int64(rowsMax), at: 2)
-        try forget.run()
+            """
+        ).run(position, rowsMax)
         return connection.changeCount == rowsMax
     }
 }
@@ -102,8 +93,7 @@ extension GarbageCollector {
             WHERE o.record_name = ?1 AND z.deleted_at IS NOT NULL AND z.is_purged = 1 LIMIT ?2
             """)
         defer { find.reset() }
-        find.bind(name.text, at: 1)
-        find.bind(Int64(rowsLeft), at: 2)
+        find.bind(name.text, rowsLeft)
         var zones: [(Int64, Int64)] = []
         while try find.step() { zones.append((find.int64(0), find.int64(1))) }
         find.reset()

@@ -34,10 +34,9 @@ struct WordMerge {
     }
 
     private static func merge(_ pages: Int, _ connection: Connection) throws {
-        let merge = try connection.prepare(
-            "INSERT INTO index_words (index_words, rank) VALUES ('merge', ?1)")
-        merge.bind(Int64(pages), at: 1)
-        try merge.run()
+        try connection.prepare(
+            "INSERT INTO index_words (index_words, rank) VALUES ('merge', ?1)"
+        ).run(pages)
     }
 
     private static func segments(_ connection: Connection) throws -> Set<Int64> {

@@ -1,6 +1,4 @@
-import CloudModel
 import SQLite
-import Storage
 
 /// The table of changes that are kept for followers.
 ///
@@ -15,14 +13,13 @@ struct ChangeLog {
 
     /// Removes changes that every follower has gone past.
     func forgetPassed() throws {
-        let delete = try connection.prepare(
+        try connection.prepare(
             """
             DELETE FROM changes WHERE position <= (SELECT min(position) FROM followers)
             AND position <= coalesce(
                 (SELECT position FROM changes ORDER BY position LIMIT 1 OFFSET ?1), \(Int64.max))
-            """)
-        delete.bind(Int64(Self.forgottenMax), at: 1)
-        try delete.run()
+            """
+        ).run(Self.forgottenMax)
     }
 
     /// Without a condition, which lets the engine drop whole pages.
@@ -30,9 +27,7 @@ struct ChangeLog {
 
     /// How many changes are kept.
     func count() throws -> Int {
-        let row = try connection.prepare("SELECT count(*) FROM changes")
-        defer { row.reset() }
-        return try row.step() ? Int(row.int64(0)) : 0
+        try connection.prepare("SELECT count(*) FROM changes").first { Int($0.int64(0)) } ?? 0
     }
 
     /// Lets those followers go that have more than so many changes before them.
@@ -45,17 +40,14 @@ struct ChangeLog {
         row.bind(Int64(changesMax), at: 1)
         guard try row.step() else { return false }
         let oldest = row.int64(0)
-        let forget = try connection.prepare(
+        try connection.prepare(
             """
             DELETE FROM previous_version_needs WHERE follower IN (
                 SELECT name FROM followers WHERE position < ?1)
-            """)
-        forget.bind(oldest, at: 1)
-        try forget.run()
-        let mark = try connection.prepare("UPDATE followers SET position = ?2 WHERE position < ?1")
-        mark.bind(oldest, at: 1)
-        mark.bind(Following.letGo, at: 2)
-        try mark.run()
+            """
+        ).run(oldest)
+        try connection.prepare("UPDATE followers SET position = ?2 WHERE position < ?1").run(
+            oldest, Following.letGo)
         return connection.changeCount > 0
     }
 }

@@ -5,12 +5,12 @@ import Storage
 // What those are shown who follow the store.
 extension SQLiteSnapshot {
     func position(of follower: FollowerName) throws -> Position? {
-        let row = try connection.prepare("SELECT position FROM followers WHERE name = ?1")
-        defer { row.reset() }
-        row.bind(follower.text, at: 1)
-        guard try row.step() else { return nil }
-        guard row.int64(0) != Following.letGo else { throw FollowerFellBehind(follower) }
-        return row.int64(0)
+        try connection.prepare("SELECT position FROM followers WHERE name = ?1").first(
+            follower.text
+        ) { row in
+            guard row.int64(0) != Following.letGo else { throw FollowerFellBehind(follower) }
+            return row.int64(0)
+        }
     }
 
     func changes(
@@ -29,8 +29,7 @@ extension SQLiteSnapshot {
             WHERE c.position > ?1 ORDER BY c.position LIMIT ?2
             """)
         defer { rows.reset() }
-        rows.bind(position, at: 1)
-        rows.bind(Int64(limit), at: 2)
+        rows.bind(position, limit)
         var last: Position?
         while try rows.step() {
             last = rows.int64(0)

@@ -7,11 +7,9 @@ extension SQLiteTransaction {
     func follow(as follower: FollowerName) throws -> Position {
         if let known = try position(of: follower) { return known }
         let last = reachedPosition
-        let insert = try connection.prepare(
-            "INSERT INTO followers (name, position) VALUES (?1, ?2)")
-        insert.bind(follower.text, at: 1)
-        insert.bind(last, at: 2)
-        try insert.run()
+        try connection.prepare(
+            "INSERT INTO followers (name, position) VALUES (?1, ?2)"
+        ).run(follower.text, last)
         try renewFollowing()
         return last
     }
@@ -28,52 +26,42 @@ extension SQLiteTransaction {
             VALUES (?1, ?2, ?3, ?4)
             """)
         for one in wanted {
-            Self.bind(one, of: follower, to: insert)
-            try insert.run()
+            try Self.run(insert, with: one, of: follower)
             isNew = isNew || connection.changeCount > 0
         }
         if isNew { try renewFollowing() }
     }
 
-    private static func bind(
-        _ wanted: PreviousVersionNeed, of follower: FollowerName, to insert: Statement
-    ) {
-        insert.bind(follower.text, at: 1)
-        switch wanted.scope {
-        case .owner(let owner):
-            insert.bind(Following.ownerScope, at: 2)
-            insert.bind(owner.value, at: 3)
-        case .zone(let zone):
-            insert.bind(Following.zoneScope, at: 2)
-            insert.bind(zone.value, at: 3)
-        }
-        insert.bind(wanted.type ?? Following.allTypes, at: 4)
+    private static func run(
+        _ insert: Statement, with wanted: PreviousVersionNeed, of follower: FollowerName
+    ) throws {
+        let (scope, number) =
+            switch wanted.scope {
+            case .owner(let owner): (Following.ownerScope, owner.value)
+            case .zone(let zone): (Following.zoneScope, zone.value)
+            }
+        try insert.run(follower.text, scope, number, wanted.type ?? Following.allTypes)
     }
 
     func advance(_ follower: FollowerName, through position: Position) throws {
-        let update = try connection.prepare(
-            "UPDATE followers SET position = max(position, ?2) WHERE name = ?1")
-        update.bind(follower.text, at: 1)
-        update.bind(position, at: 2)
-        try update.run()
+        try connection.prepare(
+            "UPDATE followers SET position = max(position, ?2) WHERE name = ?1"
+        ).run(follower.text, position)
         try ChangeLog(connection).forgetPassed()
     }
 
     func unfollow(_ follower: FollowerName) throws {
         try forgetWanted(of: follower)
-        let delete = try connection.prepare("DELETE FROM followers WHERE name = ?1")
-        delete.bind(follower.text, at: 1)
-        try delete.run()
+        try connection.prepare("DELETE FROM followers WHERE name = ?1").run(follower.text)
         try renewFollowing()
         let log = ChangeLog(connection)
         if following.isOn { try log.forgetPassed() } else { try log.forgetAll() }
     }
 
     private func forgetWanted(of follower: FollowerName) throws {
-        let delete = try connection.prepare(
-            "DELETE FROM previous_version_needs WHERE follower = ?1")
-        delete.bind(follower.text, at: 1)
-        try delete.run()
+        try connection.prepare(
+            "DELETE FROM previous_version_needs WHERE follower = ?1"
+        ).run(follower.text)
     }
 }
 
@@ -82,31 +70,20 @@ extension SQLiteTransaction {
     /// Notes that a zone was made or has gone.
     func note(_ kind: ChangeKind, of zone: ZoneNumber, at position: Position) throws {
         guard following.isOn else { return }
-        try noting(kind, zone, position).run()
+        try run(kind, zone, position)
     }
 
     /// Notes that what a person is shown of a zone has changed.
     func noteSight(of person: UserRecordName, in zone: ZoneNumber, at position: Position) throws {
         guard following.isOn else { return }
-        let note = try noting(.sight, zone, position)
-        note.bind(person.text, at: 5)
-        try note.run()
+        try run(.sight, zone, position, person: person)
     }
 
     /// Notes a record's change; before its previous version goes.
     func note(_ version: NewVersion, of record: RecordNumber, previous: PreviousVersion?) throws {
-        let kind: ChangeKind = version.flags.contains(.tombstone) ? .deleted : .saved
-        let note = try noting(kind, version.zone.number, version.position)
-        note.bind(record.value, at: 4)
-        note.bind(version.type, at: 10)
-        note.bind(Int64(version.previousIsAlive ? 1 : 0), at: 11)
-        if let previous {
-            note.bind(previous.position, at: 6)
-            note.bind(previous.type, at: 7)
-            note.bind(previous.flags, at: 8)
-            note.bind(previous.body, at: 9)
-        }
-        try note.run()
+        try run(
+            version.flags.contains(.tombstone) ? .deleted : .saved, version.zone.number,
+            version.position, record, version, previous)
     }
 
     /// A record's version before a change, if somebody wants it.
@@ -130,27 +107,16 @@ extension SQLiteTransaction {
         }
     }
 
-    private func noting(
-        _ kind: ChangeKind, _ zone: ZoneNumber, _ position: Position
-    ) throws -> Statement {
-        let note = try followingStatements().note
+    private func run(
+        _ kind: ChangeKind, _ zone: ZoneNumber, _ position: Position, _ record: RecordNumber? = nil,
+        _ version: NewVersion? = nil, _ previous: PreviousVersion? = nil,
+        person: UserRecordName? = nil
+    ) throws {
         notedChanges += 1
-        note.bind(position, at: 1)
-        note.bind(kind.rawValue, at: 2)
-        note.bind(zone.value, at: 3)
-        for index in Int32(4)...10 { note.bindNull(at: index) }
-        note.bind(Int64(0), at: 11)
-        if let author {
-            note.bind(author.user.text, at: 12)
-        } else {
-            note.bindNull(at: 12)
-        }
-        if let device = author?.device {
-            note.bind(device, at: 13)
-        } else {
-            note.bindNull(at: 13)
-        }
-        return note
+        try followingStatements().note.run(
+            position, kind.rawValue, zone.value, record?.value, person?.text, previous?.position,
+            previous?.type, previous?.flags, previous?.body, version?.type,
+            version?.previousIsAlive == true ? 1 : 0, author?.user.text, author?.device)
     }
 }
 

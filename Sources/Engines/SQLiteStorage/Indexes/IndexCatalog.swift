@@ -1,6 +1,3 @@
-import CloudModel
-import SQLite
-import Storage
 import Synchronization
 
 /// Which indexes there are and how whole they are, as a job of the writer sees it.

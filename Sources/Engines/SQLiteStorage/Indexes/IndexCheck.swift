@@ -130,17 +130,12 @@ struct IndexCheck {
         func among(_ table: String) -> String {
             "SELECT 1 FROM \(table) WHERE field = ?1 AND zone = ?2 AND value = ?3 AND record = ?4"
         }
-        let row = try connection.prepare(
+        return try connection.prepare(
             """
             \(among("index_values")) AND NOT EXISTS (\(among("gone_index_values")))
             UNION ALL \(among("new_index_values"))
-            """)
-        defer { row.reset() }
-        row.bind(index, at: 1)
-        row.bind(zone.value, at: 2)
-        row.bind(value, at: 3)
-        row.bind(record.value, at: 4)
-        return try row.step()
+            """
+        ).hasRow(index, zone.value, value, record.value)
     }
 
     private func problems() throws -> [String] {
@@ -181,8 +176,6 @@ struct IndexCheck {
     }
 
     private func count(_ sql: String) throws -> Int64 {
-        let statement = try connection.prepare(sql)
-        defer { statement.reset() }
-        return try statement.step() ? statement.int64(0) : 0
+        try connection.prepare(sql).first { $0.int64(0) } ?? 0
     }
 }

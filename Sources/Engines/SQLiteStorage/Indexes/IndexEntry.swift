@@ -1,5 +1,4 @@
 import CloudModel
-import Storage
 
 /// What one index says of one record.
 enum IndexEntry: Hashable {

@@ -37,15 +37,12 @@ struct IndexWork {
     }
 
     private mutating func insert(_ need: IndexNeed, _ type: Int64) throws {
-        let insert = try connection.prepare(
+        try connection.prepare(
             """
             INSERT INTO indexes (record_type, field, kind, state, filled_through)
             VALUES (?1, ?2, ?3, 0, 0)
-            """)
-        insert.bind(type, at: 1)
-        insert.bind(need.field, at: 2)
-        insert.bind(need.kind.rawValue, at: 3)
-        try insert.run()
+            """
+        ).run(type, need.field, need.kind.rawValue)
         let number = connection.lastInsertedRowID
         guard number <= EntryNumber.indexMax else { throw StorageFailure.full }
         catalog.set(
@@ -68,12 +65,9 @@ struct IndexWork {
     }
 
     private mutating func set(_ index: StoredIndex) throws {
-        let update = try connection.prepare(
-            "UPDATE indexes SET state = ?2, filled_through = ?3 WHERE id = ?1")
-        update.bind(index.number, at: 1)
-        update.bind(index.state.rawValue, at: 2)
-        update.bind(index.filledThrough.value, at: 3)
-        try update.run()
+        try connection.prepare(
+            "UPDATE indexes SET state = ?2, filled_through = ?3 WHERE id = ?1"
+        ).run(index.number, index.state.rawValue, index.filledThrough.value)
         catalog.set(index)
     }
 
@@ -145,9 +139,7 @@ struct IndexWork {
             rest.filledThrough = RecordNumber(0)
             return try set(rest)
         }
-        let delete = try connection.prepare("DELETE FROM indexes WHERE id = ?1")
-        delete.bind(index.number, at: 1)
-        try delete.run()
+        try connection.prepare("DELETE FROM indexes WHERE id = ?1").run(index.number)
         catalog.remove(index)
     }
 
@@ -191,9 +183,7 @@ struct IndexWork {
             SELECT h.id, h.zone << \(SQLiteSnapshot.positionBits) | h.position FROM heads h \(rows)
             """)
         defer { statement.reset() }
-        statement.bind(after, at: 1)
-        statement.bind(through, at: 2)
-        statement.bind(Int64(limit), at: 3)
+        statement.bind(after, through, limit)
         var (count, last) = (0, after)
         var rowsLeft = limit * Self.rowsPerRecord
         while rowsLeft > 0, try statement.step() {

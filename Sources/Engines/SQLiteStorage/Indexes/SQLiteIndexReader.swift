@@ -234,15 +234,19 @@ extension IndexValue {
     }
 }
 
-extension Statement {
-    /// Binds a value of an index.
-    func bind(_ value: IndexValue, at column: Int32) {
-        switch value {
-        case .integer(let number): bind(number, at: column)
-        case .real(let number): bind(number, at: column)
-        case .text(let bytes): bind(text: bytes, at: column)
+extension IndexValue: StatementValue {
+    package func bind(to statement: Statement, at index: Int32) {
+        switch self {
+        case .integer(let number): statement.bind(number, at: index)
+        case .real(let number): statement.bind(number, at: index)
+        case .text(let bytes): statement.bind(text: bytes, at: index)
         }
     }
+}
+
+extension Statement {
+    /// Binds a value of an index.
+    func bind(_ value: IndexValue, at column: Int32) { value.bind(to: self, at: column) }
 
     fileprivate func bind(_ value: IndexPosition.Value, at column: Int32) {
         switch value {

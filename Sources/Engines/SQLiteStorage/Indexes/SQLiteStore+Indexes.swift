@@ -1,6 +1,4 @@
 import CloudModel
-import GroupCommit
-import SQLite
 import Storage
 
 extension SQLiteStore {

@@ -1,5 +1,4 @@
 import CloudModel
-import SQLite
 import Storage
 
 // What a write does to indexes.

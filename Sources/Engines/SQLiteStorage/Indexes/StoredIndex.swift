@@ -19,16 +19,6 @@ struct StoredIndex: Sendable, Equatable {
     /// While the index is not whole: the last record that it already holds.
     var filledThrough: RecordNumber
 
-    init(
-        number: Int64, type: Int64, need: IndexNeed, state: State, filledThrough: RecordNumber
-    ) {
-        self.number = number
-        self.type = type
-        self.need = need
-        self.state = state
-        self.filledThrough = filledThrough
-    }
-
     /// Whether the index already holds a record's values, so that writes must keep them up to date.
     func holds(_ record: RecordNumber) -> Bool {
         state == .whole || record.value <= filledThrough.value
@@ -123,11 +113,6 @@ struct IndexRange: Sendable {
 struct IndexRow: Sendable {
     let value: IndexValue
     let record: RecordNumber
-
-    init(value: IndexValue, record: RecordNumber) {
-        self.value = value
-        self.record = record
-    }
 }
 
 /// A record that an index of locations holds, and about where it lies.
@@ -139,11 +124,6 @@ struct LocatedRecord: Sendable {
 
     let record: RecordNumber
     let location: RecordQuery.Coordinate
-
-    init(record: RecordNumber, location: RecordQuery.Coordinate) {
-        self.record = record
-        self.location = location
-    }
 }
 
 /// What a search for words looks for.

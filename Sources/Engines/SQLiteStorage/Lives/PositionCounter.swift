@@ -36,7 +36,7 @@ final class PositionCounter {
         self.now = now
     }
 
-    /// The last number that the file has, or the group that is at work has taken.
+    /// The last number that the file has, or that the current group has taken.
     var reached: Position { next > groupFirst ? next - 1 : committed }
 
     /// Takes numbers that follow each other; the first of them.
@@ -72,9 +72,7 @@ final class PositionCounter {
             ?? connection.prepare(
                 "UPDATE progress SET last_position = ?1 WHERE id = 0 AND last_position < ?2")
         self.move = move
-        move.bind(next - 1, at: 1)
-        move.bind(groupFirst, at: 2)
-        try move.run()
+        try move.run(next - 1, groupFirst)
         guard connection.changeCount == 1 else {
             throw BrokenInvariant(
                 "positions only grow: the store is at \(groupFirst) or further, where the next is to be"

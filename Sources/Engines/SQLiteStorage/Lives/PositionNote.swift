@@ -1,11 +1,5 @@
-import SQLite
+import Platform
 import Storage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// A few bytes in a file beside a store that say how far it had come when it last acknowledged a write.
 ///

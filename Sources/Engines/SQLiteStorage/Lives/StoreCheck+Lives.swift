@@ -1,6 +1,5 @@
 import CloudModel
 import SQLite
-import Storage
 
 extension StoreCheck {
     /// What a store has lost that it had acknowledged: found now, or at a start since a moment.

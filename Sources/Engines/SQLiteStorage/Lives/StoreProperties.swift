@@ -35,9 +35,8 @@ struct StoreProperties {
         try set(Self.tokenKeyKey) { $0.bind(random(32), at: 2) }
         try set(Self.nameHashKey) { $0.bind(random(NameHash.keyBytes), at: 2) }
         if !name.isEmpty { try set(Self.nameKey) { $0.bind(name, at: 2) } }
-        let owner = try connection.prepare("INSERT INTO owners (id, record_name) VALUES (0, ?1)")
-        owner.bind(UserRecordName.publicOwner.text, at: 1)
-        try owner.run()
+        try connection.prepare("INSERT INTO owners (id, record_name) VALUES (0, ?1)").run(
+            UserRecordName.publicOwner.text)
         try connection.execute("COMMIT")
         return true
     }
@@ -50,9 +49,8 @@ struct StoreProperties {
     /// - Throws: `MigrationError` for a file that is not this version's, `SQLiteError`.
     static func name(in connection: Connection) throws -> [UInt8]? {
         _ = try Schemas.store.pendingCount(connection)
-        let row = try connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'properties'")
-        defer { row.reset() }
-        return try row.step() ? StoreProperties(connection).name() : nil
+        let table = try connection.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'properties'")
+        return try table.hasRow() ? StoreProperties(connection).name() : nil
     }
 
     /// What the file knows names by.
@@ -132,18 +130,16 @@ struct StoreProperties {
             INSERT OR REPLACE INTO incarnations (number, last_position, ended_at, lost_through)
             VALUES (?1, ?2, ?3, ?4)
             """)
-        note.bind(life.previous, at: 1)
-        note.bind(life.previousLast, at: 2)
+        note.bind(life.previous, life.previousLast)
         if let moment { note.bind(moment, at: 3) } else { note.bindNull(at: 3) }
         if let lost = life.lostThrough { note.bind(lost, at: 4) } else { note.bindNull(at: 4) }
         try note.run()
-        let forget = try connection.prepare(
+        try connection.prepare(
             """
             DELETE FROM incarnations WHERE number IN (
                 SELECT number FROM incarnations ORDER BY last_position DESC LIMIT -1 OFFSET ?1)
-            """)
-        forget.bind(Int64(Self.incarnationsMax), at: 1)
-        try forget.run()
+            """
+        ).run(Self.incarnationsMax)
     }
 
     /// Opens a new incarnation in a restored file: later tokens of the previous one expire.
@@ -173,9 +169,7 @@ struct StoreProperties {
     }
 
     private func move(to position: Position) throws {
-        let move = try connection.prepare("UPDATE progress SET last_position = ?1 WHERE id = 0")
-        move.bind(position, at: 1)
-        try move.run()
+        try connection.prepare("UPDATE progress SET last_position = ?1 WHERE id = 0").run(position)
     }
 
     private static func incarnation(_ random: (Int) -> [UInt8]) -> Int64 {
@@ -183,10 +177,9 @@ struct StoreProperties {
     }
 
     private func value<Value>(_ name: String, _ read: (Statement) -> Value) throws -> Value? {
-        let statement = try connection.prepare("SELECT value FROM properties WHERE name = ?1")
-        defer { statement.reset() }
-        statement.bind(name, at: 1)
-        return try statement.step() ? read(statement) : nil
+        try connection.prepare("SELECT value FROM properties WHERE name = ?1").first(name) {
+            read($0)
+        }
     }
 
     private func set(_ name: String, _ bind: (Statement) -> Void) throws {

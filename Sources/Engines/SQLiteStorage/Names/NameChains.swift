@@ -87,7 +87,7 @@ struct NameChains {
         return made
     }
 
-    /// Makes room for as many entries as there are, at most, and links all of them anew.
+    /// Makes room for as many entries as there are, at most, and links all of them again.
     mutating func makeRoom() {
         while 1 << bucketBits <= entries.count { bucketBits += 1 }
         entries.reserveCapacity(1 << bucketBits)

@@ -8,7 +8,7 @@ struct NamePass {
     let through: Int64
     /// In the order of hashes.
     private let entries: [NameChains.Entry]
-    /// How many of them are in `names`, as the group at work has it and as it was committed.
+    /// How many of them are in `names`, as the current group has it and as it was committed.
     private var done = 0
     private var committed = 0
 

@@ -8,7 +8,7 @@ import Storage
 /// compares with the name.
 final class NameReader {
     let hash: NameHash
-    // Functions of the connection may have a reader; whoever else has one keeps the connection.
+    // Functions of the connection may have a reader; all others that have one keep the connection.
     private unowned let connection: Connection
     private let waiting: WaitingNames
     private let stateOfSnapshot: () throws -> NameState

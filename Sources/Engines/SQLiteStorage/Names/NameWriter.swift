@@ -1,4 +1,3 @@
-import CloudModel
 import SQLite
 import Storage
 
@@ -21,7 +20,7 @@ final class NameWriter {
         waitingMin: 2_000, waitingMax: NameWriter.namesWaitingMax, share: 4, stepMax: 4_096)
     /// The pass that goes on.
     private var pass: NamePass?
-    /// Whether the group at work ends it.
+    /// Whether the current group ends it.
     private var isPassEnding = false
 
     /// The most names that wait before a pass begins: they are read when the store is opened.
@@ -45,7 +44,7 @@ final class NameWriter {
     func committed() {
         guard let pass else { return }
         if isPassEnding {
-            // Readers of before this pass may still need what it has brought in, but not what the one before has.
+            // Readers that are older than this pass may still need what it brought in, but not what the last one did.
             waiting.forget(through: pass.after)
             self.pass = nil
             isPassEnding = false
@@ -84,7 +83,7 @@ final class NameWriter {
 
     /// Lets the name of a record that goes lead nowhere; before its head goes.
     ///
-    /// What waits stays known: snapshots of before still have the head.
+    /// Waiting names stay known: older snapshots still have the head.
     func remove(_ record: RecordNumber) throws {
         head.bind(record.value, at: 1)
         defer { head.reset() }

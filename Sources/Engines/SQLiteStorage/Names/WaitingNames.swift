@@ -5,7 +5,7 @@ import Synchronization
 /// The names of a store that wait to be put in order: which records may be of a hash.
 ///
 /// It only hints. What it gives is looked up in the asker's snapshot and compared with the name. So it may have more than
-/// a snapshot, such as records that have gone, or that come with the group at work. It never has less of the range that
+/// a snapshot, such as records that have gone, or that come with the current group. It never has less of the range that
 /// it names: the writer adds a record before it commits it.
 ///
 /// Readers on any thread share it with the writer, which alone changes it.
@@ -110,7 +110,7 @@ final class WaitingNames: Sendable {
 
     /// Forgets the records up to one.
     func forget(through record: Int64) {
-        // First: who reads between the two is told less than there is.
+        // First: a reader between the two sees too little rather than too much.
         state.withLock { $0.after = max($0.after, record) }
         change { $0 = $0.behind(record) }
     }

@@ -12,102 +12,66 @@ extension SQLiteSnapshot {
         """
 
     func destinations(_ keys: DestinationKeys) throws -> [StoredDestination] {
-        func rows(_ condition: String, by order: String = "id") throws -> Statement {
-            try connection.prepare(
-                "SELECT \(Self.columns) FROM destinations WHERE \(condition) ORDER BY \(order)")
-        }
-        let found: Statement
-        switch keys {
-        case .number(let number):
-            found = try rows("id = ?1")
-            found.bind(number.value, at: 1)
-        case .key(let kind, let key):
-            found = try rows("kind = ?1 AND key = ?2")
-            found.bind(kind.rawValue, at: 1)
-            found.bind(key, at: 2)
-        case .user(let user):
-            found = try rows("user_record_name = ?1")
-            found.bind(user.text, at: 1)
-        case .kind(let kind):
-            found = try rows("kind = ?1")
-            found.bind(kind.rawValue, at: 1)
-        case .due(let kinds, let moment, let limit):
-            let list = kinds.map(\.rawValue).sorted().map { "\($0)" }.joined(separator: ",")
-            found = try rows(
-                "due_at IS NOT NULL AND due_at <= ?1 AND kind IN (\(list))", by: "due_at LIMIT ?2")
-            found.bind(moment, at: 1)
-            found.bind(Int64(limit), at: 2)
-        case .unused(let kind, let moment, let limit):
-            found = try rows("kind = ?1 AND used_at < ?2", by: "used_at LIMIT ?3")
-            found.bind(kind.rawValue, at: 1)
-            found.bind(moment, at: 2)
-            found.bind(Int64(limit), at: 3)
-        }
-        defer { found.reset() }
-        return try Self.destinations(found)
+        let (condition, order, values): (String, String, [any StatementValue]) =
+            switch keys {
+            case .number(let number): ("id = ?1", "id", [number.value])
+            case .key(let kind, let key): ("kind = ?1 AND key = ?2", "id", [kind.rawValue, key])
+            case .user(let user): ("user_record_name = ?1", "id", [user.text])
+            case .kind(let kind): ("kind = ?1", "id", [kind.rawValue])
+            case .due(let kinds, let moment, let limit):
+                (
+                    "due_at IS NOT NULL AND due_at <= ?1 AND kind IN (\(Self.list(kinds)))",
+                    "due_at LIMIT ?2", [moment, limit]
+                )
+            case .unused(let kind, let moment, let limit):
+                ("kind = ?1 AND used_at < ?2", "used_at LIMIT ?3", [kind.rawValue, moment, limit])
+            }
+        let rows = try connection.prepare(
+            "SELECT \(Self.columns) FROM destinations WHERE \(condition) ORDER BY \(order)")
+        for (index, value) in zip(Int32(1)..., values) { value.bind(to: rows, at: index) }
+        return try rows.all(row: Self.destination)
+    }
+
+    private static func list(_ kinds: Set<DestinationKind>) -> String {
+        kinds.map(\.rawValue).sorted().map { "\($0)" }.joined(separator: ",")
     }
 
     func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds? {
-        let row = try connection.prepare(
-            "SELECT due_at FROM destinations WHERE due_at > ?1 ORDER BY due_at LIMIT 1")
-        defer { row.reset() }
-        row.bind(moment, at: 1)
-        return try row.step() ? row.int64(0) : nil
+        try connection.prepare(
+            "SELECT due_at FROM destinations WHERE due_at > ?1 ORDER BY due_at LIMIT 1"
+        ).first(moment) { $0.int64(0) }
     }
 
     func notices(
         for destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice] {
-        let rows = try connection.prepare(
+        try connection.prepare(
             """
             SELECT \(Self.noticeColumns) FROM outbox
             WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3
-            """)
-        defer { rows.reset() }
-        rows.bind(destination.value, at: 1)
-        rows.bind(number.value, at: 2)
-        rows.bind(Int64(limit), at: 3)
-        var found: [StoredNotice] = []
-        while try rows.step() { found.append(try Self.notice(rows, in: "outbox")) }
-        return found
+            """
+        ).all(destination.value, number.value, limit) { try Self.notice($0, in: "outbox") }
     }
 
     func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
-        let count = try connection.prepare("SELECT count(*) FROM outbox")
-        defer { count.reset() }
+        let count = try connection.prepare("SELECT count(*) FROM outbox").first { Int($0.int64(0)) }
         let oldest = try connection.prepare("SELECT made_at FROM outbox ORDER BY id LIMIT 1")
-        defer { oldest.reset() }
-        return (
-            try count.step() ? Int(count.int64(0)) : 0,
-            try oldest.step() ? oldest.int64(0) : nil
-        )
+        return (count ?? 0, try oldest.first { $0.int64(0) })
     }
 
     func deadLetters(
         of destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [DeadLetter] {
-        let rows = try connection.prepare(
+        try connection.prepare(
             """
-            SELECT \(Self.noticeColumns), reason, died_at FROM dead_letters WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3
-            """)
-        defer { rows.reset() }
-        rows.bind(destination.value, at: 1)
-        rows.bind(number.value, at: 2)
-        rows.bind(Int64(limit), at: 3)
-        var found: [DeadLetter] = []
-        while try rows.step() {
-            found.append(
-                DeadLetter(
-                    notice: try Self.notice(rows, in: "dead_letters"), reason: rows.string(10),
-                    diedAt: rows.int64(11)))
+            SELECT \(Self.noticeColumns), reason, died_at FROM dead_letters
+            WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3
+            """
+        ).all(destination.value, number.value, limit) {
+            DeadLetter(
+                notice: try Self.notice($0, in: "dead_letters"), reason: $0.string(10),
+                diedAt: $0.int64(11))
         }
-        return found
-    }
-
-    private static func destinations(_ rows: Statement) throws -> [StoredDestination] {
-        var found: [StoredDestination] = []
-        while try rows.step() { found.append(try destination(rows)) }
-        return found
     }
 
     private static func destination(_ row: Statement) throws -> StoredDestination {

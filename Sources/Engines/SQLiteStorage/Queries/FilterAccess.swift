@@ -1,5 +1,4 @@
 import CloudModel
-import Storage
 
 /// How an index finds the records of one zone that match a filter.
 enum FilterAccess {

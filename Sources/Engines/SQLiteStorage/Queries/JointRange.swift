@@ -1,5 +1,4 @@
 import CloudModel
-import Storage
 
 // Several filters on one field may be ranges of one index; for example, the start and the end of a time span.
 // They narrow each other: the index is read only between the narrowest ends. Otherwise the query would look

@@ -1,5 +1,4 @@
 import CloudModel
-import Storage
 
 /// The indexes that a query needs, and the choice of what it reads its records from.
 ///

@@ -2,7 +2,9 @@ import CloudModel
 import Storage
 
 extension StoreQuery {
-    /// The plan, in which who may see their own records alone has a filter for these, behind all others.
+    /// The plan.
+    ///
+    /// Callers that may see only their own records get a filter for these, after all others.
     var plan: QueryPlan {
         guard case .made(by: let user) = sight else { return QueryPlan(query) }
         var held = query

@@ -40,11 +40,8 @@ struct HeldParts {
     }
 
     private func insert(_ type: String, _ field: String, _ moment: Milliseconds) throws {
-        let insert = try connection.prepare(
-            "INSERT INTO held_parts (record_type, field, held_until) VALUES (?1, ?2, ?3)")
-        insert.bind(type, at: 1)
-        insert.bind(field, at: 2)
-        insert.bind(moment, at: 3)
-        try insert.run()
+        try connection.prepare(
+            "INSERT INTO held_parts (record_type, field, held_until) VALUES (?1, ?2, ?3)"
+        ).run(type, field, moment)
     }
 }

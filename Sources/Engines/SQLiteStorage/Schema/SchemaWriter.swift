@@ -1,6 +1,5 @@
 import CloudModel
 import SQLite
-import Storage
 
 /// Writes into the store's tables what one schema has and another has not.
 ///

@@ -1,6 +1,5 @@
 import CloudModel
 import SQLite
-import Storage
 
 /// The schema as the store's tables hold it.
 struct StoredSchema {

@@ -140,7 +140,7 @@ extension SQLiteSnapshot {
         let statement = try shareStatements().viewers.zonesViewed
         defer { statement.reset() }
         statement.bind(viewer.text, at: 1)
-        return try Self.zones(statement)
+        return try statement.all(row: Self.zone)
     }
 
     private func shares(_ statement: Statement, _ value: Int64) throws -> [StoredShare] {

@@ -1,5 +1,3 @@
-import CloudModel
-
 /// Writes pieces of a text one after the other into memory that is large enough for all of them.
 struct TextPen {
     /// Where the next piece goes.
@@ -73,7 +71,7 @@ struct TextPiece {
     let start: UnsafeRawPointer
     let count: Int
 
-    /// Takes memory, which whoever makes the piece has to `deallocate`.
+    /// Takes memory, which the maker of the piece has to `deallocate`.
     init(_ text: [UInt8]) {
         let room = (text.count / Self.stride + 1) * Self.stride
         let memory = UnsafeMutableRawPointer.allocate(byteCount: room, alignment: Self.stride)

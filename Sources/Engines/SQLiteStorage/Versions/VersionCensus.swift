@@ -38,8 +38,7 @@ struct VersionCensus {
             WHERE h.zone = ?1 AND h.position = ?2
             """)
         defer { row.reset() }
-        row.bind(version.zone.value, at: 1)
-        row.bind(version.position, at: 2)
+        row.bind(version.zone.value, version.position)
         guard try row.step() else { return version.description }
         return "record '\(row.string(0))' of zone '\(row.string(1))' of \(row.string(2)) "
             + "is not what was written: `check --remove-damaged` deletes it"
@@ -68,12 +67,9 @@ struct VersionCensus {
             try versions.scan(after: last, through: .max, newestFirst: false) { key, version in
                 reached = key
                 if !StoredBody.isJSON(version.body) { notJSON += 1 }
-                insert.bind(key, at: 1)
-                insert.bind(version.record.value, at: 2)
-                insert.bind(version.type, at: 3)
-                insert.bind(version.flags.rawValue, at: 4)
-                insert.bind(Int64(version.body.count), at: 5)
-                try insert.run()
+                try insert.run(
+                    key, version.record.value, version.type, version.flags.rawValue,
+                    version.body.count)
                 return true
             }
             unreadable += notJSON

@@ -1,12 +1,7 @@
 import CChecksum
 import CloudModel
+import Platform
 import SQLite
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 /// The names behind the numbers in version rows, in the form in which texts hold them.
 ///
@@ -53,7 +48,7 @@ final class VersionNames {
         deinit { piece.deallocate() }
     }
 
-    /// How many names of a kind are kept before all of them are read anew.
+    /// How many names of a kind are kept before all of them are read again.
     private static let keptMax = 4_096
 
     private let user: Statement

@@ -11,11 +11,7 @@ extension SQLiteTransaction {
         let row = WorkRow(task)
         let statement = try workStatements().enqueue
         guard let number = task.kind.number else { throw Self.unknown(task.kind) }
-        statement.bind(number, at: 1)
-        statement.bind(row.subject, at: 2)
-        statement.bind(row.item, at: 3)
-        statement.bind(row.name, at: 4)
-        try statement.run()
+        try statement.run(number, row.subject, row.item, row.name)
         hasQueuedWork = true
     }
 
@@ -46,10 +42,7 @@ extension SQLiteTransaction {
         let statement = try workStatements().take
         defer { statement.reset() }
         guard let number = kind.number else { throw Self.unknown(kind) }
-        statement.bind(number, at: 1)
-        statement.bind(last, at: 2)
-        statement.bind(now, at: 3)
-        statement.bind(holder.value, at: 4)
+        statement.bind(number, last, now, holder.value)
         guard try statement.step() else { return nil }
         let row = WorkRow(
             subject: statement.int64(1), item: statement.int64(2), name: statement.string(3))
@@ -63,12 +56,8 @@ extension SQLiteTransaction {
     }
 
     func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws {
-        let statement = try workStatements().hold
-        statement.bind(work.number.value, at: 1)
-        statement.bind(holder.value, at: 2)
-        statement.bind(now, at: 3)
-        statement.bind(min(moment, now + Self.workDelayMillisecondsMax), at: 4)
-        try statement.run()
+        try workStatements().hold.run(
+            work.number.value, holder.value, now, min(moment, now + Self.workDelayMillisecondsMax))
         // Else two would do the same work at once.
         guard connection.changeCount == 1 else {
             throw BrokenInvariant(
@@ -78,20 +67,10 @@ extension SQLiteTransaction {
 
     func leave(_ work: StoredWork, _ rest: WorkRemainder?) throws {
         guard let rest else { return try end(work) }
-        let statement = try workStatements().leave
-        statement.bind(work.number.value, at: 1)
-        if let cursor = rest.cursor {
-            statement.bind(cursor, at: 2)
-        } else {
-            statement.bindNull(at: 2)
-        }
-        if let due = rest.due ?? pauseOfSpace(after: work) {
-            statement.bind(min(due, now + Self.workDelayMillisecondsMax), at: 3)
-        } else {
-            statement.bindNull(at: 3)
-        }
-        statement.bind(Int64(rest.isFailure ? 1 : 0), at: 4)
-        try statement.run()
+        let due = rest.due ?? pauseOfSpace(after: work)
+        try workStatements().leave.run(
+            work.number.value, rest.cursor,
+            due.map { min($0, now + Self.workDelayMillisecondsMax) }, rest.isFailure ? 1 : 0)
         if rest.cursor != nil { moveCovered(by: work) }
     }
 
@@ -101,13 +80,11 @@ extension SQLiteTransaction {
     }
 
     private func end(_ work: StoredWork) throws {
-        // More may have come since whoever did the work has looked.
+        // More may have come since the last look.
         if work.task == .maintenance(.lateEntries), try hasLateEntries() {
             return try advance(work, to: 0)
         }
-        let statement = try workStatements().finish
-        statement.bind(work.number.value, at: 1)
-        try statement.run()
+        try workStatements().finish.run(work.number.value)
         if case .cover(let record, _) = work.task { try endCoverageWork(record) }
         moveCovered(by: work)
     }
@@ -119,8 +96,7 @@ extension SQLiteTransaction {
         defer { statement.reset() }
         var next: Milliseconds?
         for number in (kinds ?? WorkKind.stored).compactMap(\.number) {
-            statement.bind(number, at: 1)
-            statement.bind(holder.value, at: 2)
+            statement.bind(number, holder.value)
             if try statement.step(), !statement.isNull(0) {
                 next = min(next ?? .max, statement.int64(0))
             }

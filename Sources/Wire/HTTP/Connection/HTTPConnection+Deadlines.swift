@@ -1,5 +1,3 @@
-import Network
-
 // How long each thing may take.
 extension HTTPConnection {
     func sweep(now: UInt64) {

@@ -1,8 +1,4 @@
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Reads one whole head (RFC 9112 §2-3, §5-6), strictly: what two servers could read in two ways
 /// is refused.

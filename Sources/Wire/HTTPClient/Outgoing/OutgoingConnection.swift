@@ -1,5 +1,3 @@
-import Network
-
 /// One connection of a destination, on the loop's thread, whatever it speaks.
 ///
 /// It tells its destination what becomes of it: `isFree`, `again`, `isOver`, `failed`.

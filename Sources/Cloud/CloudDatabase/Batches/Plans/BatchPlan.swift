@@ -1,5 +1,4 @@
 import CloudModel
-import Storage
 
 /// A decided batch: what each operation will do, or why it fails.
 struct BatchPlan {

@@ -5,13 +5,8 @@ import Storage
 ///
 /// What it leaves of other people's records is deleted later (rulings.md 45).
 struct CascadeRule {
-    private let context: BatchContext
-    private let view: BatchView
-
-    init(_ context: BatchContext, _ view: BatchView) {
-        self.context = context
-        self.view = view
-    }
+    let context: BatchContext
+    let view: BatchView
 
     /// What the deletion of a living record does.
     func deletion(of key: RecordKey, _ previous: CurrentRecord) throws -> DecidedStep {
@@ -44,7 +39,8 @@ struct CascadeRule {
         var victims: [RecordKey] = []
         var next = [root]
         while let target = next.popLast() {
-            try HoldRule(context, view, target: target).visit(LinkKind.going) { source, kind in
+            try HoldRule(context: context, view: view, target: target).visit(LinkKind.going) {
+                source, kind in
                 guard try kind == .deleteSelf || tree.holdsOrLacksBoth(source, target),
                     reached.insert(source).inserted, try participants.goesAlong(source)
                 else { return true }

@@ -7,16 +7,10 @@ import Storage
 /// creator may write the target; this is judged when the target is deleted. A reference that acts holds its
 /// target, or its record is deleted along with the target. In other databases every reference acts.
 struct HoldRule {
-    private let context: BatchContext
-    private let view: BatchView
-    private let target: RecordKey
-
-    /// - Parameter target: the record as it was before the batch.
-    init(_ context: BatchContext, _ view: BatchView, target: RecordKey) {
-        self.context = context
-        self.view = view
-        self.target = target
-    }
+    let context: BatchContext
+    let view: BatchView
+    /// The record as it was before the batch.
+    let target: RecordKey
 
     private var isPublic: Bool { context.database.scope == .public }
 
@@ -31,17 +25,19 @@ struct HoldRule {
         _ kinds: ClosedRange<LinkKind>, _ visit: (RecordKey, LinkKind) throws -> Bool
     ) throws {
         guard isPublic else {
-            return try ReferringRecords(context, view, of: target, kinds: kinds).visit(visit)
+            return try ReferringRecords(context: context, view: view, target: target, kinds: kinds)
+                .visit(visit)
         }
         var goesOn = true
         for kind in LinkKind.allCases where goesOn && kinds.contains(kind) {
             // To judge a reference costs a look at its record. References after the first so many do not act.
             var left = context.limits.holdersJudgedMax
-            try ReferringRecords(context, view, of: target, kinds: kind...kind).visit { source, _ in
-                left -= 1
-                if try acts(from: source) { goesOn = try visit(source, kind) }
-                return goesOn && left > 0
-            }
+            try ReferringRecords(context: context, view: view, target: target, kinds: kind...kind)
+                .visit { source, _ in
+                    left -= 1
+                    if try acts(from: source) { goesOn = try visit(source, kind) }
+                    return goesOn && left > 0
+                }
         }
     }
 

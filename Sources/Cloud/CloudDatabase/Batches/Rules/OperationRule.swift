@@ -3,13 +3,8 @@ import Storage
 
 /// Decides what one operation does, and whether it may: by what is stored and which version it starts from.
 struct OperationRule {
-    private let context: BatchContext
-    private let view: BatchView
-
-    init(_ context: BatchContext, _ view: BatchView) {
-        self.context = context
-        self.view = view
-    }
+    let context: BatchContext
+    let view: BatchView
 
     /// - Throws: `Fault` for an operation that fails, `RefusedBatch` for the whole batch.
     func decide(
@@ -33,7 +28,8 @@ struct OperationRule {
         var previous = try context.previous(key, withBody: isOpen && !operation.kind.deletes)
         guard previous.isAlive, !context.actsOnOthers || !view.isDeleted(key) else {
             guard try isToBeMade(operation, rights) else { return DecidedStep(step: .nothing) }
-            return try SaveRule(context, view).save(operation, over: nil, &schemaCheck)
+            return try SaveRule(context: context, view: view).save(
+                operation, over: nil, &schemaCheck)
         }
         try ParticipantRule(context).check(operation, on: previous)
         if operation.kind == .create {
@@ -42,11 +38,12 @@ struct OperationRule {
         guard try rights.allows(.write, key) else { throw RecordAccess.writeRefused }
         if operation.kind.deletes {
             try compareTag(operation, previous)
-            return try CascadeRule(context, view).deletion(of: key, previous)
+            return try CascadeRule(context: context, view: view).deletion(of: key, previous)
         }
         previous = try context.previous(key, withBody: true)
         try compareTag(operation, previous)
-        return try SaveRule(context, view).save(operation, over: previous, &schemaCheck)
+        return try SaveRule(context: context, view: view).save(
+            operation, over: previous, &schemaCheck)
     }
 
     /// Whether an operation on a name without a record makes one; if not, it has nothing to do.

@@ -44,7 +44,7 @@ struct ReferenceCheck {
         for gone in gone {
             try context.takeStep()
             guard try !tree.isAlive(gone),
-                try HoldRule(context, view, target: gone).isHeld()
+                try HoldRule(context: context, view: view, target: gone).isHeld()
             else { continue }
             fault = Fault(
                 .validatingReferenceError,

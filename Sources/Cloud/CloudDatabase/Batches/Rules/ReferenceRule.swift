@@ -3,13 +3,8 @@ import Storage
 
 /// References: what a save links to (rulings.md 18).
 struct ReferenceRule {
-    private let context: BatchContext
-    private let view: BatchView
-
-    init(_ context: BatchContext, _ view: BatchView) {
-        self.context = context
-        self.view = view
-    }
+    let context: BatchContext
+    let view: BatchView
 
     /// The links of a save, from its references and its parent.
     func links(
@@ -81,7 +76,7 @@ struct ReferenceRule {
         for link in links where LinkKind.going.contains(link.kind) {
             // Participants' references are counted separately, so that the count tells them nothing of the
             // owner's.
-            let hold = HoldRule(context, view, target: link.targetKey)
+            let hold = HoldRule(context: context, view: view, target: link.targetKey)
             guard try !hold.reaches(most, link.kind, without: context.key(name)) else {
                 throw Fault.limitExceeded(
                     "more than \(most) DELETE_SELF references to record '\(link.target.text)' "

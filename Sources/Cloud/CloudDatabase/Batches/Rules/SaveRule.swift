@@ -1,16 +1,10 @@
 import CloudModel
-import JSON
 import Storage
 
 /// What a save makes of a record: its type, fields, parent and links.
 struct SaveRule {
-    private let context: BatchContext
-    private let view: BatchView
-
-    init(_ context: BatchContext, _ view: BatchView) {
-        self.context = context
-        self.view = view
-    }
+    let context: BatchContext
+    let view: BatchView
 
     /// - Parameter previous: the living record; nil when the save makes one.
     /// - Throws: `Fault` for the operation, `RefusedBatch` for the whole batch.
@@ -26,7 +20,7 @@ struct SaveRule {
         let isShown = try previous == nil || RightRule(context).allows(.read, key)
         let type = try type(of: operation, over: previous, previousBody, isShown: isShown)
         let (known, grown) = try schemaCheck.admit(
-            operation.fields, of: type, SchemaGrowth(context.schema, view))
+            operation.fields, of: type, SchemaGrowth(schema: context.schema, view: view))
         // Nor may they find out by a checksum which files the record holds.
         let assets = AssetRule(context)
         let admitted = try assets.admit(known, over: isShown ? previousBody : nil)
@@ -47,7 +41,7 @@ struct SaveRule {
             wanted, of: operation, over: previous, previousParent: previousBody?.parent)
         var save = PlannedSave(
             type: type, fields: merge.bytes, created: previousBody?.created, parent: parent,
-            links: try ReferenceRule(context, view).links(
+            links: try ReferenceRule(context: context, view: view).links(
                 merge.references, parent: parent, of: operation.name, previous),
             refers: merge.references.contains { $0.action != .none },
             shown: isShown ? nil : PlannedSave.Shown(sent.bytes, operation.parent), roles: roles)

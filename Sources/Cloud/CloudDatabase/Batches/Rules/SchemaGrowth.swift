@@ -11,12 +11,7 @@ struct GrownType: Equatable {
 /// The schema together with what the operations before one add to it.
 struct SchemaGrowth {
     let schema: Schema
-    private let view: BatchView
-
-    init(_ schema: Schema, _ view: BatchView) {
-        self.schema = schema
-        self.view = view
-    }
+    let view: BatchView
 
     /// A record type together with what the batch has added to it; nil when it has added nothing.
     func type(_ name: RecordTypeName) -> Schema.RecordType? { view.grownType(name) }

@@ -51,7 +51,7 @@ package struct CollectAssets: Sendable {
     /// Checks the next files for those without a row, and takes away those that were put there before a
     /// moment; the others get the sums that they lack.
     ///
-    /// - Returns: false once the last file was checked; the next call begins anew.
+    /// - Returns: false once the last file was checked; the next call begins again.
     package func removeStray(
         placedBefore moment: Milliseconds, now: Milliseconds
     ) throws -> Bool {
@@ -77,7 +77,7 @@ package struct CollectAssets: Sendable {
             do throws(AssetFailure) {
                 if try assetStore.storage.mendSums(digest, comparing: false) { rest -= 1 }
             } catch {
-                // NB: who reads the file is told what is wrong with it, and so is who checks everything.
+                // NB: readers of the file learn what is wrong with it, and so does a check of everything.
                 rest -= 1
             }
         }

@@ -85,7 +85,7 @@ package struct ReceiveAsset: Sendable {
 
 /// An upload on its way to another thread.
 private struct HandedUpload: @unchecked Sendable {
-    // Unchecked: whoever hands it over does not touch it again.
+    // Unchecked: its giver does not touch it again.
     let upload: any AssetUpload
 
     init(_ upload: any AssetUpload) { self.upload = upload }

@@ -330,7 +330,7 @@ package struct ErasePerson {
         let previous = try CurrentRecord(key, withBody: true, in: transaction)
         guard let body = previous.body, let head = previous.head else { return 0 }
         if fate == .delete {
-            // Another person may have made it anew in the meantime.
+            // Another person may have made it again in the meantime.
             guard try body.withUnsafeBytes({ try RecordBody.creator(of: $0) }) == user.text else {
                 return 0
             }

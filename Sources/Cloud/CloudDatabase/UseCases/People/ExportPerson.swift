@@ -1,5 +1,6 @@
 import AssetStorage
 import CloudModel
+import Cryptography
 import JSON
 import Storage
 
@@ -104,18 +105,8 @@ package struct ExportPerson {
 
     /// The name of a zone as a file's name.
     static func fileName(_ text: String) -> String {
-        var name = ""
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
-                name.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                name += digits.count == 1 ? "%0\(digits)" : "%\(digits)"
-            }
-        }
-        return name
+        // A name of dots would be a folder.
+        PercentEncoding.encode(text).replacing(".", with: "%2E")
     }
 
     // MARK: - Records
@@ -176,16 +167,13 @@ package struct ExportPerson {
                     let zone = try snapshot.zone(share.zone),
                     let owner = try snapshot.ownerName(zone.owner)
                 else { continue }
-                if !isFirst { writer.raw(",") }
-                isFirst = false
+                writer.separate(&isFirst)
                 writer.raw("{\"recordName\":")
                 writer.string(location.name.text)
                 writer.raw(",\"zoneID\":")
                 writer.raw(ZoneJSON.identifier(zone.name, owner: owner))
-                writer.raw(",\"permission\":")
-                writer.string(Self.text(participant.permission))
-                writer.raw(",\"acceptanceStatus\":")
-                writer.string(Self.text(participant.status))
+                writer.member("permission", Self.text(participant.permission))
+                writer.member("acceptanceStatus", Self.text(participant.status))
                 writer.raw("}")
             }
         }

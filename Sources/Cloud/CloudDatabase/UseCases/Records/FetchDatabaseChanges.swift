@@ -53,8 +53,7 @@ package struct FetchDatabaseChanges {
         var isFirst = true
         for zone in found.prefix(limit)
         where !(zone.isDeleted && start.hasNotSeen(deletionAt: zone.changed)) {
-            if !isFirst { writer.raw(",") }
-            isFirst = false
+            writer.separate(&isFirst)
             append(
                 Item(
                     name: zone.name, owner: database.ownerRecordName, isGone: zone.isDeleted,
@@ -131,8 +130,7 @@ package struct FetchDatabaseChanges {
                 let zone = try snapshot.zone(view.zone),
                 let owner = try snapshot.ownerName(zone.owner)
             else { continue }
-            if !isFirst { writer.raw(",") }
-            isFirst = false
+            writer.separate(&isFirst)
             append(
                 Item(
                     name: zone.name, owner: owner, isGone: isGone,

@@ -31,12 +31,7 @@ package struct ModifyRecords: Sendable {
         device: String, write: String? = nil, clientToken: [UInt8]? = nil,
         users: Set<UserRecordName> = []
     ) throws(Fault) {
-        let most = database.limits.operationsPerRequestMax
-        guard operations.count <= most else {
-            throw .limitExceeded(
-                "operations: \(operations.count) given; the limit is \(most) "
-                    + "(limits.operationsPerRequestMax)")
-        }
+        try database.limits.check(operationCount: operations.count)
         guard database.caller.userRecordName != nil else {
             throw Fault(.accessDenied, "CREATE operation not permitted")
         }

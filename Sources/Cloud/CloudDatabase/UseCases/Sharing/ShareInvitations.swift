@@ -115,8 +115,7 @@ package struct ShareInvitations: Sendable {
         let seen = database.seen(in: isOwner ? .private : .shared)
         writer.raw("{\"shortGUID\":")
         writer.raw(link.text)
-        writer.raw(",\"containerIdentifier\":")
-        writer.string(details.container.name)
+        writer.member("containerIdentifier", details.container.name)
         writer.raw(",\"environment\":\"")
         writer.raw(ascii: database.environment.rawValue)
         writer.raw(
@@ -141,8 +140,7 @@ package struct ShareInvitations: Sendable {
         writer.raw((found.entry?.permission ?? found.share.publicPermission).word)
         writer.raw("\",\"potentialMatchList\":[]")
         if let fallback = details.fallbackURL {
-            writer.raw(",\"webpageURL\":")
-            writer.string(fallback + found.link)
+            writer.member("webpageURL", fallback + found.link)
         }
         writer.raw("}")
     }

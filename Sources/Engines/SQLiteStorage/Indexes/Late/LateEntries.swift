@@ -1,4 +1,3 @@
-import CloudModel
 import Storage
 
 /// The entries of one record in one index that were left for later, found on a snapshot.

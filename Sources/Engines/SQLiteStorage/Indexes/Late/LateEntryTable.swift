@@ -1,4 +1,3 @@
-import CloudModel
 import SQLite
 import Storage
 

@@ -1,6 +1,4 @@
-import CloudModel
 import Dispatch
-import SQLite
 import Storage
 
 extension SQLiteStore {

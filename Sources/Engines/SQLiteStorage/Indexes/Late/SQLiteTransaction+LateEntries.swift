@@ -135,7 +135,7 @@ extension SQLiteTransaction {
         return step.rest
     }
 
-    /// Tells whoever waits for the entries of a row that they are there.
+    /// Tells those who wait for the entries of a row that they are there.
     private func end(_ row: LateRow, of index: StoredIndex, _ writer: IndexWriter) throws {
         if row.isAwaited, try !writer.late.isAwaited(row.zone, row.index) { moved.insert(.indexes) }
         // It waits for its last entries to be gone.
