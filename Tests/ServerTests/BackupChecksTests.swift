@@ -99,7 +99,7 @@ struct BackupChecksTests {
             #expect(restored.problems == [] && restored.erasedAgain == 1, "\(name)")
             let folder = try open(name)
             defer { folder.close() }
-            #expect(try folder.containers.list().count == count, "\(name)")
+            #expect(try folder.containers.list(ListRequest()).items.count == count, "\(name)")
             #expect(try folder.catalog.account(ann) == nil, "\(name)")
             let after = try identity(folder, of: first)
             #expect(after.incarnation != before.incarnation, "\(name)")
