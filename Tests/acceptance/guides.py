@@ -144,7 +144,7 @@ def report(guide, found, folder):
 
 
 def main(names):
-    written = {name.removesuffix(".md") for name in os.listdir(PAGES)} - {"README"} - CONTRIBUTORS
+    written = {name.removesuffix(".md") for name in os.listdir(PAGES)} - {"README", WEB} - CONTRIBUTORS
     assert names or written == set(GUIDES), written ^ set(GUIDES)
     if os.geteuid() != 0 or not shutil.which("unshare") or not shutil.which("ip"):
         print("LEFT OUT guides.py: root, unshare and ip are needed (Debian: iproute2)", file=sys.stderr)
@@ -156,5 +156,7 @@ def main(names):
 
 # How to change the server: Tests/RepositoryTests holds them to the code.
 CONTRIBUTORS = {"add-an-endpoint", "add-a-setting", "write-an-engine"}
+# The page that it explains is driven by Tests/javascript.
+WEB = "web"
 
 main(sys.argv[1:])
