@@ -97,6 +97,15 @@ package final class Statement {
         return try step() ? try row(self) : nil
     }
 
+    /// As `first` of several values, for the one number that requests ask by: without a list of values.
+    package func first<Row>(
+        _ number: Int64, row: (Statement) throws -> Row?
+    ) throws -> Row? {
+        bind(number, at: 1)
+        defer { reset() }
+        return try step() ? try row(self) : nil
+    }
+
     /// Binds values to the parameters in order, and reads all rows.
     package func all<Row>(
         _ values: (any StatementValue)?..., row: (Statement) throws -> Row

@@ -4,7 +4,9 @@ import Storage
 import Synchronization
 
 /// What a container's own settings allow in it.
-struct ContainerLimits: Sendable {
+///
+/// A class, since every request asks for it: what it holds is large to copy.
+final class ContainerLimits: Sendable {
     /// The server's limits, with the container's quotas in place of the server's.
     let service: ServiceLimits
     /// Of all databases of an environment together; 0 for none.
@@ -46,6 +48,8 @@ final class ContainerBudgets: Sendable {
     private struct State {
         var version: Int?
         var limits: [ContainerID: ContainerLimits?] = [:]
+        /// What was asked for last, for most servers have few containers.
+        var last: (container: ContainerID, limits: ContainerLimits?)?
         var entries: [ContainerID: Entry] = [:]
     }
 
@@ -72,9 +76,14 @@ final class ContainerBudgets: Sendable {
     /// The limits of a container that is there; nil where it has none of its own.
     func limits(of container: ContainerID) throws -> ContainerLimits? {
         let version = catalog.version
-        let known = state.withLock { state in
-            if state.version != version { (state.version, state.limits) = (version, [:]) }
-            return state.limits[container]
+        let known = state.withLock { state -> ContainerLimits?? in
+            if state.version != version {
+                (state.version, state.limits, state.last) = (version, [:], nil)
+            }
+            if let last = state.last, last.container == container { return last.limits }
+            guard let known = state.limits[container] else { return nil }
+            state.last = (container, known)
+            return known
         }
         if let known { return known }
         let settings = try catalog.container(container)?.settings ?? [:]
