@@ -6,8 +6,9 @@ import Storage
 extension SQLiteStore {
     /// Overwrites what was deleted before, wherever the store's files have kept it.
     ///
-    /// Copies from before an upgrade go. Entries that wait to be taken out of indexes are; words of previous segments are merged away; all free pages are
-    /// overwritten; the log is emptied. All of it goes in steps of some milliseconds between the writes of others.
+    /// It removes copies from before an upgrade, takes out of indexes the entries that wait for it, merges words of
+    /// previous segments away, overwrites all free pages and empties the log, in steps of some milliseconds between
+    /// the writes of others.
     ///
     /// - Throws: `OverwritingEnded`; `StorageFailure`, `SQLiteError`. Then it is to be begun again.
     package func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws {
