@@ -6,6 +6,9 @@ package struct ErasedSpace {
     private let connection: Connection
     /// What a page has room for when it continues a row.
     private static let pageBytes = 4_092
+    /// The beginning of a row that goes on in other pages. With it the rest fills the last of them: what a page has
+    /// held before stays behind the end of a row.
+    private static let beginningBytes = 500
     /// Fills more than half of a page and stays on it.
     private static let lonelyBytes = 3_000
 
@@ -24,7 +27,10 @@ package struct ErasedSpace {
             let pages = min(left, free - 2)
             let insert = try connection.prepare(
                 "INSERT INTO erased_space (zeros) VALUES (zeroblob(?1))")
-            try insert.run(Int64(pages > 0 ? pages * Self.pageBytes : Self.lonelyBytes))
+            try insert.run(
+                Int64(
+                    pages > 0
+                        ? Self.beginningBytes + pages * Self.pageBytes : Self.lonelyBytes))
             left -= max(1, pages)
         }
         return try connection.freePageCount() == 0
