@@ -50,6 +50,13 @@ struct AdministrationTests {
         case .data(let action): return try action(invocation, administrator)
         case .watched(let action):
             return try action(invocation, administrator, ProgressWatcher { _ in true })
+        case .streamed(let action):
+            let process = ProcessEnvironment(
+                environment: [:], folder: temporary.path(""), isTerminal: false,
+                readInput: { _ in nil }, ask: { _ in "" }, writeOutput: { _ in }, clock: .system,
+                random: .system)
+            let files = LocalFiles(invocation, process, ProgressLine(process))
+            return try action(invocation, administrator, files)
         case .copy(_, _, let action):
             let path = temporary.path("copy")
             try FileManager.default.createDirectory(
