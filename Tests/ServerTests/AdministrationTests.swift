@@ -82,7 +82,19 @@ struct AdministrationTests {
 
     private func steps() -> [Step] {
         Self.stepsOfAccess() + Self.stepsOfDelivery() + stepsOfSchemas() + Self.stepsOfRecords()
-            + stepsOfData()
+            + stepsOfTransfers() + stepsOfData()
+    }
+
+    private func stepsOfTransfers() -> [Step] {
+        let file = temporary.path("export.jsonl")
+        return [
+            Step(
+                arguments: ["export"] + Self.location + [file], changes: false,
+                hasEnvironment: true),
+            Step(
+                arguments: ["import"] + Self.location + [file, "--user", "ann@a.example"],
+                hasEnvironment: true, hasAccount: true),
+        ]
     }
 
     private static func stepsOfRecords() -> [Step] {

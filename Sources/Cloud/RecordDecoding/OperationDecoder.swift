@@ -32,7 +32,20 @@ package struct OperationDecoder {
 
     private func decode(_ operation: RequestObject) throws(Fault) -> DecodedOperation {
         let kind = try operation.requiredWord("operationType", RecordOperation.Kind.self)
-        let record = try operation.requiredObject("record")
+        return try decode(
+            try operation.requiredObject("record"), as: kind, renderedBy: operation)
+    }
+
+    /// Reads the record of an operation, as records are answered too.
+    ///
+    /// - Parameters:
+    ///   - kind: what is to be done with it.
+    ///   - operation: how it is to be shown; nil where nobody asks.
+    /// - Throws: as `decode` of several.
+    package func decode(
+        _ record: RequestObject, as kind: RecordOperation.Kind,
+        renderedBy operation: RequestObject? = nil
+    ) throws(Fault) -> DecodedOperation {
         let given = try record.string("recordName")
         if given == nil, kind != .create { throw RequestObject.missing("recordName") }
         let tag = try record.string("recordChangeTag")
@@ -42,7 +55,8 @@ package struct OperationDecoder {
         let type = try record.string("recordType")
         if type == nil, kind == .create { throw RequestObject.missing("recordType") }
         // Some clients put desiredKeys into the record.
-        let rendering = try operation.rendering(over: try record.rendering(over: rendering))
+        let own = try record.rendering(over: rendering)
+        let rendering = try operation?.rendering(over: own) ?? own
         let fields = try record.object("fields")
         let parentName = try parentName(record)
         let createsShortGUID = try record.bool("createShortGUID") ?? false

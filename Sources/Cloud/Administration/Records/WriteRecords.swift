@@ -4,7 +4,6 @@ import Dispatch
 import JSON
 import RecordDecoding
 import Storage
-import Synchronization
 
 /// Saves records that somebody wrote down as `records/lookup` answers them: one object, an array of them, or one a line.
 ///
@@ -40,7 +39,7 @@ package struct SaveRecords: AdministrativeAction {
     package func run(in data: any ServerData, by actor: Operator) throws -> RecordsPage {
         let opened = try target.opened(in: data, saves: true)
         return try RecordsRefusal.of {
-            let writer = RecordBatchWriter(opened, makeName: { RecordNames.random(data.random) })
+            let writer = RecordBatchWriter(opened, data)
             let operations = try writer.decode(try Self.records(text).map { ($0, mode) })
             return try RecordsPage(of: writer.run(operations))
         }
@@ -96,8 +95,7 @@ package struct DeleteRecords: AdministrativeAction {
                         fields: EncodedFields(), parent: .absent, rendering: .whole))
             }
             return try RecordsPage(
-                of: RecordBatchWriter(opened, makeName: { RecordNames.random(data.random) })
-                    .run(operations))
+                of: RecordBatchWriter(opened, data).run(operations))
         }
     }
 }
@@ -105,12 +103,12 @@ package struct DeleteRecords: AdministrativeAction {
 /// Carries out an operator's batches by the use case that apps' requests take.
 struct RecordBatchWriter {
     private let opened: OperatedDatabase.Opened
-    private let makeName: () -> RecordName
+    private let data: any ServerData
     private let habits = DecisionHabits()
 
-    init(_ opened: OperatedDatabase.Opened, makeName: @escaping () -> RecordName) {
+    init(_ opened: OperatedDatabase.Opened, _ data: any ServerData) {
         self.opened = opened
-        self.makeName = makeName
+        self.data = data
     }
 
     /// Reads records as operations of `records/modify`.
@@ -122,7 +120,11 @@ struct RecordBatchWriter {
         for (index, (record, mode)) in records.enumerated() {
             if index > 0 { writer.raw(",") }
             writer.raw("{\"operationType\":\"")
-            writer.raw(ascii: mode.kind(hasTag: record["recordChangeTag"]?.string != nil).rawValue)
+            // A record without a name is a new one.
+            let kind =
+                record["recordName"]?.string == nil
+                ? .create : mode.kind(hasTag: record["recordChangeTag"]?.string != nil)
+            writer.raw(ascii: kind.rawValue)
             writer.raw("\",\"record\":")
             record.withRawBytes { writer.raw($0) }
             writer.raw("}")
@@ -134,7 +136,8 @@ struct RecordBatchWriter {
         }
         return try OperationDecoder(
             zones: ZoneReader(caller: opened.database.caller, scope: opened.database.scope),
-            rendering: .whole, limits: opened.database.limits, makeName: makeName
+            rendering: .whole, limits: opened.database.limits,
+            makeName: { RecordNames.random(data.random) }
         ).decode(document.root.elements)
     }
 
@@ -152,11 +155,14 @@ struct RecordBatchWriter {
     /// Begins a batch in which each record succeeds or fails by itself.
     ///
     /// - Returns: what waits for its outcomes.
-    func begin(_ operations: [DecodedOperation]) throws -> () throws -> [RecordOutcome] {
+    func begin(
+        _ operations: [DecodedOperation], isAtomic: Bool = false
+    ) throws -> () throws -> [RecordOutcome] {
         let batch = try ModifyRecords(
             operations, in: opened.zone, of: opened.database,
-            atomic: opened.zone.name.isDefault ? nil : false, device: "operator")
-        let pending = PendingOutcomes()
+            atomic: opened.zone.name.isDefault ? nil : isAtomic, device: "operator",
+            users: try users(among: operations))
+        let pending = Pending<[RecordOutcome]>()
         batch.run(
             beside: LongWork(stop: StopSignal(), habits: habits) {
                 DispatchQueue.global().async(execute: $0)
@@ -164,22 +170,16 @@ struct RecordBatchWriter {
         ) { pending.end($0) }
         return { try pending.wait() }
     }
-}
 
-/// The outcomes of a batch, on their way from the writer's thread.
-private final class PendingOutcomes: Sendable {
-    private let done = DispatchSemaphore(value: 0)
-    private let outcomes = Mutex<Result<[RecordOutcome], any Error>>(
-        .failure(StorageFailure.indeterminate))
-
-    func end(_ result: Result<[RecordOutcome], any Error>) {
-        outcomes.withLock { $0 = result }
-        done.signal()
-    }
-
-    func wait() throws -> [RecordOutcome] {
-        done.wait()
-        return try outcomes.withLock { $0 }.get()
+    /// Those whose own records the operations name: in a private database its owner alone.
+    private func users(among operations: [DecodedOperation]) throws -> Set<UserRecordName> {
+        guard opened.zone.name.isDefault else { return [] }
+        let named = Set(operations.compactMap { UserRecordName($0.recordName) })
+        guard opened.database.scope == .public, let container = opened.database.container else {
+            return named.filter { $0 == opened.database.caller.userRecordName }
+        }
+        let catalog = data.accountUseCases.catalog
+        return try named.filter { try catalog.account(named: $0, in: container) != nil }
     }
 }
 

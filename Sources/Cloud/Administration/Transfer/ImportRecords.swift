@@ -1,0 +1,348 @@
+import CloudDatabase
+import CloudModel
+import JSON
+import Storage
+
+/// Reads records from a file that `ExportRecords` has written, or that has its form, and saves them, however many there are.
+///
+/// Each record succeeds or fails by itself. An import that was cut short goes on where it stopped. Refusals:
+/// `RecordsRefusal`, `ImportStopped`, `TransferAbandoned`; as `NamedEnvironment.store`.
+package struct ImportRecords: AdministrativeAction {
+    /// What became of the lines.
+    package struct Report: Sendable {
+        package var records = 0
+        package var shares = 0
+        package var assets = 0
+        package var failed = 0
+        /// The first of those that failed.
+        package var failures: [Failure] = []
+        /// Whether an earlier attempt had begun.
+        package var isContinued = false
+        /// What was not done, in a line each.
+        package var notes: [String] = []
+
+        static let failuresMax = 10_000
+    }
+
+    /// A line of which nothing was saved.
+    package struct Failure: Sendable, Equatable, CustomStringConvertible {
+        /// Where in the file the line begins.
+        package let offset: Int64
+        package let recordName: String
+        package let reason: String
+
+        package var description: String {
+            "\(recordName.isEmpty ? "?" : recordName) (at byte \(offset)): \(reason)"
+        }
+    }
+
+    package struct Options: Sendable {
+        /// `update` makes a record that exists what its line says; `create` takes it for a failure.
+        package var mode = SaveRecords.Mode.create
+        package var format = TransferFormat.jsonl
+        /// Records of this type alone; of a table, the type of rows that name none.
+        package var type: String?
+        /// Whether the first failure ends it.
+        package var stops = false
+        package var withAssets = true
+        /// Whether development's schema becomes what the file says first.
+        package var withSchema = false
+        /// Whether the file can be read again from any place.
+        package var canResume = true
+        /// Hears of each failure.
+        package var failed: @Sendable (Failure) throws -> Void = { _ in }
+
+        package init() {}
+    }
+
+    package var name: String { "import" }
+
+    private let target: TransferTarget
+    private let options: Options
+    private let files: any TransferFiles
+
+    package init(_ target: TransferTarget, _ options: Options, from files: any TransferFiles) {
+        self.target = target
+        self.options = options
+        self.files = files
+    }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try target.subject(in: data)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> Report {
+        try RecordsRefusal.of {
+            try ImportRun(target, options, files, data, by: actor).finish()
+        }
+    }
+}
+
+/// A record failed, and the import was to stop then; it goes on at that place when it is run again.
+package struct ImportStopped: Error, CustomStringConvertible {
+    package let description: String
+}
+
+/// One import on its way: a stretch of the file after the other, each whole on disk before the next begins.
+private final class ImportRun {
+    /// What is read and noted at once.
+    private static let stretchBytes = 8_388_608
+    /// A line that is longer ends the import.
+    private static let lineBytesMax = 67_108_864
+    /// Lines that wait for others; more of them fail.
+    private static let deferredMax = 50_000
+
+    private let target: TransferTarget
+    private let options: ImportRecords.Options
+    private let files: any TransferFiles
+    private let size: Int64
+    private let lines: ImportLines
+    private let targets: ImportTargets
+    private let batches: ImportBatches
+    private let shares: ImportShares
+    private let applySchema: (String) throws -> Void
+    private var progress: ImportProgress
+    private var report = ImportRecords.Report()
+    private var pending: [UInt8] = []
+    private var isAtEnd = false
+
+    init(
+        _ target: TransferTarget, _ options: ImportRecords.Options, _ files: any TransferFiles,
+        _ data: any ServerData, by actor: Operator
+    ) throws {
+        (self.target, self.options, self.files) = (target, options, files)
+        let found = try target.target.found(in: data)
+        let store = try data.store(of: found.container, in: found.environment)
+        size = options.canResume ? try files.size(of: .main) ?? 0 : 0
+        let type = try options.type.map { try RecordTypeName(operatorGives: $0) }
+        lines = ImportLines(options.format, type: type, zone: try target.zoneName()) {
+            try store.schema
+        }
+        targets = ImportTargets(target.target, email: target.email, in: data)
+        batches = ImportBatches(
+            mode: options.mode, assets: options.withAssets ? ImportAssets(files, found, data) : nil,
+            limits: data.limits, makeName: { RecordNames.random(data.random) })
+        shares = ImportShares(target.target, data)
+        applySchema = { text in
+            guard found.environment == .development else { return }
+            _ = try ImportSchemaFile(
+                SchemaFile(named: "schema", Array(text.utf8)), into: found.container.name,
+                prunes: false, isMeant: true
+            ).run(in: data, by: actor)
+        }
+        let about = ImportProgress.About(
+            target: "\(found.container.folded) \(found.environment.rawValue) "
+                + "\(target.email ?? "") \(target.zone ?? "") \(options.type ?? "")",
+            mode: options.mode.rawValue, size: size)
+        progress = ImportProgress(about)
+        if options.canResume, let kept = try ImportProgress.read(about, from: files) {
+            progress = kept
+            report.isContinued = true
+            (report.records, report.shares) = (kept.records, kept.shares)
+            report.failed = kept.failed
+        }
+    }
+
+    func finish() throws -> ImportRecords.Report {
+        if options.format == .csv { try readHead() }
+        while let stretch = try nextStretch() {
+            let until = progress.from + Int64(stretch.count)
+            let mayExist = progress.from < progress.until
+            progress.until = max(progress.until, until)
+            try keepProgress()
+            try take(lines.split(stretch, at: progress.from), mayExist: mayExist)
+            progress.from = until
+            try tell()
+        }
+        progress.until = progress.from
+        try keepProgress()
+        try takeDeferred()
+        if options.canResume, progress.isKept { try files.finish(.importProgress, size: 0) }
+        report.assets = batches.assetCount
+        report.notes += targets.notes + shares.notes
+        return report
+    }
+
+    /// Reads the names of a table's columns, and begins behind them.
+    private func readHead() throws {
+        let resumed = progress.from
+        progress.from = 0
+        try fill()
+        let used = try lines.takeHead(pending)
+        progress.from = max(resumed, Int64(used))
+        if resumed > Int64(used) {
+            pending = []
+            isAtEnd = false
+        } else {
+            pending.removeFirst(used)
+        }
+    }
+
+    // MARK: - The file
+
+    /// Reads on until there is a stretch, or the end of the file.
+    private func fill() throws {
+        while !isAtEnd, pending.count < Self.stretchBytes {
+            let piece = try files.read(.main, at: progress.from + Int64(pending.count))
+            isAtEnd = piece.isEmpty
+            pending += piece
+        }
+    }
+
+    /// The next whole lines; nil at the end.
+    private func nextStretch() throws -> [UInt8]? {
+        while true {
+            try fill()
+            guard !pending.isEmpty else { return nil }
+            let end = isAtEnd ? pending.count : lines.endOfLines(pending)
+            if end > 0 {
+                let stretch = Array(pending[..<end])
+                pending.removeFirst(end)
+                return stretch
+            }
+            guard pending.count <= Self.lineBytesMax else {
+                throw RecordsRefusal(
+                    "the line at byte \(progress.from) is longer than \(Self.lineBytesMax) bytes")
+            }
+            let piece = try files.read(.main, at: progress.from + Int64(pending.count))
+            isAtEnd = piece.isEmpty
+            pending += piece
+        }
+    }
+
+    private func keepProgress() throws {
+        guard options.canResume else { return }
+        (progress.records, progress.shares) = (report.records, report.shares)
+        progress.failed = report.failed
+        try progress.write(to: files)
+    }
+
+    private func tell() throws {
+        let share = size > 0 ? "\(progress.from * 100 / size) % " : ""
+        guard files.tell("\(share)\(report.records) records, \(report.failed) failed") else {
+            throw TransferAbandoned()
+        }
+    }
+
+    // MARK: - Lines
+
+    private func take(_ found: [ImportLine], mayExist: Bool) throws {
+        for line in found {
+            switch line.content {
+            case .mistake(let reason): try fail(line, "", reason)
+            case .schema(let text):
+                if options.withSchema { try schema(text, line) }
+            case .zone(let owner, let email): targets.note(owner: owner, email: email)
+            case .share: try deferLine(line)
+            case .record(let record):
+                do {
+                    try batches.add(record, line, to: try targets.target(of: record)) {
+                        try self.ended($0, $1, mayExist: mayExist, mayWait: true)
+                    }
+                } catch let refusal as RecordsRefusal {
+                    try fail(line, record.name ?? "", refusal.description)
+                }
+            }
+        }
+        try batches.drain { try self.ended($0, $1, mayExist: mayExist, mayWait: true) }
+    }
+
+    private func schema(_ text: String, _ line: ImportLine) throws {
+        do { try applySchema(text) } catch { try fail(line, "schema", "\(error)") }
+    }
+
+    /// Hears what became of one record.
+    private func ended(
+        _ line: ImportLine, _ outcome: RecordOutcome, mayExist: Bool, mayWait: Bool
+    ) throws {
+        guard case .failed(let name, let fault) = outcome else {
+            report.records += 1
+            return
+        }
+        switch fault.code {
+        // An attempt that was cut short may have saved it.
+        case .conflict where mayExist: report.records += 1
+        // What it refers to may come later in the file.
+        case .validatingReferenceError where mayWait: try deferLine(line, name)
+        default: try fail(line, name, "\(fault.code.rawValue): \(fault.reason)")
+        }
+    }
+
+    private func deferLine(_ line: ImportLine, _ name: String = "") throws {
+        guard progress.deferred.count < Self.deferredMax else {
+            return try fail(
+                line, name, "too many records wait for others that come later in the file")
+        }
+        progress.deferred.append(
+            ImportProgress.Deferred(
+                offset: line.offset, bytes: line.bytes, length: line.bytes.count))
+    }
+
+    private func fail(_ line: ImportLine, _ name: String, _ reason: String) throws {
+        report.failed += 1
+        let failure = ImportRecords.Failure(offset: line.offset, recordName: name, reason: reason)
+        if report.failures.count < ImportRecords.Report.failuresMax {
+            report.failures.append(failure)
+        }
+        try options.failed(failure)
+        guard options.stops else { return }
+        throw ImportStopped(description: "stopped at \(failure)")
+    }
+
+    // MARK: - What waits for other lines
+
+    /// Saves what waits for what it refers to, again as long as that helps, and then the shares.
+    private func takeDeferred() throws {
+        var waiting = try progress.deferred.map { deferred in
+            let bytes = deferred.bytes.isEmpty ? try read(deferred) : deferred.bytes
+            return lines.line(bytes, at: deferred.offset)
+        }
+        progress.deferred = []
+        let shared = waiting.filter(\.isShare)
+        waiting.removeAll(where: \.isShare)
+        while !waiting.isEmpty {
+            let before = waiting.count
+            try takeWaiting(waiting, mayWait: true)
+            waiting = progress.deferred.map { lines.line($0.bytes, at: $0.offset) }
+            progress.deferred = []
+            guard waiting.count < before else {
+                try takeWaiting(waiting, mayWait: false)
+                break
+            }
+        }
+        for line in shared { try share(line) }
+    }
+
+    private func takeWaiting(_ waiting: [ImportLine], mayWait: Bool) throws {
+        for line in waiting {
+            guard case .record(let record) = line.content else { continue }
+            try batches.add(record, line, to: try targets.target(of: record)) {
+                try self.ended($0, $1, mayExist: true, mayWait: mayWait)
+            }
+        }
+        try batches.drain { try self.ended($0, $1, mayExist: true, mayWait: mayWait) }
+        try tell()
+    }
+
+    private func read(_ deferred: ImportProgress.Deferred) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < deferred.length {
+            let piece = try files.read(.main, at: deferred.offset + Int64(bytes.count))
+            guard !piece.isEmpty else { break }
+            bytes += piece.prefix(deferred.length - bytes.count)
+        }
+        return bytes
+    }
+
+    private func share(_ line: ImportLine) throws {
+        guard case .share(let root, let record) = line.content else { return }
+        do {
+            try shares.save(record, root: root, in: targets.target(of: record), options.mode)
+            report.shares += 1
+        } catch let fault as Fault {
+            try fail(line, record.name ?? "", "\(fault.code.rawValue): \(fault.reason)")
+        } catch let refusal as RecordsRefusal {
+            try fail(line, record.name ?? "", refusal.description)
+        }
+    }
+}
