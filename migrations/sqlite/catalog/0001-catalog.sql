@@ -19,13 +19,6 @@ CREATE TABLE catalog_version (
 );
 INSERT INTO catalog_version VALUES (0, 1);
 
--- Zeros that take the pages which were free, so that nothing of what they held is left. Empty but for the time of
--- an erasure.
-CREATE TABLE erased_space (
-    id INTEGER PRIMARY KEY,
-    zeros BLOB NOT NULL
-);
-
 -- ---------------------------------------------------------------------------------------------------------------
 -- Containers, and who may call them
 
