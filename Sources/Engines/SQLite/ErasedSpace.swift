@@ -6,8 +6,9 @@ package struct ErasedSpace {
     private let connection: Connection
     /// What a page has room for when it continues a row.
     private static let pageBytes = 4_092
-    /// The beginning of a row that goes on in other pages. With it the rest fills the last of them: what a page has
-    /// held before stays behind the end of a row.
+    /// The beginning of a row that goes on in other pages.
+    ///
+    /// With it the rest fills the last of them: what a page has held before stays behind the end of a row.
     private static let beginningBytes = 500
     /// Fills more than half of a page and stays on it.
     private static let lonelyBytes = 3_000

@@ -8,11 +8,12 @@ package struct ControlClient: Sendable {
     ///
     /// - Parameters:
     ///   - secondsMax: how long to wait for the answer; nil for as long as it takes.
-    ///   - receive: gets what the server sends before its answer.
+    ///   - files: does what the command asks for here; nil for one that asks for nothing.
+    ///   - receive: gets what else the server sends before its answer.
     /// - Throws: `CommandFailure` when the server gives no answer, so that nobody knows what it did, and
     ///   what `receive` throws.
     package func run(
-        _ request: ControlRequest, secondsMax: Int?,
+        _ request: ControlRequest, secondsMax: Int?, files: (any CallerFiles)? = nil,
         receive: (ControlFrame) throws -> Void = { _ in }
     ) throws(CommandFailure) -> CommandAnswer? {
         do {
@@ -21,6 +22,10 @@ package struct ControlClient: Sendable {
             try socket.send(request.frame)
             while true {
                 let frame = ControlFrame(try socket.receive())
+                if case .request(let asked) = frame {
+                    try socket.send(CallerFileReply.frame(to: asked, for: files))
+                    continue
+                }
                 try receive(frame)
                 guard case .answer(let bytes) = frame else { continue }
                 guard let answer = CommandAnswer(frame: bytes) else {

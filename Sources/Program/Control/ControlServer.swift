@@ -20,10 +20,10 @@ package final class ControlServer: Sendable {
 
     private static let restMicroseconds: UInt32 = 100_000
 
-    /// Runs a command; what it makes for the caller goes to the sender.
+    /// Runs a command; what it makes for the caller, and asks of them, goes to the calling process.
     ///
     /// Gets the number of the system's user who gave it.
-    package typealias Run = @Sendable (ControlRequest, UInt32, FileSender) -> CommandAnswer
+    package typealias Run = @Sendable (ControlRequest, UInt32, CallingProcess) -> CommandAnswer
 
     private let path: String
     private let run: Run
@@ -35,6 +35,8 @@ package final class ControlServer: Sendable {
     private let silent = Mutex<[Int32]>([])
     /// A spare descriptor, to be closed when one is needed.
     private let spare = Mutex(open("/dev/null", O_RDONLY | O_CLOEXEC))
+    /// The callers whose commands wait for something, by descriptor.
+    private let waiting = Mutex<Set<Int32>>([])
     // Dispatch's own objects may be used from any thread; only their Swift class does not say so.
     private nonisolated(unsafe) let source: any DispatchSourceRead
 
@@ -60,11 +62,12 @@ package final class ControlServer: Sendable {
 
     /// Takes no more commands and waits for those that run, but no longer than this.
     ///
-    /// Hangs up on who has not sent a command.
+    /// Hangs up on who has not sent a command, and on whose command waits for something.
     package func close(withinSeconds seconds: Int) {
         guard isOpen.exchange(false, ordering: .relaxed) else { return }
         source.cancel()
         silent.withLock { for caller in $0 { Self.hangUp(caller) } }
+        waiting.withLock { for caller in $0 { Self.hangUp(caller) } }
         FileSystem.removeFile(path)
         spare.withLock { spare in
             if spare >= 0 { systemClose(spare) }
@@ -120,13 +123,27 @@ package final class ControlServer: Sendable {
         }
     }
 
+    /// Others may have the slot of a command that waits.
+    private func wait(_ caller: LocalSocket, _ begins: Bool) {
+        if begins {
+            _ = waiting.withLock { $0.insert(caller.descriptor) }
+            // Closed in between: nobody else would hang up.
+            if !isOpen.load(ordering: .relaxed) { Self.hangUp(caller.descriptor) }
+            slots.signal()
+        } else {
+            _ = waiting.withLock { $0.remove(caller.descriptor) }
+            slots.wait()
+        }
+    }
+
     private func serve(_ caller: LocalSocket) {
         do {
             guard let (request, user) = try command(of: caller) else { return }
             // A silent caller must not keep a slot from others.
             slots.wait()
             defer { slots.signal() }
-            let answer = run(request, user, FileSender(to: caller))
+            let process = CallingProcess(caller) { [self] in wait(caller, $0) }
+            let answer = run(request, user, process)
             try caller.send(answer.frame)
         } catch {
             // NB: the caller sees the connection end and says so; there is nobody else to tell.

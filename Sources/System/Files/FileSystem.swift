@@ -69,6 +69,37 @@ package enum FileSystem {
         return bytes
     }
 
+    /// What a descriptor has to read, so many bytes at most; empty at its end, nil with `errno` when that fails.
+    package static func piece(of descriptor: Int32, countMax: Int) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: countMax)
+        while true {
+            let count = read(descriptor, &bytes, countMax)
+            if count >= 0 { return Array(bytes[..<count]) }
+            if errno != EINTR { return nil }
+        }
+    }
+
+    /// Writes at a place of a file, which is made when it is not there, for its owner alone.
+    package static func write(
+        _ bytes: [UInt8], at offset: Int64, of path: String
+    ) throws(FileSystemFailure) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { close(descriptor) }
+        guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw failure("write", path) }
+        try write(bytes, to: descriptor, of: path)
+    }
+
+    /// Cuts a file to a length, and returns once the disk has it.
+    package static func cut(_ path: String, to size: Int64) throws(FileSystemFailure) {
+        let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw failure("open", path) }
+        defer { close(descriptor) }
+        guard ftruncate(descriptor, off_t(size)) == 0, fsync(descriptor) == 0 else {
+            throw failure("write", path)
+        }
+    }
+
     /// Writes a file that is not there yet, for its owner alone.
     package static func write(_ bytes: [UInt8], toNew path: String) throws(FileSystemFailure) {
         let descriptor = try openNew(path)

@@ -1,4 +1,5 @@
 import Administration
+import Control
 import Server
 import Storage
 
@@ -13,6 +14,10 @@ package struct Command: Sendable {
         case data(@Sendable (Invocation, Administrator) throws -> CommandOutput)
         /// As `data`, and says on the way how far it has come.
         case watched(@Sendable (Invocation, Administrator, ProgressWatcher) throws -> CommandOutput)
+        /// As `data`, and reads or writes files of the place where it was typed, piece by piece. Their arguments are
+        /// of kind `streamed`.
+        case streamed(
+            @Sendable (Invocation, Administrator, any CallerFiles) throws -> CommandOutput)
         /// As `data`, and makes a folder that an argument names. The process that was started
         /// writes this folder, because the server may have no right to.
         ///
@@ -68,6 +73,9 @@ package enum ArgumentKind: Sendable, Equatable {
     /// A file whose contents the command gets, read by the user who typed it; by its place, `-` is standard
     /// input.
     case contents
+    /// A file that the command reads or writes piece by piece, by the user who typed it; `-` is standard input or
+    /// output.
+    case streamed
     /// A file that the command's `CommandOutput.file` is written to, by the user who typed it.
     case output
 }

@@ -50,10 +50,10 @@ package struct CommandLineProgram: Sendable {
     /// - Parameters:
     ///   - request: what the other process has read.
     ///   - administrator: the user who typed it, on the data of the folder.
-    ///   - sender: takes the files that the command makes where it was typed.
+    ///   - caller: where the command was typed.
     @Sendable package static func answer(
         _ request: ControlRequest, by administrator: Administrator, on folder: DataFolder,
-        to sender: FileSender
+        for caller: CallingProcess
     ) -> CommandAnswer {
         do {
             let parsed = try CommandLineParser(commands: Command.all).parse(request.arguments)
@@ -66,11 +66,14 @@ package struct CommandLineProgram: Sendable {
             case .data(let action):
                 return CommandAnswer(try action(invocation, administrator), for: invocation)
             case .watched(let action):
-                let watcher = ProgressWatcher(sender.tell)
+                let watcher = ProgressWatcher(caller.tell)
                 return CommandAnswer(
                     try action(invocation, administrator, watcher), for: invocation)
+            case .streamed(let action):
+                return CommandAnswer(
+                    try action(invocation, administrator, caller), for: invocation)
             case .copy(_, _, let action):
-                return try CopyDestination.withOutgoing(of: folder, to: sender) {
+                return try CopyDestination.withOutgoing(of: folder, to: caller) {
                     CommandAnswer(try action(invocation, administrator, $0), for: invocation)
                 }
             }
@@ -202,6 +205,13 @@ package struct CommandLineProgram: Sendable {
                 return CommandAnswer(
                     try action(invocation, administrator, watcher), for: invocation)
             }
+        case .streamed(let action):
+            let line = ProgressLine(process)
+            defer { line.clear() }
+            let files = LocalFiles(invocation, process, line)
+            return try onData(invocation, for: files, receive: line.receive) { administrator in
+                CommandAnswer(try action(invocation, administrator, files), for: invocation)
+            }
         case .copy(let positional, let file, let action):
             let made = try NewFolder(at: invocation.required(positional))
             do {
@@ -229,10 +239,12 @@ package struct CommandLineProgram: Sendable {
     /// Runs a command on the data folder, in this process or in the server that has it.
     ///
     /// - Parameters:
-    ///   - receive: gets what the server sends before its answer.
+    ///   - files: does what the server asks for here.
+    ///   - receive: gets what else the server sends before its answer.
     ///   - action: what to do with the data when no server has it.
     private func onData(
-        _ invocation: Invocation, receive: (ControlFrame) throws -> Void = { _ in },
+        _ invocation: Invocation, for files: (any CallerFiles)? = nil,
+        receive: (ControlFrame) throws -> Void = { _ in },
         _ action: (Administrator) throws -> CommandAnswer
     ) throws -> CommandAnswer {
         let loaded = try LoadedConfiguration(for: invocation, in: process)
@@ -256,7 +268,7 @@ package struct CommandLineProgram: Sendable {
             }
             if let answer = try client.run(
                 ControlRequest(arguments: invocation.arguments, inputs: invocation.inputs),
-                secondsMax: invocation.command.isLong ? nil : Self.answerSecondsMax,
+                secondsMax: invocation.command.isLong ? nil : Self.answerSecondsMax, files: files,
                 receive: receive)
             {
                 return answer

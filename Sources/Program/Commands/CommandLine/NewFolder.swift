@@ -95,7 +95,7 @@ final class NewFolder {
         do {
             switch frame {
             case .answer: try finishFile()
-            case .progress: break
+            case .progress, .request: break
             case .file(let name): try begin(name)
             case .piece(let bytes):
                 guard receiving >= 0 else { throw CommandFailure("a piece came before its file") }

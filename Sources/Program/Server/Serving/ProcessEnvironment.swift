@@ -19,6 +19,10 @@ package struct ProcessEnvironment: Sendable {
     package var isOutputTerminal: Bool
     /// Reads standard input to its end, at most one byte beyond a limit; nil when that fails.
     package var readInput: @Sendable (_ bytesMax: Int) -> [UInt8]?
+    /// Reads what standard input has, so many bytes at most; empty at its end, nil when that fails.
+    package var readInputPiece: @Sendable (_ countMax: Int) -> [UInt8]? = { countMax in
+        FileSystem.piece(of: STDIN_FILENO, countMax: countMax)
+    }
     /// Shows a question on the terminal and reads a line.
     package var ask: @Sendable (String) -> String
     package var writeOutput: @Sendable ([UInt8]) -> Void

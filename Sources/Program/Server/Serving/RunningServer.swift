@@ -11,9 +11,9 @@ import WebServices
 
 /// Carries out a command that another process has read, on the data of a folder.
 ///
-/// What it makes for the caller goes to the sender.
+/// What it makes for the caller, and asks of them, goes to the calling process.
 package typealias CommandAnswering =
-    @Sendable (ControlRequest, Administrator, DataFolder, FileSender) -> CommandAnswer
+    @Sendable (ControlRequest, Administrator, DataFolder, CallingProcess) -> CommandAnswer
 
 /// A server that serves a data folder: where everything is made and joined, by the program and by tests alike.
 package final class RunningServer: Sendable {
@@ -155,13 +155,13 @@ package final class RunningServer: Sendable {
         let listener = try MetricsListener(folder.configuration.metrics, metrics, log)
         do {
             let path = DataFolder.controlSocketPath(in: folder.path)
-            let control = try ControlServer(path: path) { request, user, sender in
+            let control = try ControlServer(path: path) { request, user, caller in
                 if request.isHealthcheck { return readiness.answer }
                 let administrator = Administrator(.commandLine(userNumber: user), on: folder) {
                     try folder.note($0)
                     log.note($0)
                 }
-                return answer(request, administrator, folder, sender)
+                return answer(request, administrator, folder, caller)
             }
             return (control, listener)
         } catch {

@@ -11,30 +11,30 @@ package struct CopyDestination: BackupDestination {
 
     /// Parts are made below it, with a data folder's layout.
     package let path: String
-    private let sender: FileSender?
+    private let caller: CallingProcess?
 
     /// A folder in which the copy stays.
     package init(path: String) {
         self.path = path
-        sender = nil
+        caller = nil
     }
 
-    private init(outgoing path: String, to sender: FileSender) {
+    private init(outgoing path: String, to caller: CallingProcess) {
         self.path = path
-        self.sender = sender
+        self.caller = caller
     }
 
     /// Makes a copy that goes to another process part by part, so that the disk needs room for the
     /// largest part alone.
     package static func withOutgoing<Result>(
-        of folder: DataFolder, to sender: FileSender, _ body: (CopyDestination) throws -> Result
+        of folder: DataFolder, to caller: CallingProcess, _ body: (CopyDestination) throws -> Result
     ) throws -> Result {
         let name = outgoingPrefix + Hexadecimal.encode(folder.random.bytes(nameBytes))
         let path = "\(folder.path)/\(name)"
         try FileSystem.makeFolder(path)
         // NB: what stays goes with the next start.
         defer { try? FileSystem.removeTree(path) }
-        return try body(CopyDestination(outgoing: path, to: sender))
+        return try body(CopyDestination(outgoing: path, to: caller))
     }
 
     /// Removes what a process has left that ended while it sent a copy; before the first one is made.
@@ -46,22 +46,22 @@ package struct CopyDestination: BackupDestination {
 
     /// A file below the place is whole and not needed here any more.
     package func handOver(_ file: String) throws {
-        guard let sender else { return }
-        try sender.send(file, as: String(file.dropFirst(path.count + 1)))
+        guard let caller else { return }
+        try caller.send(file, as: String(file.dropFirst(path.count + 1)))
         FileSystem.removeFile(file)
     }
 
     package func stream(
         _ name: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void
     ) throws {
-        if let sender { return try sender.stream(name, body) }
+        if let caller { return try caller.stream(name, body) }
         let file = "\(path)/\(name)"
         if let folder = FileSystem.parent(of: file) { try FileSystem.makeFolder(folder) }
         try FileSystem.write(toNew: file, body)
     }
 
     package func handOverFiles(below folder: String) throws {
-        guard sender != nil, try FileSystem.kind(of: folder) == .folder else { return }
+        guard caller != nil, try FileSystem.kind(of: folder) == .folder else { return }
         for name in try FileSystem.names(in: folder) {
             let path = "\(folder)/\(name)"
             if try FileSystem.kind(of: path) == .folder {

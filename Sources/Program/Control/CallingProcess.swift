@@ -1,19 +1,26 @@
+import Files
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
     import Darwin
 #endif
 
-/// Sends files to the process in which somebody typed a command.
+/// The process in which somebody typed a command, as the server sees it that runs the command.
 ///
-/// That process may write in places where the server may not.
-package struct FileSender: Sendable {
+/// That process may read and write in places where the server may not.
+package struct CallingProcess: CallerFiles {
     /// How long the caller may take for a piece: its disk may be slow.
     static let pieceSecondsMax = 300
 
     private let socket: LocalSocket
+    private let waiting: @Sendable (Bool) -> Void
 
-    init(to socket: LocalSocket) { self.socket = socket }
+    /// - Parameter waiting: told when the command begins and ends to wait for something.
+    init(_ socket: LocalSocket, waiting: @escaping @Sendable (Bool) -> Void) {
+        self.socket = socket
+        self.waiting = waiting
+    }
 
     /// Sends one file.
     ///
@@ -25,16 +32,11 @@ package struct FileSender: Sendable {
         defer { close(descriptor) }
         socket.setDeadline(seconds: Self.pieceSecondsMax)
         try send(.file(name: name))
-        var piece = [UInt8](repeating: 0, count: ControlFrame.pieceBytes)
-        while true {
-            let count = read(descriptor, &piece, piece.count)
-            if count == 0 { return }
-            if count > 0 {
-                try send(.piece(Array(piece[..<count])))
-            } else if errno != EINTR {
-                throw failure("read", path)
-            }
+        while let piece = FileSystem.piece(of: descriptor, countMax: ControlFrame.pieceBytes) {
+            if piece.isEmpty { return }
+            try send(.piece(piece))
         }
+        throw failure("read", path)
     }
 
     /// Sends one file that is made on the way.
@@ -59,6 +61,28 @@ package struct FileSender: Sendable {
     package func tell(_ progress: String) -> Bool {
         // NB: who has gone needs nothing, and the command ends where it can.
         (try? send(.progress(progress))) != nil
+    }
+
+    package func answer(_ request: CallerFileRequest) throws(CommandFailure) -> [UInt8] {
+        let frame: [UInt8]
+        do throws(LocalSocket.Failure) {
+            socket.setDeadline(seconds: Self.pieceSecondsMax)
+            try socket.send(ControlFrame.request(request).bytes)
+            // Standard input may be a person, or another program that takes its time.
+            if case .read = request { socket.setDeadline(seconds: nil) }
+            frame = try pause { () throws(LocalSocket.Failure) in try socket.receive() }
+        } catch {
+            throw CommandFailure("the caller has gone: \(error.reason)")
+        }
+        return try CallerFileReply.bytes(of: frame)
+    }
+
+    package func pause<Result, Failure: Error>(
+        _ wait: () throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        waiting(true)
+        defer { waiting(false) }
+        return try wait()
     }
 
     private func send(_ frame: ControlFrame) throws(CommandFailure) {
