@@ -127,17 +127,20 @@ let package = Package(
             "Accounts", in: .cloud,
             ["CloudModel", "Storage", "Background", "Calendar", "Cryptography", "Identity"]),
         layer(
+            "RecordDecoding", in: .cloud,
+            ["CloudModel", "CloudDatabase", "Accounts", "Cryptography", "JSON"]),
+        layer(
             "Administration", in: .cloud,
             [
-                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts", "Audit",
-                "JSON", "ZIP", "Delivery", "Cryptography",
+                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "RecordDecoding",
+                "Accounts", "Audit", "JSON", "ZIP", "Delivery", "Cryptography",
             ]),
         layer("Configuration", in: .program, ["JSON"]),
         layer(
             "WebServices", in: .cloud,
             [
-                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts",
-                "Cryptography", "HTTP", "JSON", "Fairness", "Delivery",
+                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "RecordDecoding",
+                "Accounts", "Cryptography", "HTTP", "JSON", "Fairness", "Delivery",
             ]),
         layer(
             "Pages", in: .cloud,

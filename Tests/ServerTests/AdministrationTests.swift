@@ -81,7 +81,30 @@ struct AdministrationTests {
         "DEFINE SCHEMA CREATE ROLE Gardener; RECORD TYPE Bed ( \"___recordID\" REFERENCE );"
 
     private func steps() -> [Step] {
-        Self.stepsOfAccess() + Self.stepsOfDelivery() + stepsOfData()
+        Self.stepsOfAccess() + Self.stepsOfDelivery() + stepsOfSchemas() + Self.stepsOfRecords()
+            + stepsOfData()
+    }
+
+    private static func stepsOfRecords() -> [Step] {
+        [
+            Step(
+                arguments: ["record", "list"] + location + ["private", "--user", "ann@a.example"],
+                changes: false, hasEnvironment: true, hasAccount: true,
+                item: "private _defaultZone"),
+            Step(
+                arguments: ["record", "get"] + location + ["public", "none"], changes: false,
+                hasEnvironment: true, item: "public _defaultZone"),
+            Step(
+                arguments: ["record", "query"] + location + ["public", "--type", "Bed"],
+                changes: false, hasEnvironment: true, item: "public _defaultZone"),
+            Step(
+                arguments: ["record", "save"] + location + ["public", "f"],
+                inputs: ["FILE": "{\"recordName\":\"b\",\"recordType\":\"Bed\"}"],
+                hasEnvironment: true, item: "public _defaultZone"),
+            Step(
+                arguments: ["record", "delete"] + location + ["public", "b", "--yes"],
+                hasEnvironment: true, item: "public _defaultZone"),
+        ]
     }
 
     private static func stepsOfDelivery() -> [Step] {
@@ -156,7 +179,7 @@ struct AdministrationTests {
         ]
     }
 
-    private func stepsOfData() -> [Step] {
+    private func stepsOfSchemas() -> [Step] {
         let location = Self.location
         let file = ["FILE": Self.schema]
         return [
@@ -179,6 +202,11 @@ struct AdministrationTests {
             Step(
                 arguments: ["user", "role", "remove", "ann@a.example"] + location + ["Gardener"],
                 hasEnvironment: true, hasAccount: true, item: "Gardener"),
+        ]
+    }
+
+    private func stepsOfData() -> [Step] {
+        [
             Step(
                 arguments: ["schema", "deploy", "iCloud.a"], changes: false, hasEnvironment: true),
             Step(arguments: ["schema", "deploy", "iCloud.a", "--yes"], hasEnvironment: true),

@@ -3,6 +3,7 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import HTTP
+import RecordDecoding
 import Storage
 
 /// One admitted request on its way through an endpoint: the store that it is about is open.

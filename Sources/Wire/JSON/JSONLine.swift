@@ -59,6 +59,30 @@ package struct JSONLine {
         writer.raw(flag ? "true" : "false")
     }
 
+    /// A value that is compact JSON already; its controls from DEL on are escaped here.
+    package mutating func encoded(_ value: [UInt8]) {
+        comma()
+        var start = 0
+        for (index, byte) in value.enumerated() {
+            let isControl =
+                byte == 0x7f
+                || byte == 0xc2 && index + 1 < value.count && value[index + 1] < 0xa0
+            guard isControl else { continue }
+            writer.raw(Array(value[start..<index]))
+            let scalar = byte == 0x7f ? byte : value[index + 1]
+            escape(scalar)
+            start = index + (byte == 0x7f ? 1 : 2)
+        }
+        writer.raw(start == 0 ? value : Array(value[start...]))
+    }
+
+    private mutating func escape(_ control: UInt8) {
+        writer.raw("\\u00")
+        for digit in [control >> 4, control & 15] {
+            writer.byte(digit < 10 ? 48 + digit : 87 + digit)
+        }
+    }
+
     /// Ends the line.
     package mutating func lineEnd() { writer.raw("\n") }
 
@@ -85,10 +109,7 @@ package struct JSONLine {
         writer.raw("\"")
         for scalar in text.unicodeScalars {
             if (0x7f...0x9f).contains(scalar.value) {
-                writer.raw("\\u00")
-                for digit in [scalar.value >> 4, scalar.value & 15] {
-                    writer.byte(UInt8(truncatingIfNeeded: digit < 10 ? 48 + digit : 87 + digit))
-                }
+                escape(UInt8(truncatingIfNeeded: scalar.value))
             } else {
                 // Taken out of its own quotes.
                 var piece = JSONWriter()

@@ -1,6 +1,7 @@
 import CloudModel
 import Cryptography
 import JSON
+import RecordDecoding
 
 // Keys that several endpoints share (web-services.md §3).
 extension RequestObject {
@@ -75,15 +76,6 @@ extension RequestObject {
                     + "\(limits.clientTokenBytesMax)")
         }
         return data
-    }
-
-    /// `desiredKeys` and `numbersAsStrings`, over what an outer level asks for.
-    func rendering(over outer: RecordRendering = .whole) throws(Fault) -> RecordRendering {
-        let keys = try strings("desiredKeys")
-        let (spelt, alias) = (try bool("numbersAsStrings"), try bool("numberAsStrings"))
-        return RecordRendering(
-            desiredKeys: keys.map { Set($0) } ?? outer.desiredKeys,
-            numbersAsStrings: spelt ?? alias ?? outer.numbersAsStrings)
     }
 
     /// `resultsLimit`: a value over the limit counts as the limit, a value below 1 is refused (rulings.md

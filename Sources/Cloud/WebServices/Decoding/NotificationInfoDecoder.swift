@@ -1,5 +1,6 @@
 import CloudModel
 import JSON
+import RecordDecoding
 
 /// Reads how a notification should look (web-services.md §5.15).
 ///

@@ -1,5 +1,6 @@
 import CloudModel
 import JSON
+import RecordDecoding
 
 /// Reads a query (web-services.md §5.9).
 ///

@@ -1,6 +1,7 @@
 import CloudModel
 import Cryptography
 import JSON
+import RecordDecoding
 
 /// Reads the values that a query compares fields with (web-services.md §5.5, §5.9).
 struct QueryValueDecoder {

@@ -1,4 +1,5 @@
 import CloudModel
+import RecordDecoding
 
 extension Subscription {
     /// The query of a stored subscription; nil when it has none, and when today's limits refuse it.

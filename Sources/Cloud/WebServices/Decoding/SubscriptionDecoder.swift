@@ -1,6 +1,7 @@
 import CloudDatabase
 import CloudModel
 import JSON
+import RecordDecoding
 
 /// Reads the operations of `subscriptions/modify` (web-services.md §4.15, §5.14; rulings.md 1 and 42).
 struct SubscriptionDecoder {

@@ -1,5 +1,6 @@
 import CloudDatabase
 import CloudModel
+import RecordDecoding
 
 /// The keys of `changes/zone` that may stand at the top or with a zone.
 struct ZoneChangesKeys {

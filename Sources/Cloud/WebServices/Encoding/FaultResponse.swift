@@ -1,28 +1,22 @@
 import CloudModel
 import JSON
+import RecordDecoding
 
-/// How faults look on the wire (web-services.md §6): the one place where they become JSON.
+/// How faults look on the wire (web-services.md §6), around the members that every fault has.
 enum FaultResponse {
     /// The body of an answer that is an error as a whole.
     static func body(_ fault: Fault, requestID: String) -> [UInt8] {
         var writer = JSONWriter(reserving: 200)
         writer.raw("{\"uuid\":")
         writer.string(requestID)
-        append(members: fault, to: &writer)
+        fault.appendMembers(to: &writer)
         writer.raw("}")
         return writer.bytes
     }
 
     /// An item error of a record.
     static func append(record name: String, _ fault: Fault, to writer: inout JSONWriter) {
-        writer.raw("{\"recordName\":")
-        writer.string(name)
-        append(members: fault, to: &writer)
-        if let record = fault.serverRecord {
-            writer.raw(",\"serverRecord\":")
-            writer.raw(record)
-        }
-        writer.raw("}")
+        fault.append(record: name, to: &writer)
     }
 
     /// An item error of a zone, with its ID as it was read from the request.
@@ -35,7 +29,7 @@ enum FaultResponse {
             writer.member("ownerRecordName", owner)
         }
         writer.raw("}")
-        append(members: fault, to: &writer)
+        fault.appendMembers(to: &writer)
         writer.raw("}")
     }
 
@@ -44,7 +38,7 @@ enum FaultResponse {
         subscription id: String?, _ fault: Fault, to writer: inout JSONWriter
     ) {
         var members = JSONWriter(reserving: 200)
-        append(members: fault, to: &members)
+        fault.appendMembers(to: &members)
         writer.raw("{")
         if let id {
             writer.raw("\"subscriptionID\":")
@@ -54,24 +48,5 @@ enum FaultResponse {
             writer.bytes.append(contentsOf: members.bytes.dropFirst())
         }
         writer.raw("}")
-    }
-
-    private static func append(members fault: Fault, to writer: inout JSONWriter) {
-        writer.member("reason", fault.reason)
-        writer.raw(",\"serverErrorCode\":\"")
-        writer.bytes.append(contentsOf: fault.code.rawValue.utf8)
-        writer.raw("\"")
-        if let detail = fault.detail {
-            writer.raw(",\"detail\":\"")
-            writer.bytes.append(contentsOf: detail.rawValue.utf8)
-            writer.raw("\"")
-        }
-        if let seconds = fault.retryAfterSeconds {
-            writer.member("retryAfter", seconds)
-        }
-        if let url = fault.redirectURL {
-            writer.member("redirectURL", url)
-        }
-        if fault.isChangeTokenExpired { writer.raw(",\"changeTokenExpired\":true") }
     }
 }

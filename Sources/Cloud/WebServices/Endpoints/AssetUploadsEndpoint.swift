@@ -1,6 +1,7 @@
 import CloudDatabase
 import CloudModel
 import JSON
+import RecordDecoding
 
 /// `assets/upload` (web-services.md §4.13): an address for each token, in order.
 enum AssetUploadsEndpoint {

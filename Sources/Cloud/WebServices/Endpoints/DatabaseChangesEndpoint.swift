@@ -1,6 +1,7 @@
 import CloudDatabase
 import CloudModel
 import JSON
+import RecordDecoding
 
 /// `changes/database` (web-services.md §4.5): the zones that changed.
 enum DatabaseChangesEndpoint {

@@ -1,6 +1,7 @@
 import CloudModel
 import Delivery
 import JSON
+import RecordDecoding
 import Storage
 
 /// A device or browser that a push service reaches, as `tokens/register` names it.

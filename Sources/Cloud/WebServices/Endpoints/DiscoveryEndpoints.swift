@@ -1,6 +1,7 @@
 import Accounts
 import CloudModel
 import JSON
+import RecordDecoding
 import Storage
 
 /// `users/discover` (web-services.md §4.12): who lets themselves be found by an address.

@@ -1,6 +1,7 @@
 import CloudDatabase
 import CloudModel
 import JSON
+import RecordDecoding
 
 /// `records/lookup` (web-services.md §4.3): each name in its place, duplicates too (rulings.md 20).
 enum LookupRecordsEndpoint {

@@ -2,6 +2,7 @@ import CloudDatabase
 import CloudModel
 import Dispatch
 import JSON
+import RecordDecoding
 
 /// `records/modify` (web-services.md §4.2).
 enum ModifyRecordsEndpoint {

@@ -1,6 +1,7 @@
 import CloudDatabase
 import CloudModel
 import JSON
+import RecordDecoding
 import Storage
 
 /// `records/query` (web-services.md §4.1): one page of what a query finds, and a marker when there is more.

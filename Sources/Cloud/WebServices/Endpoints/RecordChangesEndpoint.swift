@@ -1,5 +1,6 @@
 import CloudDatabase
 import JSON
+import RecordDecoding
 
 /// `records/changes` (web-services.md §4.4): the deprecated form of `changes/zone` for one zone.
 enum RecordChangesEndpoint {

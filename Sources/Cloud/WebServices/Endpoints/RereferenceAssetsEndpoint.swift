@@ -1,6 +1,7 @@
 import CloudDatabase
 import CloudModel
 import JSON
+import RecordDecoding
 
 /// `assets/rereference` (web-services.md §4.14): assets of stored records, each complete enough to be
 /// saved in another.

@@ -2,6 +2,7 @@ import Accounts
 import CloudDatabase
 import CloudModel
 import JSON
+import RecordDecoding
 
 /// `records/resolve` (web-services.md §4.11): what a link leads to.
 enum ResolveSharesEndpoint {

@@ -2,6 +2,7 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import JSON
+import RecordDecoding
 
 /// `subscriptions/list` (web-services.md §4.15).
 enum ListSubscriptionsEndpoint {

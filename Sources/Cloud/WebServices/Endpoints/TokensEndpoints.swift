@@ -3,6 +3,7 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import JSON
+import RecordDecoding
 import Storage
 
 /// `tokens/create` (web-services.md §4.16): makes a courier, and says where it is polled.

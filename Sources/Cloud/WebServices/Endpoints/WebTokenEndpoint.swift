@@ -1,6 +1,7 @@
 import Accounts
 import CloudModel
 import JSON
+import RecordDecoding
 import Storage
 
 /// `/accounts/1/{container}/{environment}/web-token`: an app that lets people in by itself gets tokens for

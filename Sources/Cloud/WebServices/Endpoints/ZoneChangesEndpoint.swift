@@ -2,6 +2,7 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import JSON
+import RecordDecoding
 import Storage
 
 /// `changes/zone` (web-services.md §4.6): one page of each of the zones asked for.

@@ -1,6 +1,7 @@
 import CloudDatabase
 import CloudModel
 import JSON
+import RecordDecoding
 
 /// `zones/list` (web-services.md §4.7).
 enum ListZonesEndpoint {

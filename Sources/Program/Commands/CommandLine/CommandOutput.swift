@@ -11,6 +11,8 @@ package struct CommandOutput: Sendable {
         case number(Int64)
         case object([(key: String, value: Value)])
         case objects([[(key: String, value: Value)]])
+        /// Objects that are JSON already, as clients of the protocol get them.
+        case encoded([[UInt8]])
     }
 
     /// What people read; may be several lines.
@@ -73,6 +75,10 @@ extension JSONLine {
             for text in texts { self.text(text) }
             endArray()
         case .object(let members): object(members)
+        case .encoded(let values):
+            beginArray()
+            for value in values { encoded(value) }
+            endArray()
         case .objects(let objects):
             beginArray()
             for members in objects { object(members) }

@@ -2,9 +2,9 @@ import CloudModel
 import Cryptography
 
 /// The names that the server makes.
-enum RecordNames {
+package enum RecordNames {
     /// A UUID, as the service names records that come without a name.
-    static func random(_ source: RandomSource) -> RecordName {
+    package static func random(_ source: RandomSource) -> RecordName {
         guard let name = RecordName(UniqueID.random(source)) else {
             preconditionFailure("a UUID is a legal record name")
         }

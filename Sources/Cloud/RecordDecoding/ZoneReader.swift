@@ -1,21 +1,31 @@
 import CloudModel
 
 /// Reads the zones that a request names; an owner's name depends on the caller and the database.
-struct ZoneReader: Sendable {
+package struct ZoneReader: Sendable {
     /// A zone's name and owner as the request spells them, legal or not.
-    struct Spelling: Sendable {
-        let name: String
-        let owner: String?
+    package struct Spelling: Sendable {
+        package let name: String
+        package let owner: String?
+
+        package init(name: String, owner: String?) {
+            self.name = name
+            self.owner = owner
+        }
     }
 
     let caller: Caller
     /// Nil for a path without a database.
-    let scope: DatabaseScope?
+    package let scope: DatabaseScope?
+
+    package init(caller: Caller, scope: DatabaseScope?) {
+        self.caller = caller
+        self.scope = scope
+    }
 
     /// What an object says, bare or wrapped in `zoneID`.
     ///
     /// - Throws: BAD_REQUEST for the whole request when a key is of the wrong JSON type.
-    static func spelling(_ object: RequestObject) throws(Fault) -> Spelling {
+    package static func spelling(_ object: RequestObject) throws(Fault) -> Spelling {
         let object = try object.object("zoneID") ?? object
         let name = try object.string("zoneName") ?? ZoneName.defaultZone.text
         let (spelt, alias) = (
@@ -25,14 +35,14 @@ struct ZoneReader: Sendable {
     }
 
     /// Whether a user record name stands for the owner of the zone, whoever that is.
-    static func isOwnerAlias(_ name: String) -> Bool {
+    package static func isOwnerAlias(_ name: String) -> Bool {
         name == "_defaultOwner" || name == "__defaultOwner__"
     }
 
     /// The zone that a spelling means.
     ///
     /// - Throws: `Fault` for the zone: ZONE_NOT_FOUND, or BAD_REQUEST in a private database.
-    func zone(_ spelling: Spelling) throws(Fault) -> ZoneID {
+    package func zone(_ spelling: Spelling) throws(Fault) -> ZoneID {
         // No zone can have such a name.
         guard let name = ZoneName(spelling.name) else { throw .zoneNotFound }
         guard scope != .public, let owner = spelling.owner, !Self.isOwnerAlias(owner) else {
@@ -45,12 +55,12 @@ struct ZoneReader: Sendable {
     }
 
     /// The zone that an object names.
-    func zone(_ object: RequestObject) throws(Fault) -> ZoneID {
+    package func zone(_ object: RequestObject) throws(Fault) -> ZoneID {
         try zone(Self.spelling(object))
     }
 
     /// `zoneID` of a request's body, or the default zone.
-    func zone(of body: RequestObject) throws(Fault) -> ZoneID {
+    package func zone(of body: RequestObject) throws(Fault) -> ZoneID {
         guard let object = try body.object("zoneID") else { return .defaultZone }
         return try zone(object)
     }

@@ -4,7 +4,7 @@ import Cryptography
 import JSON
 
 /// Writes one value of a field in the form in which it is stored, or says what is wrong with it.
-struct FieldValueWriter {
+package struct FieldValueWriter {
     private let zones: ZoneReader
     private var field: FieldName?
     private(set) var references: [FieldReference] = []
@@ -58,11 +58,11 @@ struct FieldValueWriter {
         .badRequest("Invalid value for field '\(fieldText)': expected \(expected)")
     }
 
-    static func integer(_ value: JSONValue) -> Int64? {
+    package static func integer(_ value: JSONValue) -> Int64? {
         value.int64 ?? value.string.flatMap { Int64($0) }
     }
 
-    static func double(_ value: JSONValue) -> Double? {
+    package static func double(_ value: JSONValue) -> Double? {
         if value.kind == .number { return value.double }
         guard let text = value.string, let number = Double(text), number.isFinite else {
             return nil

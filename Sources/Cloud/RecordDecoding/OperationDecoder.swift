@@ -2,7 +2,7 @@ import CloudModel
 import JSON
 
 /// Reads the operations of `records/modify` (web-services.md §4.2).
-struct OperationDecoder {
+package struct OperationDecoder {
     let zones: ZoneReader
     /// What the request wants for all of its answers.
     let rendering: RecordRendering
@@ -10,9 +10,19 @@ struct OperationDecoder {
     /// Makes the name of a record that has none.
     let makeName: () -> RecordName
 
+    package init(
+        zones: ZoneReader, rendering: RecordRendering, limits: ServiceLimits,
+        makeName: @escaping () -> RecordName
+    ) {
+        self.zones = zones
+        self.rendering = rendering
+        self.limits = limits
+        self.makeName = makeName
+    }
+
     /// - Throws: `Fault` BAD_REQUEST when the whole request is unreadable. A mistake in one record comes back
     ///   as that record's item.
-    func decode(_ elements: JSONElements) throws(Fault) -> [DecodedOperation] {
+    package func decode(_ elements: JSONElements) throws(Fault) -> [DecodedOperation] {
         var decoded: [DecodedOperation] = []
         for element in elements {
             decoded.append(try decode(try RequestObject(element, key: "operations")))

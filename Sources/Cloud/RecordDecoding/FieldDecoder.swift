@@ -6,7 +6,7 @@ import JSON
 /// Each value is checked against its own tag; without a tag, the type is inferred from the JSON. Whether the
 /// schema agrees is decided later. It throws BAD_REQUEST for the item; but a field that is not an object
 /// makes it refuse the whole request.
-struct FieldDecoder {
+package struct FieldDecoder {
     /// A fault of the whole request found inside a field.
     struct RequestFault: Error {
         let fault: Fault
@@ -139,7 +139,7 @@ struct FieldDecoder {
     }
 
     /// The tags that a request may send, the usual ones first.
-    static let plain: [(tag: StaticString, type: FieldType)] = [
+    package static let plain: [(tag: StaticString, type: FieldType)] = [
         ("STRING", FieldType(.string)), ("INT64", FieldType(.int64)),
         ("TIMESTAMP", FieldType(.timestamp)), ("DOUBLE", FieldType(.double)),
         ("REFERENCE", FieldType(.reference)), ("LOCATION", FieldType(.location)),

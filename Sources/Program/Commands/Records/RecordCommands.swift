@@ -1,0 +1,139 @@
+import Administration
+import CloudModel
+import Storage
+
+extension Command {
+    /// What operators do with the records of one database.
+    static let records: [Command] = [
+        Command(
+            "record list", "list the records of a zone, those that changed last first",
+            positionals: CommandPositional.database,
+            options: CommandOption.database + [
+                CommandOption("type", value: "T", "records of this type alone")
+            ] + CommandOption.recordPage,
+            action: .data { invocation, administrator in
+                try recordOutput(
+                    administrator.perform(
+                        ListRecords(
+                            in: invocation.operatedDatabase(), type: invocation.value("type"),
+                            invocation.listRequest(usual: recordsUsual))))
+            }),
+        Command(
+            "record get", "look records up by their names",
+            positionals: CommandPositional.database + [CommandPositional.recordNames],
+            options: CommandOption.database,
+            action: .data { invocation, administrator in
+                try recordOutput(
+                    administrator.perform(
+                        GetRecords(
+                            invocation.values("NAME"), in: invocation.operatedDatabase())))
+            }),
+        Command(
+            "record query", "find records by what is in them",
+            positionals: CommandPositional.database,
+            options: CommandOption.database + [
+                CommandOption("type", value: "T", "the type of the records", isRequired: true),
+                CommandOption(
+                    "filter", value: "\"FIELD OP VALUE\"",
+                    "only those; all filters must hold, such as 'age >= 18'", isRepeatable: true),
+                CommandOption(
+                    "sort-by", value: "\"FIELD ASC|DESC\"", "in this order", isRepeatable: true),
+            ] + CommandOption.recordPage,
+            action: .data { invocation, administrator in
+                try recordOutput(
+                    administrator.perform(
+                        FindRecords(
+                            of: invocation.value("type") ?? "", in: invocation.operatedDatabase(),
+                            filters: invocation.values("filter"),
+                            sorts: invocation.values("sort-by"),
+                            invocation.listRequest(usual: recordsUsual))))
+            }),
+        Command(
+            "record save", "save records as record get prints them",
+            positionals: CommandPositional.database + [
+                CommandPositional(
+                    "FILE", "JSON: one record, an array, or one a line; - for standard input",
+                    kind: .contents)
+            ],
+            options: CommandOption.database + [
+                CommandOption(
+                    "mode", value: "update|replace|create",
+                    "a record that exists gets the fields given (update), no others (replace), or is an error "
+                        + "(create)")
+            ],
+            action: .data { invocation, administrator in
+                guard
+                    let mode = SaveRecords.Mode(rawValue: invocation.value("mode") ?? "update")
+                else { throw invocation.misuse("--mode takes update, replace or create") }
+                return try recordOutput(
+                    administrator.perform(
+                        SaveRecords(
+                            invocation.contents("FILE") ?? [], in: invocation.operatedDatabase(),
+                            mode: mode)))
+            }),
+        Command(
+            "record delete", "delete records by their names",
+            positionals: CommandPositional.database + [CommandPositional.recordNames],
+            options: CommandOption.database,
+            question: "Delete the records, and those that refer to them with DELETE_SELF?",
+            action: .data { invocation, administrator in
+                try recordOutput(
+                    administrator.perform(
+                        DeleteRecords(
+                            invocation.values("NAME"), in: invocation.operatedDatabase())))
+            }),
+    ]
+
+    /// How many records a page has when nothing else was asked for.
+    private static let recordsUsual = 200
+
+    private static func recordOutput(_ page: RecordsPage) throws -> CommandOutput {
+        var output = CommandOutput.page(
+            lines: try RecordTable(page.records).lines,
+            values: [("records", .encoded(page.records))], next: page.next, empty: "no records")
+        output.status = page.failed == 0 ? 0 : 1
+        return output
+    }
+}
+
+extension CommandPositional {
+    /// The places of every command that works on one database.
+    fileprivate static let database =
+        CommandPositional.containerAndEnvironment + [
+            CommandPositional(
+                "DATABASE", "public, private or shared",
+                choices: DatabaseScope.allCases.map(\.rawValue))
+        ]
+
+    fileprivate static let recordNames = CommandPositional(
+        "NAME", "record names", arity: .many)
+}
+
+extension CommandOption {
+    /// Which zone of whose database.
+    fileprivate static let database = [
+        CommandOption(
+            "user", value: "EMAIL", "on behalf of this user, by the rules that hold for them"),
+        CommandOption("zone", value: "Z", "the zone (_defaultZone)"),
+        CommandOption(
+            "owner", value: "USERRECORDNAME", "in a shared database, who owns the zone"),
+    ]
+
+    fileprivate static let recordPage = [
+        CommandOption(
+            "limit", value: "N", "so many at most, 1 to \(ListRequest.limitMax); else 200"),
+        CommandOption("after", value: "CURSOR", "go on where another page has ended"),
+    ]
+}
+
+extension Invocation {
+    /// The database that a command's places and options name.
+    fileprivate func operatedDatabase() throws -> OperatedDatabase {
+        guard let scope = DatabaseScope(rawValue: try required("DATABASE")) else {
+            throw misuse("DATABASE is public, private or shared")
+        }
+        return OperatedDatabase(
+            try containerAndEnvironment(), scope, of: value("user"), zone: value("zone"),
+            owner: value("owner"))
+    }
+}
