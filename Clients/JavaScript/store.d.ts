@@ -144,7 +144,20 @@ export interface StoreZone {
   save(records: readonly RecordToSave[]): Promise<StoredRecord[]>;
   delete(records: string | {recordName: string} | readonly (string | {recordName: string})[]):
     Promise<void>;
+  /**
+   * Shares a record and all whose `parent` leads to it, or changes how it is shared. Needs a network.
+   * The `shortGUID` of the share is for links.
+   */
+  share(record: string | {recordName: string}, settings?: ShareSettings): Promise<any>;
+  /** Ends sharing; a participant leaves. */
+  stopSharing(record: string | {recordName: string}): Promise<void>;
   live(query?: Query): LiveQuery;
+}
+
+export interface ShareSettings {
+  title?: string;
+  publicPermission?: 'NONE' | 'READ_ONLY' | 'READ_WRITE';
+  participants?: object[];
 }
 
 export interface Status {
@@ -185,6 +198,8 @@ export class LenticularStore {
     event: Event, listener: (value: StoreEvents[Event]) => void): () => void;
   /** Resolves once all is sent and read; rejects where that fails now. */
   sync(): Promise<void>;
+  /** Takes part in what a link leads to. */
+  acceptShare(shortGUID: string): Promise<{zoneID: ZoneID; recordName: string}>;
   retry(record: StoredRecord): Promise<void>;
   discard(record: StoredRecord): Promise<void>;
   signOut(options?: {force?: boolean}): Promise<void>;

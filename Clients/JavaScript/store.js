@@ -328,18 +328,19 @@ class LiveQuery {
   #listeners = new Set();
   #onClose;
 
-  constructor(state, {recordType, zone, where, sortBy = [], limit = Infinity}, onClose) {
+  constructor(state, {recordType, zone, where, sortBy = [], limit = Infinity} = {}, onClose) {
     this.#matching = record => record !== undefined &&
       (recordType === undefined || record.recordType === recordType) &&
       (where === undefined || Boolean(where(record)));
     this.#key = zone?.key;
+    if (!(limit >= 1)) throw new StoreError('INVALID_ARGUMENTS', 'a limit is at least 1');
     this.#limit = limit;
     this.#compare = ordering(sortBy);
     this.#keysOf = keysOf(sortBy);
     this.#onClose = onClose;
     this.#all = () => state.records(zone?.key);
     this.#rebuild();
-    this.#shown = this.#window();
+    this.#shown = this.#items.map(({record}) => record);
   }
 
   get records() { return this.#shown; }
@@ -356,41 +357,53 @@ class LiveQuery {
 
   update(changes) {
     const own = changes.filter(({key}) => this.#key === undefined || this.#key === key)
-      .map(({before, after}) => [this.#matching(before) ? before : undefined,
-        this.#matching(after) ? after : undefined])
+      .map(({before, after}) => [this.#matched(before?.view), this.#matched(after?.view)])
       .filter(([before, after]) => before || after);
     if (own.length === 0) return;
-    const isWhole = this.#items.length <= this.#limit;
     if (own.length * rebuiltPart > this.#items.length) this.#rebuild();
     else if (!own.every(([before, after]) => this.#move(before, after))) this.#rebuild();
-    const records = this.#window();
-    const told = isWhole && this.#items.length <= this.#limit
-      ? parted(own) : windowChanges(this.#shown, records);
+    const records = this.#items.map(({record}) => record);
+    const told = this.#limit === Infinity ? parted(own) : windowChanges(this.#shown, records);
     if (Object.values(told).every(({length}) => length === 0)) return;
     this.#shown = records;
     callAll(this.#listeners, {records, ...told});
   }
 
+  #matched(record) { return this.#matching(record) ? record : undefined; }
+  #item(record) { return {record, keys: this.#keysOf(record)}; }
+
   #rebuild() {
-    const items = [];
-    for (const record of this.#all()) if (this.#matching(record)) items.push(this.#item(record));
-    this.#items = items.sort(this.#compare);
+    this.#items = [];
+    for (const record of this.#all()) {
+      if (!this.#matching(record)) continue;
+      if (this.#limit === Infinity) this.#items.push(this.#item(record));
+      else this.#insert(this.#item(record));
+    }
+    if (this.#limit === Infinity) this.#items.sort(this.#compare);
   }
 
-  #item(record) { return {record, keys: this.#keysOf(record)}; }
-  #window() { return this.#items.slice(0, this.#limit).map(({record}) => record); }
+  #insert(item) {
+    const {length} = this.#items;
+    const isBeyond = length === this.#limit && this.#compare(this.#items[length - 1], item) < 0;
+    const index = isBeyond ? length : this.#indexOf(item);
+    if (isBeyond) return index;
+    this.#items.splice(index, 0, item);
+    if (length === this.#limit) this.#items.pop();
+    return index;
+  }
 
   #move(before, after) {
+    const wasFull = this.#items.length === this.#limit;
+    let hasLost = false;
     if (before) {
       const index = this.#indexOf(this.#item(before));
-      if (this.#items[index]?.record !== before) return false;
-      this.#items.splice(index, 1);
+      hasLost = this.#items[index]?.record === before;
+      if (!hasLost && !(wasFull && index === this.#limit)) return false;
+      if (hasLost) this.#items.splice(index, 1);
     }
-    if (after) {
-      const item = this.#item(after);
-      this.#items.splice(this.#indexOf(item), 0, item);
-    }
-    return true;
+    const {length} = this.#items;
+    const isInside = Boolean(after) && this.#insert(this.#item(after)) < length;
+    return !(wasFull && hasLost) || isInside;
   }
 
   #indexOf(item) {
@@ -452,7 +465,8 @@ function ordering(sortBy) {
   const signs = sortBy.map(({ascending = true}) => ascending ? 1 : -1);
   return (one, other) => {
     for (let index = 0; index < signs.length; index++) {
-      const [a, b] = [one.keys[index], other.keys[index]];
+      const a = one.keys[index];
+      const b = other.keys[index];
       if (a === b) continue;
       if (a === undefined || b !== undefined && a < b) return -signs[index];
       if (b === undefined || a > b) return signs[index];
@@ -468,8 +482,6 @@ function byName(one, other) {
 }
 
 // store/state.js
-const idle = ['pluginFields', 'deleted', 'zoneID'];
-
 class Entry {
   #zone;
   #name;
@@ -516,8 +528,8 @@ class State {
 
   takeChanges() {
     const found = [...this.#before.values()].map(({key, name, before}) => ({
-      key, name, before, after: this.entry(key, name)?.view,
-    })).filter(({before, after}) => before !== after);
+      key, before, after: this.entry(key, name),
+    }));
     this.#before.clear();
     return found;
   }
@@ -560,7 +572,7 @@ class State {
     const id = `${zone.key}\n${name}`;
     const present = zone.records.get(name);
     if (!this.#before.has(id)) {
-      this.#before.set(id, {key: zone.key, name, before: present?.view});
+      this.#before.set(id, {key: zone.key, name, before: present});
     }
     if (entry?.edit) {
       this.edits.set(id, {key: zone.key, name});
@@ -579,8 +591,7 @@ function zoneFact({key, records, ...zone}, changes) {
 }
 
 function kept(record) {
-  const rest = {...record};
-  for (const key of idle) delete rest[key];
+  const {pluginFields, deleted, zoneID, ...rest} = record;
   return rest;
 }
 
@@ -767,6 +778,69 @@ function zoneOf(zone, account) {
 
 function askedZoneID({scope, zoneID: {zoneName, ownerRecordName}}, account) {
   return {zoneName, ownerRecordName: scope === 'PRIVATE' ? account : ownerRecordName};
+}
+
+// store/shares.js
+const shareType = 'cloudkit.share';
+
+class Shares {
+  #container;
+  #replica;
+  #sync;
+
+  constructor(container, replica, sync) {
+    this.#container = container;
+    this.#replica = replica;
+    this.#sync = sync;
+  }
+
+  async share(zone, recordName, {title, ...settings} = {}) {
+    await this.#sync();
+    const root = this.#sent(zone, recordName);
+    const present = root.share && this.#sent(zone, root.share.recordName);
+    const share = {
+      recordType: shareType, ...settings,
+      fields: title === undefined ? {} : {'cloudkit.title': {value: title}},
+      ...present ? {recordName: present.recordName, recordChangeTag: present.recordChangeTag}
+        : {forRecord: {recordName, recordChangeTag: root.recordChangeTag}},
+    };
+    const saved = await this.#modify(zone, {operationType: present ? 'update' : 'create', record: share});
+    await this.#sync();
+    return saved;
+  }
+
+  async stop(zone, recordName) {
+    await this.#sync();
+    const {share} = this.#sent(zone, recordName);
+    if (!share) throw new StoreError('NOT_FOUND', `${recordName} is not shared`);
+    await this.#modify(zone, {operationType: 'forceDelete', record: {recordName: share.recordName}});
+    await this.#sync();
+  }
+
+  async accept(shortGUID) {
+    const {results, errors} = await this.#container.acceptShares(shortGUID);
+    if (errors.length > 0) throw errors[0];
+    await this.#sync();
+    const [{zoneID, rootRecordName: recordName}] = results;
+    return {zoneID, recordName};
+  }
+
+  #sent({key}, recordName) {
+    const {view} = this.#replica.state.entry(key, recordName) ?? {};
+    if (!view?.recordChangeTag) {
+      throw new StoreError('NOT_FOUND', `the server does not have ${recordName}`);
+    }
+    return view;
+  }
+
+  async #modify(zone, operation) {
+    const {records} = await this.#container.getDatabaseWithDatabaseScope(zone.scope).request(
+      'records/modify',
+      {zoneID: askedZoneID(zone, this.#replica.state.account), atomic: true, operations: [operation]});
+    const fault = records.find(({serverErrorCode}) => serverErrorCode);
+    if (fault) throw faultOf(fault);
+    return records[0];
+  }
 }
 
 // store/feeds.js
@@ -1313,11 +1387,17 @@ class StoreZone {
   }
 
   async delete(records) {
-    await this.#act.save(this, [records].flat().map(record => [record.recordName ?? record, null]));
+    await this.#act.save(this, [records].flat().map(record => [recordNameOf(record), null]));
   }
+
+  share(record, settings) { return this.#act.shares.share(this, recordNameOf(record), settings); }
+
+  stopSharing(record) { return this.#act.shares.stop(this, recordNameOf(record)); }
 
   live(query) { return this.#act.live({...query, zone: this}); }
 }
+
+const recordNameOf = record => record.recordName ?? record;
 
 // store/store.js
 const plainValues = {
@@ -1333,6 +1413,7 @@ class LenticularStore {
   #replica;
   #tabs;
   #sync;
+  #shares;
   #queries = new Set();
   #listeners = new Map();
   #status = {state: 'starting', error: undefined, isLeader: false};
@@ -1359,6 +1440,7 @@ class LenticularStore {
     this.#journal = journal;
     this.#replica = new Replica(journal);
     this.#tabs = new Tabs(name, {locks, isAlone: !journal.isPersistent && !locks});
+    this.#shares = new Shares(container, this.#replica, () => this.sync());
     this.#sync = new Synchronizer(container, this.#replica, {
       zones, scopes: hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'], backoffMilliseconds,
       merge: this.#merge,
@@ -1392,7 +1474,7 @@ class LenticularStore {
 
   zone(zone) {
     return new StoreZone(zoneOf(zone, this.account), this.#replica, {
-      live: query => this.live(query), save: (...all) => this.#save(...all),
+      live: query => this.live(query), save: (...all) => this.#save(...all), shares: this.#shares,
     });
   }
 
@@ -1417,11 +1499,13 @@ class LenticularStore {
     });
   }
 
+  acceptShare(shortGUID) { return this.#shares.accept(shortGUID); }
+
   get refused() {
     const {state} = this.#replica;
     return [...state.edits.values()].filter(({key, name}) => state.entry(key, name).edit.refused)
       .map(({key, name}) => state.entry(key, name))
-      .map(({view, server, edit}) => view ?? {...server, isDeleted: true, refused: edit.refused});
+      .map(refusedView);
   }
 
   async retry(record) {
@@ -1536,7 +1620,7 @@ class LenticularStore {
   #tell(changes) {
     if (changes.length > 0) for (const live of [...this.#queries]) live.update(changes);
     for (const {after, before} of changes) {
-      if (after?.refused && !before?.refused) this.#emit('refused', after);
+      if (after?.edit?.refused && !before?.edit?.refused) this.#emit('refused', refusedView(after));
     }
     this.#setStatus({});
   }
@@ -1589,6 +1673,10 @@ class LenticularStore {
   #emit(event, value) {
     callAll(this.#listeners.get(event) ?? [], value);
   }
+}
+
+function refusedView({view, server, edit}) {
+  return view ?? {...server, isDeleted: true, refused: edit.refused};
 }
 
 async function journalOf(name, storage) {

@@ -275,6 +275,40 @@ describe('the store', () => {
     assert.equal(zone.get('child').parent.recordName, 'parent');
   });
 
+  test('a record is shared by a link: both change it, and it goes when sharing ends', async () => {
+    const [one, other] = [await device('cid'), await device('eve')];
+    const mine = one.store.zone('Shared');
+    await mine.save(note('root', 'start'));
+    const share = await mine.share('root', {title: 'A note', publicPermission: 'READ_WRITE'});
+    const {zoneID, recordName} = await other.store.acceptShare(share.shortGUID);
+    assert.equal(recordName, 'root');
+    const theirs = other.store.zone(zoneID);
+    assert.equal(theirs.scope, 'SHARED');
+    assert.equal(textOf(theirs.get('root')), 'start');
+    const heard = told(mine.live({recordType: 'Note'}), ({changed}) => textOf(changed[0]) === 'theirs');
+    await theirs.save({recordName: 'root', fields: {text: {value: 'theirs'}}});
+    await theirs.save({...note('child', 'below'), parent: {recordName: 'root'}});
+    await heard;
+    await other.settle();
+    await one.settle();
+    assert.equal(textOf(mine.get('child')), 'below');
+    // Without a parent it belongs to nothing that is shared.
+    await theirs.save(note('stray', 'x'));
+    await other.store.sync();
+    assert.equal(theirs.get('stray').refused.code, 'ACCESS_DENIED');
+    await other.store.discard(theirs.get('stray'));
+    await mine.share('root', {publicPermission: 'READ_ONLY'});
+    await theirs.save({recordName: 'root', fields: {text: {value: 'not allowed'}}});
+    await other.store.sync();
+    assert.equal(theirs.get('root').refused.code, 'ACCESS_DENIED');
+    await other.store.discard(theirs.get('root'));
+    await mine.stopSharing('root');
+    await other.store.sync();
+    assert.deepEqual(theirs.records, []);
+    assert.equal(textOf(mine.get('root')), 'theirs');
+    await assert.rejects(mine.stopSharing('root'), {code: 'NOT_FOUND'});
+  });
+
   test('signing out forgets everything, unless something was not sent or the app keeps it', async () => {
     const one = await device('eve');
     const zone = one.store.zone('Secret');

@@ -1,6 +1,7 @@
 // Queries that stay true: each keeps the records that match, in their order, and moves only what a
 // change moves.
 
+import {StoreError} from './errors.js';
 import {callAll} from './listeners.js';
 
 /** With more changes at once than this part of its records, a query begins anew. */
@@ -14,24 +15,25 @@ export class LiveQuery {
   #limit;
   #compare;
   #keysOf;
-  /** All that match, in order, also beyond the limit: `{record, keys}`. */
+  /** What is shown, in order: `{record, keys}`. */
   #items = [];
   #shown = [];
   #listeners = new Set();
   #onClose;
 
-  constructor(state, {recordType, zone, where, sortBy = [], limit = Infinity}, onClose) {
+  constructor(state, {recordType, zone, where, sortBy = [], limit = Infinity} = {}, onClose) {
     this.#matching = record => record !== undefined &&
       (recordType === undefined || record.recordType === recordType) &&
       (where === undefined || Boolean(where(record)));
     this.#key = zone?.key;
+    if (!(limit >= 1)) throw new StoreError('INVALID_ARGUMENTS', 'a limit is at least 1');
     this.#limit = limit;
     this.#compare = ordering(sortBy);
     this.#keysOf = keysOf(sortBy);
     this.#onClose = onClose;
     this.#all = () => state.records(zone?.key);
     this.#rebuild();
-    this.#shown = this.#window();
+    this.#shown = this.#items.map(({record}) => record);
   }
 
   /** What matches now: an array that stays the same one until something in it changes. */
@@ -50,45 +52,60 @@ export class LiveQuery {
     this.#onClose(this);
   }
 
-  /** Takes changes in: `{key, before, after}`, of a zone, each a record or undefined. */
+  /** Takes changes in: `{key, before, after}`, of a zone, each an entry or undefined. */
   update(changes) {
     const own = changes.filter(({key}) => this.#key === undefined || this.#key === key)
-      .map(({before, after}) => [this.#matching(before) ? before : undefined,
-        this.#matching(after) ? after : undefined])
+      .map(({before, after}) => [this.#matched(before?.view), this.#matched(after?.view)])
       .filter(([before, after]) => before || after);
     if (own.length === 0) return;
-    const isWhole = this.#items.length <= this.#limit;
     if (own.length * rebuiltPart > this.#items.length) this.#rebuild();
     else if (!own.every(([before, after]) => this.#move(before, after))) this.#rebuild();
-    const records = this.#window();
-    const told = isWhole && this.#items.length <= this.#limit
-      ? parted(own) : windowChanges(this.#shown, records);
+    const records = this.#items.map(({record}) => record);
+    const told = this.#limit === Infinity ? parted(own) : windowChanges(this.#shown, records);
     if (Object.values(told).every(({length}) => length === 0)) return;
     this.#shown = records;
     callAll(this.#listeners, {records, ...told});
   }
 
+  #matched(record) { return this.#matching(record) ? record : undefined; }
+  #item(record) { return {record, keys: this.#keysOf(record)}; }
+
   #rebuild() {
-    const items = [];
-    for (const record of this.#all()) if (this.#matching(record)) items.push(this.#item(record));
-    this.#items = items.sort(this.#compare);
+    this.#items = [];
+    for (const record of this.#all()) {
+      if (!this.#matching(record)) continue;
+      if (this.#limit === Infinity) this.#items.push(this.#item(record));
+      else this.#insert(this.#item(record));
+    }
+    if (this.#limit === Infinity) this.#items.sort(this.#compare);
   }
 
-  #item(record) { return {record, keys: this.#keysOf(record)}; }
-  #window() { return this.#items.slice(0, this.#limit).map(({record}) => record); }
+  /** Inserts an item where it belongs, unless that is beyond the limit; at which index. */
+  #insert(item) {
+    const {length} = this.#items;
+    const isBeyond = length === this.#limit && this.#compare(this.#items[length - 1], item) < 0;
+    const index = isBeyond ? length : this.#indexOf(item);
+    if (isBeyond) return index;
+    this.#items.splice(index, 0, item);
+    if (length === this.#limit) this.#items.pop();
+    return index;
+  }
 
-  /** False where a record is not where it should be: `where` or `sortBy` say something else now. */
+  /** False where only a look at all records says what is shown now. */
   #move(before, after) {
+    const wasFull = this.#items.length === this.#limit;
+    let hasLost = false;
     if (before) {
       const index = this.#indexOf(this.#item(before));
-      if (this.#items[index]?.record !== before) return false;
-      this.#items.splice(index, 1);
+      hasLost = this.#items[index]?.record === before;
+      // Beyond the limit, or `where` or `sortBy` say something else than before.
+      if (!hasLost && !(wasFull && index === this.#limit)) return false;
+      if (hasLost) this.#items.splice(index, 1);
     }
-    if (after) {
-      const item = this.#item(after);
-      this.#items.splice(this.#indexOf(item), 0, item);
-    }
-    return true;
+    const {length} = this.#items;
+    const isInside = Boolean(after) && this.#insert(this.#item(after)) < length;
+    // One from beyond the limit may come in.
+    return !(wasFull && hasLost) || isInside;
   }
 
   /** Where an item is, or would be. */
@@ -155,7 +172,8 @@ function ordering(sortBy) {
   const signs = sortBy.map(({ascending = true}) => ascending ? 1 : -1);
   return (one, other) => {
     for (let index = 0; index < signs.length; index++) {
-      const [a, b] = [one.keys[index], other.keys[index]];
+      const a = one.keys[index];
+      const b = other.keys[index];
       if (a === b) continue;
       if (a === undefined || b !== undefined && a < b) return -signs[index];
       if (b === undefined || a > b) return signs[index];

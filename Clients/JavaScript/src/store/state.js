@@ -18,9 +18,6 @@
 //   refused   why it is not sent any more: {code, reason}
 //   base      what `mine` was made of, where it could not be merged with what the server has
 
-/** Keys of the server's answers that say nothing here. */
-const idle = ['pluginFields', 'deleted', 'zoneID'];
-
 class Entry {
   #zone;
   #name;
@@ -51,7 +48,7 @@ export class State {
   version = 0;
   /** How many records there are. */
   count = 0;
-  /** What has changed since somebody asked: the records before, by key and name. */
+  /** What has changed since somebody asked: the entries before, by key and name. */
   #before = new Map();
 
   apply({reset, account, tokens, zones = [], records = []}) {
@@ -72,11 +69,11 @@ export class State {
 
   entry(key, name) { return this.zones.get(key)?.records.get(name); }
 
-  /** The records that have changed since the last call: `{zone, name, before, after}`. */
+  /** What has changed since the last call: `{key, before, after}`, entries or undefined. */
   takeChanges() {
     const found = [...this.#before.values()].map(({key, name, before}) => ({
-      key, name, before, after: this.entry(key, name)?.view,
-    })).filter(({before, after}) => before !== after);
+      key, before, after: this.entry(key, name),
+    }));
     this.#before.clear();
     return found;
   }
@@ -120,7 +117,7 @@ export class State {
     const id = `${zone.key}\n${name}`;
     const present = zone.records.get(name);
     if (!this.#before.has(id)) {
-      this.#before.set(id, {key: zone.key, name, before: present?.view});
+      this.#before.set(id, {key: zone.key, name, before: present});
     }
     if (entry?.edit) {
       this.edits.set(id, {key: zone.key, name});
@@ -141,8 +138,8 @@ export function zoneFact({key, records, ...zone}, changes) {
 
 /** A record of an answer, as it is kept. */
 export function kept(record) {
-  const rest = {...record};
-  for (const key of idle) delete rest[key];
+  // These say nothing here.
+  const {pluginFields, deleted, zoneID, ...rest} = record;
   return rest;
 }
 

@@ -8,6 +8,7 @@ import {IndexedJournal, MemoryJournal} from './journal.js';
 import {callAll} from './listeners.js';
 import {LiveQuery} from './live.js';
 import {Replica} from './replica.js';
+import {Shares} from './shares.js';
 import {Synchronizer} from './sync.js';
 import {Tabs} from './tabs.js';
 import {StoreZone} from './zone.js';
@@ -26,6 +27,7 @@ export class LenticularStore {
   #replica;
   #tabs;
   #sync;
+  #shares;
   #queries = new Set();
   #listeners = new Map();
   #status = {state: 'starting', error: undefined, isLeader: false};
@@ -61,6 +63,7 @@ export class LenticularStore {
     this.#journal = journal;
     this.#replica = new Replica(journal);
     this.#tabs = new Tabs(name, {locks, isAlone: !journal.isPersistent && !locks});
+    this.#shares = new Shares(container, this.#replica, () => this.sync());
     this.#sync = new Synchronizer(container, this.#replica, {
       zones, scopes: hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'], backoffMilliseconds,
       merge: this.#merge,
@@ -98,7 +101,7 @@ export class LenticularStore {
   /** A zone by its name, or by an ID with its owner's name. It is made when something is saved. */
   zone(zone) {
     return new StoreZone(zoneOf(zone, this.account), this.#replica, {
-      live: query => this.live(query), save: (...all) => this.#save(...all),
+      live: query => this.live(query), save: (...all) => this.#save(...all), shares: this.#shares,
     });
   }
 
@@ -126,12 +129,15 @@ export class LenticularStore {
     });
   }
 
+  /** Takes part in what a link leads to, by its short identifier: `{zoneID, recordName}`. */
+  acceptShare(shortGUID) { return this.#shares.accept(shortGUID); }
+
   /** Records whose changes the server does not take; `refused` of each says why. */
   get refused() {
     const {state} = this.#replica;
     return [...state.edits.values()].filter(({key, name}) => state.entry(key, name).edit.refused)
       .map(({key, name}) => state.entry(key, name))
-      .map(({view, server, edit}) => view ?? {...server, isDeleted: true, refused: edit.refused});
+      .map(refusedView);
   }
 
   /** Sends what was refused once more. */
@@ -255,7 +261,7 @@ export class LenticularStore {
   #tell(changes) {
     if (changes.length > 0) for (const live of [...this.#queries]) live.update(changes);
     for (const {after, before} of changes) {
-      if (after?.refused && !before?.refused) this.#emit('refused', after);
+      if (after?.edit?.refused && !before?.edit?.refused) this.#emit('refused', refusedView(after));
     }
     this.#setStatus({});
   }
@@ -308,6 +314,11 @@ export class LenticularStore {
   #emit(event, value) {
     callAll(this.#listeners.get(event) ?? [], value);
   }
+}
+
+/** A record whose change was refused, also where that is its deletion. */
+function refusedView({view, server, edit}) {
+  return view ?? {...server, isDeleted: true, refused: edit.refused};
 }
 
 async function journalOf(name, storage) {

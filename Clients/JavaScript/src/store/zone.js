@@ -45,9 +45,20 @@ export class StoreZone {
 
   /** Deletes records, by themselves or by their names. */
   async delete(records) {
-    await this.#act.save(this, [records].flat().map(record => [record.recordName ?? record, null]));
+    await this.#act.save(this, [records].flat().map(record => [recordNameOf(record), null]));
   }
+
+  /**
+   * Shares a record and all whose `parent` leads to it, or changes how it is shared:
+   * `{title, publicPermission, participants}`. Resolves with the share; its `shortGUID` is for links.
+   */
+  share(record, settings) { return this.#act.shares.share(this, recordNameOf(record), settings); }
+
+  /** Ends sharing; a participant leaves. */
+  stopSharing(record) { return this.#act.shares.stop(this, recordNameOf(record)); }
 
   /** A live query of this zone. */
   live(query) { return this.#act.live({...query, zone: this}); }
 }
+
+const recordNameOf = record => record.recordName ?? record;
