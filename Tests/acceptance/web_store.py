@@ -2,7 +2,7 @@
 
 Chromium, driven by Playwright. Two tabs have one store open, of which one leads; the leader is crashed and the other
 goes on. What was saved without a network is sent when it is back, also when the browser was killed meanwhile. When the
-browser gives no more room, a save says so and keeps nothing. With --figures it prints how fast all that is.
+browser gives no more room, a save says so and keeps nothing. Two people use the example. With --figures it prints how fast all that is.
 """
 
 import contextlib
@@ -19,11 +19,14 @@ from playwright.sync_api import sync_playwright
 from chromium import with_chromium
 from listener import Listener
 from server import Server, free_port
+from viewer import Viewer
 from web_client import AppPage
 
 CONTAINER = "iCloud.org.example.Store"
 CLIENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Clients/JavaScript")
 ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-precise-memory-info"]
+EXAMPLE = os.path.join(CLIENT, "../../Examples/notes.html")
+PASSWORD = "correct horse battery"
 FIGURES = "--figures" in sys.argv
 
 PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Store</title><main></main>
@@ -70,8 +73,8 @@ class World:
         self.server = server
         self.site = f"http://localhost:{site.server_port}"
         self.base = f"http://127.0.0.1:{server.address[1]}"
-        api = server.command("api-token", "create", CONTAINER, "development")["apiToken"]
-        texts = {"SERVER": self.base, "CONTAINER": CONTAINER, "API_TOKEN": api}
+        self.api = server.command("api-token", "create", CONTAINER, "development")["apiToken"]
+        texts = {"SERVER": self.base, "CONTAINER": CONTAINER, "API_TOKEN": self.api}
         page = PAGE
         for name, value in texts.items():
             page = page.replace(name, json.dumps(value))
@@ -210,6 +213,59 @@ def killed_browser(world, playwright, program):
                 context.close()
 
 
+def example(world, site, browser):
+    """The example: Ann writes without a network, shares a note by its link, and Eve and she write in it."""
+    with open(EXAMPLE, encoding="utf-8") as file:
+        text = file.read()
+    for old, new in (("http://127.0.0.1:8080", world.base), ("iCloud.dev.lenticular.Notes", CONTAINER),
+                     ("the API token that make serve has printed", world.api)):
+        assert old in text, old
+        text = text.replace(old, new)
+    site.pages["/notes"] = text
+    for name in ("nan", "eli"):
+        world.server.make_person(name, PASSWORD)
+    viewer = Viewer(world.server)
+
+    def opened(name, address):
+        page = browser.new_context(viewport={"width": 320, "height": 640}).new_page()
+        page.goto(address)
+        with page.context.expect_page() as window:
+            page.get_by_role("button", name="Sign in").click()
+        popup = window.value
+        popup.get_by_label("E-mail address").fill(f"{name}@example.org")
+        popup.get_by_label("Password", exact=True).fill(PASSWORD)
+        popup.get_by_role("button", name="Sign in").click()
+        popup.get_by_role("button", name="Allow", exact=True).click()
+        page.get_by_role("status").get_by_text("All is sent.").wait_for()
+        return page
+
+    mine = opened("nan", f"{world.site}/notes")
+    mine.context.set_offline(True)
+    mine.get_by_role("button", name="New note").click()
+    mine.get_by_label("Note").fill("written offline")
+    mine.get_by_text("Not sent yet").wait_for()
+    viewer.look(mine, "notes")
+    mine.context.set_offline(False)
+    mine.get_by_role("status").get_by_text("All is sent.").wait_for()
+    mine.reload()
+    mine.get_by_role("button", name="Sign out").wait_for()
+    assert mine.get_by_label("Note").input_value() == "written offline"
+    mine.get_by_role("button", name="Share").click()
+    link = mine.get_by_text("?share=").text_content()
+    theirs = opened("eli", link)
+    theirs.get_by_label("Note").wait_for()
+    assert theirs.get_by_label("Note").input_value() == "written offline"
+    theirs.get_by_label("Note").fill("by both")
+    mine.wait_for_function("document.querySelector('textarea').value === 'by both'")
+    mine.get_by_role("button", name="Delete").click()
+    theirs.get_by_label("Note").wait_for(state="detached")
+    # Whoever signs out leaves nothing behind.
+    theirs.get_by_role("button", name="Sign out").click()
+    theirs.get_by_role("button", name="Sign in").wait_for()
+    for page in (mine, theirs):
+        page.context.close()
+
+
 def figures(world, browser):
     """How fast it is with 10,000 records of 500 bytes."""
     name = world.person("eve")
@@ -316,6 +372,7 @@ def main(program):
                 without_network(world, browser)
                 full_disk(world, browser)
                 killed_browser(world, playwright, program)
+                example(world, site, browser)
             browser.close()
         server.stop()
 
