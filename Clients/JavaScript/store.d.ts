@@ -18,6 +18,10 @@ export interface StoreOptions {
   onAccountChange?: 'drop' | 'keep';
   /** 'browser' by default, where there is one. */
   storage?: 'browser' | 'memory';
+  /** How much of downloaded files is kept, 50 MiB by default. */
+  cacheBytesMax?: number;
+  /** By which files are sent and fetched; the global one by default. */
+  fetch?: (url: string, options?: RequestInit) => Promise<Response>;
   /** The first pause after a failure, 1000 by default; later ones are longer. */
   backoffMilliseconds?: number;
 }
@@ -142,6 +146,8 @@ export interface StoreZone {
   /** Resolves with what is kept on this device; it is sent when the network allows. */
   save(record: RecordToSave): Promise<StoredRecord>;
   save(records: readonly RecordToSave[]): Promise<StoredRecord[]>;
+  /** The file in a field, as a Blob; of a list, the one at an index. */
+  file(record: StoredRecord, fieldName: string, index?: number): Promise<Blob>;
   delete(records: string | {recordName: string} | readonly (string | {recordName: string})[]):
     Promise<void>;
   /**
@@ -175,6 +181,20 @@ export interface Status {
   readonly isPersistent: boolean;
 }
 
+/** The key of `encryptedValues`. */
+export interface Encryption {
+  /** 'locked' when another device has made the key. */
+  status(): Promise<'ready' | 'locked' | 'notSetUp'>;
+  /** Makes the key. Resolves with the recovery code, to be shown once and kept by its owner. */
+  setUp(passphrase?: string): Promise<string>;
+  /** On the device that has made the key. */
+  recoveryCode(): Promise<string | undefined>;
+  unlock(by: {passphrase: string} | {recoveryCode: string}): Promise<void>;
+  setPassphrase(passphrase: string): Promise<void>;
+  /** Forgets the key on this device. */
+  lock(): Promise<void>;
+}
+
 export interface StoreEvents {
   status: Status;
   refused: StoredRecord;
@@ -188,6 +208,7 @@ export class LenticularStore {
   /** Whose data this is; null before anybody signed in. */
   readonly account: string | null;
   readonly zones: StoreZone[];
+  readonly encryption: Encryption;
   /** Records whose changes the server does not take. */
   readonly refused: StoredRecord[];
   /** By name, or by an ID with the owner's name for what others share. */

@@ -122,6 +122,369 @@ function isSame(one, other) {
   return keys.every(key => isSame(one[key], other[key]));
 }
 
+// store/cipher.js
+const encoder = new TextEncoder();
+const keyBytes = 32;
+const nonceBytes = 12;
+const idBytes = 8;
+const version = 1;
+const referenceSeconds = 978_307_200;
+
+function base64(bytes) {
+  return btoa(Array.from(bytes, byte => String.fromCharCode(byte)).join(''));
+}
+
+function bytesOf(text) {
+  return Uint8Array.from(atob(text), character => character.charCodeAt(0));
+}
+
+function joinedBytes(...parts) {
+  const all = new Uint8Array(parts.reduce((count, {length}) => count + length, 0));
+  let start = 0;
+  for (const part of parts) {
+    all.set(part, start);
+    start += part.length;
+  }
+  return all;
+}
+
+function randomBytesOf(count) { return crypto.getRandomValues(new Uint8Array(count)); }
+function newKey() { return randomBytesOf(keyBytes); }
+
+async function digestOf(text, ...more) {
+  const bytes = joinedBytes(encoder.encode(text), ...more);
+  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+}
+
+const imported = key =>
+  crypto.subtle.importKey('raw', key, 'AES-GCM', false, ['encrypt', 'decrypt']);
+
+async function sealedBytes(bytes, key, additionalData) {
+  const iv = randomBytesOf(nonceBytes);
+  const sealed = await crypto.subtle.encrypt(
+    {name: 'AES-GCM', iv, additionalData}, await imported(key), bytes);
+  return joinedBytes(iv, new Uint8Array(sealed));
+}
+
+async function openedBytes(sealed, key, additionalData) {
+  const iv = sealed.slice(0, nonceBytes);
+  return new Uint8Array(await crypto.subtle.decrypt(
+    {name: 'AES-GCM', iv, additionalData}, await imported(key), sealed.slice(nonceBytes)));
+}
+
+class ValueCipher {
+  #key;
+  #head;
+
+  static async of(key) {
+    const cipher = new ValueCipher();
+    cipher.#key = key;
+    const id = (await digestOf('lenticular key ', key)).slice(0, idBytes);
+    cipher.#head = joinedBytes([version], id);
+    return cipher;
+  }
+
+  async seal(field, place) {
+    const text = encoder.encode(JSON.stringify(textOf(field)));
+    const sealed = await sealedBytes(text, this.#key, this.#associated(place));
+    return base64(joinedBytes(this.#head, sealed));
+  }
+
+  async open(text, place) {
+    try {
+      const sealed = bytesOf(text);
+      if (this.#head.some((byte, index) => sealed[index] !== byte)) return undefined;
+      const opened = await openedBytes(
+        sealed.slice(this.#head.length), this.#key, this.#associated(place));
+      const {value, type} = JSON.parse(new TextDecoder().decode(opened));
+      return {value, type};
+    } catch {
+      return undefined;
+    }
+  }
+
+  #associated(place) {
+    const parts = place.map(part => {
+      const text = encoder.encode(part);
+      const length = new Uint8Array(4);
+      new DataView(length.buffer).setUint32(0, text.length);
+      return joinedBytes(length, text);
+    });
+    return joinedBytes(this.#head, ...parts);
+  }
+}
+
+function textOf({value, type = typeOf(value)}) {
+  if (!type.startsWith('TIMESTAMP')) return {value, type};
+  return {value, type, seconds: [value].flat().map(date => date / 1000 - referenceSeconds)};
+}
+
+function typeOf(value) {
+  if (Array.isArray(value)) return value.length > 0 ? `${typeOf(value[0])}_LIST` : 'UNKNOWN_LIST';
+  if (typeof value === 'string') return 'STRING';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'INT64' : 'DOUBLE';
+  return 'latitude' in value ? 'LOCATION' : 'REFERENCE';
+}
+
+// store/errors.js
+const remedies = {
+  STORAGE_FULL: 'Free some room on the device; nothing of this call was kept.',
+  UNSENT_CHANGES: 'Wait for sync(), or sign out with {force: true} and lose them.',
+  MERGE_FAILED: 'Mend the function that merges, and retry() the record.',
+  LOCKED: 'Unlock the encrypted values of this device.',
+  WRONG_SECRET: 'Ask for the passphrase or recovery code again.',
+  NOT_FOUND: 'It is not on this device.',
+  INVALID_ARGUMENTS: 'Mend the call: the reason says what is wrong with it.',
+  CLOSED: 'Open the store again.',
+};
+
+class StoreError extends Error {
+  constructor(code, reason, cause) {
+    super(reason, {cause});
+    this.name = 'StoreError';
+    this.code = code;
+    this.remedy = remedies[code];
+  }
+}
+
+// store/scrypt.js
+const words = 256;
+
+async function scrypt(passphrase, salt, cost, count = 32) {
+  const bytes = await stretched(passphrase, salt, words * 4);
+  const view = new DataView(bytes.buffer);
+  const block = Int32Array.from({length: words}, (_, index) => view.getInt32(index * 4, true));
+  mixWithMemory(block, cost);
+  block.forEach((word, index) => view.setInt32(index * 4, word, true));
+  return stretched(passphrase, bytes, count);
+}
+
+async function stretched(passphrase, salt, count) {
+  const key = await crypto.subtle.importKey('raw', passphrase, 'PBKDF2', false, ['deriveBits']);
+  return new Uint8Array(await crypto.subtle.deriveBits(
+    {name: 'PBKDF2', hash: 'SHA-256', salt, iterations: 1}, key, count * 8));
+}
+
+function mixWithMemory(block, cost) {
+  const memory = new Int32Array(words * cost);
+  const scratch = new Int32Array(words);
+  for (let step = 0; step < cost; step++) {
+    memory.set(block, step * words);
+    mix(block, scratch);
+  }
+  for (let step = 0; step < cost; step++) {
+    const start = (block[words - 16] & cost - 1) * words;
+    for (let index = 0; index < words; index++) block[index] ^= memory[start + index];
+    mix(block, scratch);
+  }
+}
+
+const state = new Int32Array(16);
+
+function mix(block, scratch) {
+  state.set(block.subarray(words - 16));
+  for (let part = 0; part < 16; part++) {
+    for (let index = 0; index < 16; index++) state[index] ^= block[part * 16 + index];
+    salsa(state);
+    scratch.set(state, ((part >> 1) + (part & 1) * 8) * 16);
+  }
+  block.set(scratch);
+}
+
+function salsa(state) {
+  let a = state[0], b = state[1], c = state[2], d = state[3];
+  let e = state[4], f = state[5], g = state[6], h = state[7];
+  let i = state[8], j = state[9], k = state[10], l = state[11];
+  let m = state[12], n = state[13], o = state[14], p = state[15];
+  let word;
+  for (let double = 0; double < 4; double++) {
+    word = a + m | 0; e ^= word << 7 | word >>> 25;
+    word = e + a | 0; i ^= word << 9 | word >>> 23;
+    word = i + e | 0; m ^= word << 13 | word >>> 19;
+    word = m + i | 0; a ^= word << 18 | word >>> 14;
+    word = f + b | 0; j ^= word << 7 | word >>> 25;
+    word = j + f | 0; n ^= word << 9 | word >>> 23;
+    word = n + j | 0; b ^= word << 13 | word >>> 19;
+    word = b + n | 0; f ^= word << 18 | word >>> 14;
+    word = k + g | 0; o ^= word << 7 | word >>> 25;
+    word = o + k | 0; c ^= word << 9 | word >>> 23;
+    word = c + o | 0; g ^= word << 13 | word >>> 19;
+    word = g + c | 0; k ^= word << 18 | word >>> 14;
+    word = p + l | 0; d ^= word << 7 | word >>> 25;
+    word = d + p | 0; h ^= word << 9 | word >>> 23;
+    word = h + d | 0; l ^= word << 13 | word >>> 19;
+    word = l + h | 0; p ^= word << 18 | word >>> 14;
+    word = a + d | 0; b ^= word << 7 | word >>> 25;
+    word = b + a | 0; c ^= word << 9 | word >>> 23;
+    word = c + b | 0; d ^= word << 13 | word >>> 19;
+    word = d + c | 0; a ^= word << 18 | word >>> 14;
+    word = f + e | 0; g ^= word << 7 | word >>> 25;
+    word = g + f | 0; h ^= word << 9 | word >>> 23;
+    word = h + g | 0; e ^= word << 13 | word >>> 19;
+    word = e + h | 0; f ^= word << 18 | word >>> 14;
+    word = k + j | 0; l ^= word << 7 | word >>> 25;
+    word = l + k | 0; i ^= word << 9 | word >>> 23;
+    word = i + l | 0; j ^= word << 13 | word >>> 19;
+    word = j + i | 0; k ^= word << 18 | word >>> 14;
+    word = p + o | 0; m ^= word << 7 | word >>> 25;
+    word = m + p | 0; n ^= word << 9 | word >>> 23;
+    word = n + m | 0; o ^= word << 13 | word >>> 19;
+    word = o + n | 0; p ^= word << 18 | word >>> 14;
+  }
+  state[0] += a; state[1] += b; state[2] += c; state[3] += d;
+  state[4] += e; state[5] += f; state[6] += g; state[7] += h;
+  state[8] += i; state[9] += j; state[10] += k; state[11] += l;
+  state[12] += m; state[13] += n; state[14] += o; state[15] += p;
+}
+
+// store/encryption.js
+const keyZoneName = 'LenticularKeys';
+const keyRecordName = 'account-key';
+const cost = 1 << 17;
+const costMax = 1 << 20;
+const letters = 'ABCDEFGHJKMNPQRSTVWXYZ0123456789';
+const missing = ['NOT_FOUND', 'ZONE_NOT_FOUND'];
+const fileName = 'account key';
+
+class Encryption {
+  onUnlock = async () => {};
+  #container;
+  #journal;
+  #held;
+  #cipher;
+
+  constructor(container, journal) {
+    this.#container = container;
+    this.#journal = journal;
+  }
+
+  async status() {
+    if (await this.#load()) return 'ready';
+    return await this.#wrapped() ? 'locked' : 'notSetUp';
+  }
+
+  async setUp(passphrase) {
+    await this.#make(passphrase);
+    await this.onUnlock();
+    return this.#held.code;
+  }
+
+  async recoveryCode() { return (await this.#load())?.code; }
+
+  async unlock({passphrase, recoveryCode}) {
+    const wrapped = await this.#wrapped();
+    if (!wrapped) throw new StoreError('NOT_FOUND', 'no device has made a key yet');
+    const {salt, byCode, byPassphrase} = wrapped;
+    try {
+      const key = recoveryCode === undefined
+        ? await openedBytes(byPassphrase, await slowKey(passphrase, salt, wrapped.cost), salt)
+        : await openedBytes(byCode, await codeKey(recoveryCode), salt);
+      await this.#keep({key, code: recoveryCode});
+    } catch (error) {
+      throw new StoreError('WRONG_SECRET', 'the passphrase or code does not open the key', error);
+    }
+    await this.onUnlock();
+  }
+
+  async setPassphrase(passphrase) {
+    const [held, wrapped] = [await this.#load(), await this.#wrapped()];
+    if (!held || !wrapped) throw new StoreError('LOCKED', 'this device does not have the key');
+    const byPassphrase = await byPassphraseOf(held.key, passphrase, wrapped.salt, wrapped.cost);
+    await this.#save('update', {recordChangeTag: wrapped.recordChangeTag, fields: {byPassphrase}});
+  }
+
+  async lock() {
+    this.#held = this.#cipher = undefined;
+    await this.#journal.deleteFile(fileName);
+  }
+
+  async cipher() {
+    const held = await this.#load();
+    return held && (this.#cipher ??= await ValueCipher.of(held.key));
+  }
+
+  async cipherForWriting() {
+    if (!await this.#load() && !await this.#wrapped()) await this.#make();
+    return this.cipher();
+  }
+
+  async #load() {
+    this.#held ??= await this.#journal.file(fileName);
+    return this.#held;
+  }
+
+  async #keep({key, code}) {
+    await this.#journal.putFile({name: fileName, key, code});
+    this.#cipher = undefined;
+    this.#held = {key, code};
+  }
+
+  async #make(passphrase) {
+    const [key, code, salt] = [newKey(), newCode(), randomBytesOf(16)];
+    const fields = {
+      salt: bytesField(salt), cost: {value: cost, type: 'INT64'},
+      byCode: bytesField(await sealedBytes(key, await codeKey(code), salt)),
+    };
+    if (passphrase !== undefined) {
+      fields.byPassphrase = await byPassphraseOf(key, passphrase, salt, cost);
+    }
+    const {errors: [fault]} = await this.#database.saveRecordZones(keyZoneName);
+    if (fault) throw fault;
+    await this.#save('create', {fields});
+    await this.#keep({key, code});
+  }
+
+  get #database() { return this.#container.privateCloudDatabase; }
+
+  async #save(operation, record) {
+    const batch = this.#database.newRecordsBatch({zoneID: keyZoneName});
+    const {errors: [fault]} = await batch[operation](
+      {recordName: keyRecordName, recordType: 'LenticularKey', ...record}).commit();
+    if (fault) throw fault;
+  }
+
+  async #wrapped() {
+    const {records: [record], errors} = await this.#database.fetchRecords(
+      keyRecordName, {zoneID: keyZoneName}).catch(error => {
+      if (error.ckErrorCode !== 'ZONE_NOT_FOUND') throw error;
+      return {records: [], errors: []};
+    });
+    if (!record) {
+      const fault = errors.find(({ckErrorCode}) => !missing.includes(ckErrorCode));
+      if (fault) throw fault;
+      return null;
+    }
+    const {fields, recordChangeTag} = record;
+    const bytes = name => fields[name] && bytesOf(fields[name].value);
+    const found = {
+      recordChangeTag, cost: fields.cost.value, salt: bytes('salt'), byCode: bytes('byCode'),
+      byPassphrase: bytes('byPassphrase'),
+    };
+    const isPower = (found.cost & found.cost - 1) === 0;
+    return found.cost >= 2 && found.cost <= costMax && isPower ? found : null;
+  }
+}
+
+const bytesField = bytes => ({value: base64(bytes), type: 'BYTES'});
+
+function newCode() {
+  const all = Array.from(randomBytesOf(32), byte => letters[byte % letters.length]).join('');
+  return all.match(/.{4}/g).join('-');
+}
+
+function codeKey(code) {
+  const typed = code.toUpperCase().replace(/[^\p{L}\p{N}]/gu, '');
+  return digestOf(`lenticular recovery ${typed}`);
+}
+
+function slowKey(passphrase, salt, memoryCost) {
+  return scrypt(new TextEncoder().encode(passphrase.normalize('NFKC')), salt, memoryCost);
+}
+
+async function byPassphraseOf(key, passphrase, salt, memoryCost) {
+  return bytesField(await sealedBytes(key, await slowKey(passphrase, salt, memoryCost), salt));
+}
+
 // store/entries.js
 const mergeFailed = 'MERGE_FAILED';
 
@@ -177,25 +540,214 @@ function edited(entry, mine, at, version) {
   }};
 }
 
-// store/errors.js
-const remedies = {
-  STORAGE_FULL: 'Free some room on the device; nothing of this call was kept.',
-  UNSENT_CHANGES: 'Wait for sync(), or sign out with {force: true} and lose them.',
-  MERGE_FAILED: 'Mend the function that merges, and retry() the record.',
-  LOCKED: 'Unlock the encrypted values of this device.',
-  WRONG_SECRET: 'Ask for the passphrase or recovery code again.',
-  NOT_FOUND: 'It is not on this device.',
-  INVALID_ARGUMENTS: 'Mend the call: the reason says what is wrong with it.',
-  CLOSED: 'Open the store again.',
-};
+// unique.js
+function uniqueID() {
+  if (globalThis.crypto?.randomUUID) return crypto.randomUUID();
+  const bytes = randomBytes(16);
+  bytes[6] = bytes[6] & 0x0f | 0x40;
+  bytes[8] = bytes[8] & 0x3f | 0x80;
+  const digits = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
 
-class StoreError extends Error {
-  constructor(code, reason, cause) {
-    super(reason, {cause});
-    this.name = 'StoreError';
-    this.code = code;
-    this.remedy = remedies[code];
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  return globalThis.crypto ? crypto.getRandomValues(bytes)
+    : bytes.map(() => Math.floor(Math.random() * 256));
+}
+
+// store/faults.js
+const passing = new Set([
+  'TRY_AGAIN_LATER', 'THROTTLED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'ATOMIC_ERROR',
+]);
+
+function faultOf({serverErrorCode, reason, ...facts}) {
+  return Object.assign(new Error(reason), {ckErrorCode: serverErrorCode, reason, ...facts});
+}
+
+function isTokenRefused({ckErrorCode, changeTokenExpired, reason = ''}) {
+  return ckErrorCode === 'BAD_REQUEST' &&
+    (changeTokenExpired === true || reason.includes('Unknown sync continuation'));
+}
+
+function isPassing({ckErrorCode}) { return passing.has(ckErrorCode); }
+
+// store/zones.js
+function zoneKey(scope, {zoneName, ownerRecordName}) {
+  return scope === 'PRIVATE' ? `PRIVATE//${zoneName}` : `SHARED/${ownerRecordName}/${zoneName}`;
+}
+
+function zoneOf(zone, account) {
+  const zoneID = typeof zone === 'string' ? {zoneName: zone} : zone?.zoneID ?? zone;
+  if (typeof zoneID?.zoneName !== 'string' || zoneID.zoneName.startsWith('_')) {
+    throw new StoreError('INVALID_ARGUMENTS', 'a zone needs a zoneName, and is not a default zone');
   }
+  const {ownerRecordName} = zoneID;
+  const scope = ownerRecordName && ownerRecordName !== account ? 'SHARED' : 'PRIVATE';
+  return {key: zoneKey(scope, zoneID), scope, zoneID};
+}
+
+function askedZoneID({scope, zoneID: {zoneName, ownerRecordName}}, account) {
+  return {zoneName, ownerRecordName: scope === 'PRIVATE' ? account : ownerRecordName};
+}
+
+// store/files.js
+const partBytes = 4 << 20;
+const tus = {'Tus-Resumable': '1.0.0'};
+
+const isBlob = value => typeof Blob === 'function' && value instanceof Blob;
+
+class Files {
+  #container;
+  #replica;
+  #journal;
+  #fetch;
+  #cacheBytesMax;
+
+  constructor(container, replica, journal, {fetch, cacheBytesMax}) {
+    this.#container = container;
+    this.#replica = replica;
+    this.#journal = journal;
+    this.#fetch = fetch;
+    this.#cacheBytesMax = cacheBytesMax;
+  }
+
+  async taken(record) {
+    const fields = {...record.fields};
+    for (const [key, field] of Object.entries(fields)) {
+      if ([field?.value].flat().some(isBlob)) {
+        fields[key] = {...field, value: await mapped(field.value, value => this.#take(value))};
+      }
+    }
+    return {...record, fields};
+  }
+
+  async #take(blob) {
+    if (!isBlob(blob)) return blob;
+    const name = uniqueID();
+    await this.#journal.putFile({name, blob, isWaiting: true, at: Date.now()});
+    return {localFile: name, size: blob.size};
+  }
+
+  async upload(zone, recordName, signal) {
+    const {edit} = this.#replica.state.entry(zone.key, recordName) ?? {};
+    if (!edit?.mine || edit.sent) return;
+    for (const [fieldName, {value}] of Object.entries(edit.mine.fields)) {
+      for (const {localFile} of [value].flat()) {
+        if (!localFile) continue;
+        const token = {recordName, recordType: edit.mine.recordType, fieldName};
+        const uploaded = await this.#send(zone, token, localFile, signal);
+        await this.#replace(zone, recordName, fieldName, localFile, uploaded);
+      }
+    }
+  }
+
+  async file(zone, {recordName, fields}, fieldName, index) {
+    const value = valueAt(fields[fieldName], index);
+    if (!value) throw new StoreError('NOT_FOUND', `${fieldName} has no file`);
+    const {localFile, fileChecksum} = value;
+    const kept = await this.#journal.file(localFile ?? fileChecksum);
+    if (kept) return kept.blob;
+    if (!fileChecksum) throw new StoreError('NOT_FOUND', 'the file is not on this device');
+    const blob = await this.#download(zone, recordName, fieldName, index);
+    await this.#cache(fileChecksum, blob);
+    return blob;
+  }
+
+  async #send(zone, token, localFile, signal) {
+    const file = await this.#journal.file(localFile);
+    if (!file) throw new StoreError('NOT_FOUND', 'the file is not on this device');
+    let {url} = file;
+    let offset = url === undefined ? undefined : await this.#offset(url, signal);
+    if (offset === undefined) {
+      url = await this.#begin(zone, token, file.blob.size, signal);
+      await this.#journal.putFile({...file, url});
+      offset = 0;
+    }
+    while (offset < file.blob.size) {
+      const body = file.blob.slice(offset, offset + partBytes);
+      const answer = await this.#ask(url, {method: 'PATCH', body, signal, headers: {
+        ...tus, 'Upload-Offset': String(offset), 'Content-Type': 'application/offset+octet-stream',
+      }});
+      offset = Number(answer.headers.get('Upload-Offset'));
+    }
+    const {singleFile} = await (await this.#ask(url, {headers: tus, signal})).json();
+    return singleFile;
+  }
+
+  async #begin(zone, token, size, signal) {
+    const {tokens: [item]} = await this.#request(zone, 'assets/upload', {tokens: [token]}, signal);
+    if (item.serverErrorCode) throw faultOf(item);
+    const headers = {...tus, 'Upload-Length': String(size)};
+    await this.#ask(item.url, {method: 'POST', headers, signal});
+    return item.url;
+  }
+
+  async #offset(url, signal) {
+    const answer = await this.#ask(url, {method: 'HEAD', headers: tus, signal}, [403, 404, 410]);
+    return answer.ok ? Number(answer.headers.get('Upload-Offset')) : undefined;
+  }
+
+  async #replace({key}, recordName, fieldName, localFile, uploaded) {
+    await this.#replica.change(state => {
+      const {server, edit} = state.entry(key, recordName) ?? {};
+      const field = edit?.mine?.fields[fieldName];
+      if (!field) return undefined;
+      const put = value => value.localFile === localFile ? uploaded : value;
+      const isList = Array.isArray(field.value);
+      const next = {
+        type: isList ? 'ASSETID_LIST' : 'ASSETID',
+        value: isList ? field.value.map(put) : put(field.value),
+      };
+      const mine = {...edit.mine, fields: {...edit.mine.fields, [fieldName]: next}};
+      return {records: [[key, recordName, {server, edit: {...edit, mine}}]]};
+    });
+    const {blob} = await this.#journal.file(localFile);
+    await this.#cache(uploaded.fileChecksum, blob);
+    await this.#journal.deleteFile(localFile);
+  }
+
+  async #download(zone, recordName, fieldName, index) {
+    const {records: [record]} = await this.#request(
+      zone, 'records/lookup', {records: [{recordName}], desiredKeys: [fieldName]});
+    if (record.serverErrorCode) throw faultOf(record);
+    const value = valueAt(record.fields[fieldName], index);
+    if (!value) throw new StoreError('NOT_FOUND', `${fieldName} has no file any more`);
+    return (await this.#ask(value.downloadURL.replace('${f}', 'file'))).blob();
+  }
+
+  async #cache(name, blob) {
+    if (blob.size > this.#cacheBytesMax) return;
+    const kept = (await this.#journal.files()).filter(file => file.blob && !file.isWaiting)
+      .sort((one, other) => one.at - other.at);
+    let bytes = kept.reduce((sum, file) => sum + file.blob.size, blob.size);
+    for (const file of kept) {
+      if (bytes <= this.#cacheBytesMax) break;
+      bytes -= file.blob.size;
+      await this.#journal.deleteFile(file.name);
+    }
+    await this.#journal.putFile({name, blob, at: Date.now()}).catch(() => {});
+  }
+
+  #request(zone, endpoint, body, signal) {
+    return this.#container.getDatabaseWithDatabaseScope(zone.scope).request(
+      endpoint, {...body, zoneID: askedZoneID(zone, this.#replica.state.account)}, {signal});
+  }
+
+  async #ask(url, options, allowed = []) {
+    const answer = await this.#fetch(url, {credentials: 'omit', ...options}).catch(error => {
+      throw faultOf({serverErrorCode: 'NETWORK_ERROR', reason: String(error)});
+    });
+    if (answer.ok || allowed.includes(answer.status)) return answer;
+    throw faultOf(await answer.json().catch(
+      () => ({serverErrorCode: 'SERVICE_UNAVAILABLE', reason: `status ${answer.status}`})));
+  }
+}
+
+const valueAt = (field, index = 0) => [field?.value].flat()[index];
+
+async function mapped(value, change) {
+  return Array.isArray(value) ? Promise.all(value.map(change)) : change(value);
 }
 
 // store/journal.js
@@ -599,7 +1151,8 @@ function made(zone, name, {server, edit}) {
   const view = {...server, recordName: name, zoneID: zone.zoneID, isPending: Boolean(edit)};
   if (edit) {
     const {mine, at, refused} = edit;
-    Object.assign(view, mine, {modified: {timestamp: at}, created: server?.created ?? {timestamp: at}});
+    const now = {timestamp: at};
+    Object.assign(view, mine, {modified: now, created: server?.created ?? now});
     if (refused) view.refused = refused;
   }
   for (const fields of [view.fields, view.encryptedValues]) {
@@ -745,41 +1298,6 @@ class Replica {
   }
 }
 
-// store/faults.js
-const passing = new Set([
-  'TRY_AGAIN_LATER', 'THROTTLED', 'INTERNAL_ERROR', 'SERVICE_UNAVAILABLE', 'ATOMIC_ERROR',
-]);
-
-function faultOf({serverErrorCode, reason, ...facts}) {
-  return Object.assign(new Error(reason), {ckErrorCode: serverErrorCode, reason, ...facts});
-}
-
-function isTokenRefused({ckErrorCode, changeTokenExpired, reason = ''}) {
-  return ckErrorCode === 'BAD_REQUEST' &&
-    (changeTokenExpired === true || reason.includes('Unknown sync continuation'));
-}
-
-function isPassing({ckErrorCode}) { return passing.has(ckErrorCode); }
-
-// store/zones.js
-function zoneKey(scope, {zoneName, ownerRecordName}) {
-  return scope === 'PRIVATE' ? `PRIVATE//${zoneName}` : `SHARED/${ownerRecordName}/${zoneName}`;
-}
-
-function zoneOf(zone, account) {
-  const zoneID = typeof zone === 'string' ? {zoneName: zone} : zone?.zoneID ?? zone;
-  if (typeof zoneID?.zoneName !== 'string' || zoneID.zoneName.startsWith('_')) {
-    throw new StoreError('INVALID_ARGUMENTS', 'a zone needs a zoneName, and is not a default zone');
-  }
-  const {ownerRecordName} = zoneID;
-  const scope = ownerRecordName && ownerRecordName !== account ? 'SHARED' : 'PRIVATE';
-  return {key: zoneKey(scope, zoneID), scope, zoneID};
-}
-
-function askedZoneID({scope, zoneID: {zoneName, ownerRecordName}}, account) {
-  return {zoneName, ownerRecordName: scope === 'PRIVATE' ? account : ownerRecordName};
-}
-
 // store/shares.js
 const shareType = 'cloudkit.share';
 
@@ -804,7 +1322,8 @@ class Shares {
       ...present ? {recordName: present.recordName, recordChangeTag: present.recordChangeTag}
         : {forRecord: {recordName, recordChangeTag: root.recordChangeTag}},
     };
-    const saved = await this.#modify(zone, {operationType: present ? 'update' : 'create', record: share});
+    const operationType = present ? 'update' : 'create';
+    const saved = await this.#modify(zone, {operationType, record: share});
     await this.#sync();
     return saved;
   }
@@ -813,7 +1332,8 @@ class Shares {
     await this.#sync();
     const {share} = this.#sent(zone, recordName);
     if (!share) throw new StoreError('NOT_FOUND', `${recordName} is not shared`);
-    await this.#modify(zone, {operationType: 'forceDelete', record: {recordName: share.recordName}});
+    const {recordName: shareName} = share;
+    await this.#modify(zone, {operationType: 'forceDelete', record: {recordName: shareName}});
     await this.#sync();
   }
 
@@ -834,9 +1354,9 @@ class Shares {
   }
 
   async #modify(zone, operation) {
+    const zoneID = askedZoneID(zone, this.#replica.state.account);
     const {records} = await this.#container.getDatabaseWithDatabaseScope(zone.scope).request(
-      'records/modify',
-      {zoneID: askedZoneID(zone, this.#replica.state.account), atomic: true, operations: [operation]});
+      'records/modify', {zoneID, atomic: true, operations: [operation]});
     const fault = records.find(({serverErrorCode}) => serverErrorCode);
     if (fault) throw faultOf(fault);
     return records[0];
@@ -846,7 +1366,6 @@ class Shares {
 // store/feeds.js
 const waitSeconds = 50;
 const quickMilliseconds = 1000;
-const keyZoneName = 'LenticularKeys';
 
 class Feeds {
   #context;
@@ -874,8 +1393,11 @@ class Feeds {
       await Promise.all(this.#context.scopes.map(async scope => {
         while (!ending.signal.aborted) {
           const began = Date.now();
-          if (await this.#readDatabase(scope, {waitSeconds}, ending.signal)) onNews();
-          else if (Date.now() - began < quickMilliseconds) await pause(quickMilliseconds, ending.signal);
+          if (await this.#readDatabase(scope, {waitSeconds}, ending.signal)) {
+            onNews();
+          } else if (Date.now() - began < quickMilliseconds) {
+            await pause(quickMilliseconds, ending.signal);
+          }
         }
       }));
     } finally {
@@ -904,8 +1426,10 @@ class Feeds {
       ({syncToken, moreComing: isMore} = answer);
       const gone = listed && !isMore ? this.#unlisted(scope, listed) : [];
       if (zones.length + gone.length > 0) hasNews = true;
-      await this.#context.replica.change(state => zones.length + gone.length > 0 ||
-        state.tokens[scope] !== syncToken ? zoneFacts(state, scope, zones, gone, syncToken) : undefined);
+      await this.#context.replica.change(state => {
+        const isNew = zones.length + gone.length > 0 || state.tokens[scope] !== syncToken;
+        return isNew ? zoneFacts(state, scope, zones, gone, syncToken) : undefined;
+      });
     }
     return hasNews;
   }
@@ -948,7 +1472,7 @@ class Feeds {
       isMore = page.moreComing;
       if (isMore) asked = ask(token);
       asked.catch(() => {});
-      const records = await this.#context.values.received(page.records, zone);
+      const records = await this.#context.wire.received(page.records, zone);
       for (const {recordName} of records) seen?.add(recordName);
       await this.#context.replica.change(state => pageFacts(state, key, records, {
         merge: this.#context.merge, seen, isLast: !isMore, token, news, zoneID: page.zoneID,
@@ -1025,23 +1549,27 @@ class Sender {
   }
 
   async sendSome(signal) {
-    const {replica, values} = this.#context;
+    const {replica, wire} = this.#context;
     const found = this.#next(replica.state);
     if (!found) return false;
     const zone = found.zone;
     if (!zone.isMade && zone.scope === 'PRIVATE' && !await this.#make(zone, signal)) return true;
-    const names = await values.prepare(zone, found.names);
+    const names = await wire.prepare(zone, found.names, signal);
     if (names.length === 0) return true;
     let batch;
-    await replica.change(state => ({records: batch = sentEntries(state.zones.get(zone.key), names)}));
+    await replica.change(state => {
+      batch = sentEntries(state.zones.get(zone.key), names);
+      return {records: batch};
+    });
     if (batch.length === 0) return true;
-    const operations = await values.sealed(zone, batch.map(([, name, entry]) => operationOf(name, entry)));
+    const operations = await wire.sealed(
+      zone, batch.map(([, name, entry]) => operationOf(name, entry)));
     const answer = await this.#request(zone, 'records/modify', {
       zoneID: askedZoneID(zone, replica.state.account), atomic: false, operations,
     }, signal).catch(error => this.#refused(error, zone, batch));
     if (!answer) return true;
     this.#countMax = Math.min(operationsMax, this.#countMax * 2);
-    const results = await values.received(answer.records, zone);
+    const results = await wire.received(answer.records, zone);
     await replica.change(state => this.#facts(state, zone.key, batch, results));
     const passing = results.find(item => item.serverErrorCode && isPassing(faultOf(item)));
     if (passing) throw faultOf(passing);
@@ -1070,9 +1598,9 @@ class Sender {
   }
 
   async #make(zone, signal) {
-    const {zones: [item]} = await this.#request(zone, 'zones/modify', {
-      operations: [{operationType: 'create', zone: {zoneID: askedZoneID(zone, this.#context.replica.state.account)}}],
-    }, signal);
+    const zoneID = askedZoneID(zone, this.#context.replica.state.account);
+    const {zones: [item]} = await this.#request(
+      zone, 'zones/modify', {operations: [{operationType: 'create', zone: {zoneID}}]}, signal);
     if (!item.serverErrorCode) {
       await this.#context.replica.change(state => ({
         zones: [zoneFact(state.zones.get(zone.key), {zoneID: item.zoneID, isMade: true})],
@@ -1120,11 +1648,9 @@ class Sender {
       if (!entry) return;
       const next = this.#entryAfter(entry, edit, results[index]);
       if (!next?.isLater) return records.push([key, name, next]);
-      if (hasSaved || !isAll) {
-        records.push([key, name, {...entry, edit: {...entry.edit, sent: undefined, order: ++order}}]);
-      } else {
-        records.push([key, name, entryAfterRefusal(entry, edit.sent.version, codeOf(results[index]))]);
-      }
+      const {server, edit: {sent, ...rest}} = entry;
+      records.push([key, name, hasSaved || !isAll ? {server, edit: {...rest, order: ++order}}
+        : entryAfterRefusal(entry, edit.sent.version, codeOf(results[index]))]);
     });
     return {records};
   }
@@ -1280,9 +1806,8 @@ class Synchronizer {
   }
 
   #failed(error, failures) {
-    const milliseconds = Math.min(
-      error.retryAfter ? error.retryAfter * 1000 : this.#options.backoffMilliseconds * 2 ** failures,
-      failureMillisecondsMax);
+    const milliseconds = error.retryAfter ? error.retryAfter * 1000
+      : Math.min(this.#options.backoffMilliseconds * 2 ** failures, failureMillisecondsMax);
     if (error.isAuthError) this.#isIdentified = false;
     this.onStatus({
       state: error.isAuthError ? 'signedOut'
@@ -1338,20 +1863,135 @@ class Tabs {
   }
 }
 
-// unique.js
-function uniqueID() {
-  if (globalThis.crypto?.randomUUID) return crypto.randomUUID();
-  const bytes = randomBytes(16);
-  bytes[6] = bytes[6] & 0x0f | 0x40;
-  bytes[8] = bytes[8] & 0x3f | 0x80;
-  const digits = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+// store/wire.js
+class Wire {
+  #container;
+  #replica;
+  #encryption;
+  #files;
+
+  constructor(container, replica, encryption, files) {
+    this.#container = container;
+    this.#replica = replica;
+    this.#encryption = encryption;
+    this.#files = files;
+  }
+
+  async received(records, zone) {
+    for (const record of records) {
+      if (record.serverRecord) await this.#open(record.serverRecord, zone);
+      else if (record.fields) await this.#open(record, zone);
+    }
+    return records;
+  }
+
+  async prepare(zone, names, signal) {
+    const {state} = this.#replica;
+    const ready = [];
+    for (const name of names) {
+      const refusal = await this.#refusal(zone, name, state);
+      if (!refusal) {
+        await this.#files.upload(zone, name, signal);
+        ready.push(name);
+      } else {
+        await this.#replica.change(() => {
+          const entry = state.entry(zone.key, name);
+          if (!entry?.edit) return undefined;
+          const refused = entryAfterRefusal(entry, entry.edit.version, refusal);
+          return {records: [[zone.key, name, refused]]};
+        });
+      }
+    }
+    return ready;
+  }
+
+  async sealed(zone, operations) {
+    for (const {record} of operations) {
+      const {encryptedValues, recordName, recordType, fields} = record;
+      if (!encryptedValues) continue;
+      const cipher = await this.#encryption.cipherForWriting();
+      for (const [key, field] of Object.entries(encryptedValues)) {
+        fields[key] = field.value === null ? field : {
+          value: await cipher.seal(field, this.#place(zone, recordType, recordName, key)),
+          type: 'BYTES', isEncrypted: true,
+        };
+      }
+      delete record.encryptedValues;
+    }
+    return operations;
+  }
+
+  async unlocked() {
+    const {state} = this.#replica;
+    for (const zone of [...state.zones.values()]) {
+      const opened = [];
+      for (const [name, {server, edit}] of zone.records) {
+        if (server?.sealed) opened.push([name, await this.#open({...server}, zone)]);
+        else if (edit?.refused?.code === 'LOCKED') opened.push([name, server]);
+      }
+      await this.#replica.change(() => ({
+        records: opened.flatMap(([name, server]) => {
+          const entry = state.entry(zone.key, name);
+          if (entry?.server?.recordChangeTag !== server?.recordChangeTag) return [];
+          return [[zone.key, name, {server, edit: withoutLock(entry.edit)}]];
+        }),
+      }));
+    }
+  }
+
+  async #open(record, zone) {
+    const all = {...record.sealed};
+    for (const [key, {value, isEncrypted}] of Object.entries(record.fields)) {
+      if (!isEncrypted) continue;
+      all[key] = value;
+      delete record.fields[key];
+    }
+    delete record.sealed;
+    if (Object.keys(all).length === 0) return record;
+    const cipher = await this.#encryption.cipher();
+    for (const [key, text] of Object.entries(all)) {
+      const place = this.#place(zone, record.recordType, record.recordName, key);
+      const field = cipher && await cipher.open(text, place);
+      if (field) record.encryptedValues = {...record.encryptedValues, [key]: field};
+      else record.sealed = {...record.sealed, [key]: text};
+    }
+    return record;
+  }
+
+  #place({scope, zoneID}, recordType, recordName, key) {
+    const {containerIdentifier} = this.#container;
+    const owner = scope === 'PRIVATE' ? this.#replica.state.account : zoneID.ownerRecordName;
+    return [containerIdentifier, owner, zoneID.zoneName, recordType, recordName, key];
+  }
+
+  async #refusal(zone, name, state) {
+    const {server, edit} = state.entry(zone.key, name) ?? {};
+    const {encryptedValues} = edit?.mine && difference(contentOf(server), edit.mine) || {};
+    if (!encryptedValues) return undefined;
+    if (isShared(zone, name)) {
+      return {code: 'INVALID_ARGUMENTS', reason: 'others would get this record, and have no key'};
+    }
+    if (await this.#encryption.cipherForWriting()) return undefined;
+    return {code: 'LOCKED', reason: 'another device has made the key: unlock it here first'};
+  }
 }
 
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  return globalThis.crypto ? crypto.getRandomValues(bytes)
-    : bytes.map(() => Math.floor(Math.random() * 256));
+function withoutLock(edit) {
+  if (edit?.refused?.code !== 'LOCKED') return edit;
+  const {refused, ...rest} = edit;
+  return rest;
+}
+
+function isShared({scope, records}, name) {
+  if (scope === 'SHARED' || records.has('cloudkit.zoneshare')) return true;
+  const seen = new Set();
+  for (let next = name; next && !seen.has(next);) {
+    seen.add(next);
+    const {view} = records.get(next) ?? {};
+    if (view?.share) return true;
+    next = view?.parent?.recordName;
+  }
+  return false;
 }
 
 // store/zone.js
@@ -1375,15 +2015,21 @@ class StoreZone {
 
   async save(records) {
     const all = [records].flat();
-    const changes = all.map(record => [record.recordName ?? uniqueID(), record]);
-    for (const [name, {recordType}] of changes) {
-      if (!recordType && !this.get(name)) {
+    const changes = [];
+    for (const record of all) {
+      const name = record.recordName ?? uniqueID();
+      if (!record.recordType && !this.get(name)) {
         throw new StoreError('INVALID_ARGUMENTS', 'a new record needs a recordType');
       }
+      changes.push([name, await this.#act.files.taken(record)]);
     }
     await this.#act.save(this, changes);
     const saved = changes.map(([name]) => this.get(name));
     return Array.isArray(records) ? saved : saved[0];
+  }
+
+  file(record, fieldName, index) {
+    return this.#act.files.file(this, this.get(recordNameOf(record)) ?? record, fieldName, index);
   }
 
   async delete(records) {
@@ -1400,11 +2046,6 @@ class StoreZone {
 const recordNameOf = record => record.recordName ?? record;
 
 // store/store.js
-const plainValues = {
-  received: records => records, sealed: (zone, operations) => operations,
-  prepare: (zone, names) => names,
-};
-
 class LenticularStore {
   #container;
   #options;
@@ -1414,6 +2055,7 @@ class LenticularStore {
   #tabs;
   #sync;
   #shares;
+  #files;
   #queries = new Set();
   #listeners = new Map();
   #status = {state: 'starting', error: undefined, isLeader: false};
@@ -1432,7 +2074,8 @@ class LenticularStore {
 
   constructor(container, name, journal, {
     zones, hasShared = true, merge = mergeByField, keepsOnSignOut = false,
-    onAccountChange = 'drop', locks, backoffMilliseconds = 1000,
+    onAccountChange = 'drop', locks, backoffMilliseconds = 1000, cacheBytesMax = 50 << 20,
+    fetch = (...all) => globalThis.fetch(...all),
   }) {
     this.#container = container;
     this.#options = {keepsOnSignOut, onAccountChange};
@@ -1440,12 +2083,16 @@ class LenticularStore {
     this.#journal = journal;
     this.#replica = new Replica(journal);
     this.#tabs = new Tabs(name, {locks, isAlone: !journal.isPersistent && !locks});
+    this.#files = new Files(container, this.#replica, journal, {fetch, cacheBytesMax});
+    this.encryption = new Encryption(container, journal);
+    const wire = new Wire(container, this.#replica, this.encryption, this.#files);
+    this.encryption.onUnlock = () => wire.unlocked();
     this.#shares = new Shares(container, this.#replica, () => this.sync());
     this.#sync = new Synchronizer(container, this.#replica, {
       zones, scopes: hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'], backoffMilliseconds,
       merge: this.#merge,
       onAccount: (account, before) => this.#becomeUser(account, before),
-      values: plainValues,
+      wire,
     });
   }
 
@@ -1470,11 +2117,14 @@ class LenticularStore {
 
   get account() { return this.#replica.state.account; }
 
-  get zones() { return [...this.#replica.state.zones.values()].map(({zoneID}) => this.zone(zoneID)); }
+  get zones() {
+    return [...this.#replica.state.zones.values()].map(({zoneID}) => this.zone(zoneID));
+  }
 
   zone(zone) {
     return new StoreZone(zoneOf(zone, this.account), this.#replica, {
       live: query => this.live(query), save: (...all) => this.#save(...all), shares: this.#shares,
+      files: this.#files,
     });
   }
 
@@ -1527,6 +2177,7 @@ class LenticularStore {
 
   async erase() {
     await this.#replica.erase();
+    await this.encryption.lock();
     for (const {name} of await this.#journal.files()) await this.#journal.deleteFile(name);
   }
 
@@ -1536,7 +2187,8 @@ class LenticularStore {
     this.#tabs.close();
     this.#replica.close();
     this.#queries.forEach(live => live.close());
-    for (const {reject} of this.#asked.values()) reject(new StoreError('CLOSED', 'the store is closed'));
+    const error = new StoreError('CLOSED', 'the store is closed');
+    for (const {reject} of this.#asked.values()) reject(error);
   }
 
   async #lead() {
@@ -1591,9 +2243,8 @@ class LenticularStore {
       const facts = {zones: [], records: []};
       const present = state.zones.get(zone.key);
       if (!present) {
-        facts.zones.push([zone.key, {
-          key: zone.key, scope: zone.scope, zoneID: zone.zoneID, token: null, isMade: false, news: 0, read: 0,
-        }]);
+        const {key, scope, zoneID} = zone;
+        facts.zones.push([key, {scope, zoneID, token: null, isMade: false, news: 0, read: 0}]);
       }
       let {version} = state;
       for (const [name, record] of changes) {

@@ -89,8 +89,8 @@ export class Requests {
     if (user) query.push(`ckAPIToken=${encodeURIComponent(user.apiToken)}`);
     const url = `${serverURL}/${path}?${query.join('&')}`;
     // Text needs no preflight.
-    const options = body === undefined ? {method: 'GET', signal}
-      : {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'text/plain'}, signal};
+    const options = {signal, ...body === undefined ? {method: 'GET'}
+      : {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'text/plain'}}};
     if (this.#signer) {
       const {pathname, search} = new URL(url);
       options.headers = {

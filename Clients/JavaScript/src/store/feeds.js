@@ -1,5 +1,6 @@
 // Reading the feeds: which zones have news, and the records of each.
 
+import {keyZoneName} from './encryption.js';
 import {entryAfter, entryAfterRefusal} from './entries.js';
 import {faultOf, isTokenRefused} from './faults.js';
 import {kept, zoneFact} from './state.js';
@@ -7,13 +8,11 @@ import {askedZoneID, zoneKey} from './zones.js';
 
 const waitSeconds = 50;
 const quickMilliseconds = 1000;
-/** The accounts' keys lie there, wrapped; nothing of it is an app's. */
-const keyZoneName = 'LenticularKeys';
 
 export class Feeds {
   #context;
 
-  /** `context`: `{container, replica, scopes, zones, merge, identify, values}`. */
+  /** `context`: `{container, replica, scopes, zones, merge, identify, wire}`. */
   constructor(context) {
     this.#context = context;
   }
@@ -38,9 +37,12 @@ export class Feeds {
       await Promise.all(this.#context.scopes.map(async scope => {
         while (!ending.signal.aborted) {
           const began = Date.now();
-          if (await this.#readDatabase(scope, {waitSeconds}, ending.signal)) onNews();
-          // The server holds no more answers for this user.
-          else if (Date.now() - began < quickMilliseconds) await pause(quickMilliseconds, ending.signal);
+          if (await this.#readDatabase(scope, {waitSeconds}, ending.signal)) {
+            onNews();
+          } else if (Date.now() - began < quickMilliseconds) {
+            // The server holds no more answers for this user.
+            await pause(quickMilliseconds, ending.signal);
+          }
         }
       }));
     } finally {
@@ -71,8 +73,10 @@ export class Feeds {
       ({syncToken, moreComing: isMore} = answer);
       const gone = listed && !isMore ? this.#unlisted(scope, listed) : [];
       if (zones.length + gone.length > 0) hasNews = true;
-      await this.#context.replica.change(state => zones.length + gone.length > 0 ||
-        state.tokens[scope] !== syncToken ? zoneFacts(state, scope, zones, gone, syncToken) : undefined);
+      await this.#context.replica.change(state => {
+        const isNew = zones.length + gone.length > 0 || state.tokens[scope] !== syncToken;
+        return isNew ? zoneFacts(state, scope, zones, gone, syncToken) : undefined;
+      });
     }
     return hasNews;
   }
@@ -118,7 +122,7 @@ export class Feeds {
       // While the page is kept, the next one comes.
       if (isMore) asked = ask(token);
       asked.catch(() => {});
-      const records = await this.#context.values.received(page.records, zone);
+      const records = await this.#context.wire.received(page.records, zone);
       for (const {recordName} of records) seen?.add(recordName);
       await this.#context.replica.change(state => pageFacts(state, key, records, {
         merge: this.#context.merge, seen, isLast: !isMore, token, news, zoneID: page.zoneID,

@@ -14,30 +14,34 @@ export class Sender {
   /** Fewer after a request that was refused as a whole, until it is known for which record. */
   #countMax = operationsMax;
 
-  /** `context`: `{container, replica, merge, identify, values}`. */
+  /** `context`: `{container, replica, merge, identify, wire}`. */
   constructor(context) {
     this.#context = context;
   }
 
   /** Sends what has waited longest, with more of its zone; whether there was something. */
   async sendSome(signal) {
-    const {replica, values} = this.#context;
+    const {replica, wire} = this.#context;
     const found = this.#next(replica.state);
     if (!found) return false;
     const zone = found.zone;
     if (!zone.isMade && zone.scope === 'PRIVATE' && !await this.#make(zone, signal)) return true;
-    const names = await values.prepare(zone, found.names);
+    const names = await wire.prepare(zone, found.names, signal);
     if (names.length === 0) return true;
     let batch;
-    await replica.change(state => ({records: batch = sentEntries(state.zones.get(zone.key), names)}));
+    await replica.change(state => {
+      batch = sentEntries(state.zones.get(zone.key), names);
+      return {records: batch};
+    });
     if (batch.length === 0) return true;
-    const operations = await values.sealed(zone, batch.map(([, name, entry]) => operationOf(name, entry)));
+    const operations = await wire.sealed(
+      zone, batch.map(([, name, entry]) => operationOf(name, entry)));
     const answer = await this.#request(zone, 'records/modify', {
       zoneID: askedZoneID(zone, replica.state.account), atomic: false, operations,
     }, signal).catch(error => this.#refused(error, zone, batch));
     if (!answer) return true;
     this.#countMax = Math.min(operationsMax, this.#countMax * 2);
-    const results = await values.received(answer.records, zone);
+    const results = await wire.received(answer.records, zone);
     await replica.change(state => this.#facts(state, zone.key, batch, results));
     const passing = results.find(item => item.serverErrorCode && isPassing(faultOf(item)));
     if (passing) throw faultOf(passing);
@@ -67,9 +71,9 @@ export class Sender {
 
   /** Makes a zone that nobody has made yet; false where what is in it is refused for that. */
   async #make(zone, signal) {
-    const {zones: [item]} = await this.#request(zone, 'zones/modify', {
-      operations: [{operationType: 'create', zone: {zoneID: askedZoneID(zone, this.#context.replica.state.account)}}],
-    }, signal);
+    const zoneID = askedZoneID(zone, this.#context.replica.state.account);
+    const {zones: [item]} = await this.#request(
+      zone, 'zones/modify', {operations: [{operationType: 'create', zone: {zoneID}}]}, signal);
     if (!item.serverErrorCode) {
       await this.#context.replica.change(state => ({
         zones: [zoneFact(state.zones.get(zone.key), {zoneID: item.zoneID, isMade: true})],
@@ -119,11 +123,9 @@ export class Sender {
       const next = this.#entryAfter(entry, edit, results[index]);
       if (!next?.isLater) return records.push([key, name, next]);
       // What it refers to may be among what is sent after it.
-      if (hasSaved || !isAll) {
-        records.push([key, name, {...entry, edit: {...entry.edit, sent: undefined, order: ++order}}]);
-      } else {
-        records.push([key, name, entryAfterRefusal(entry, edit.sent.version, codeOf(results[index]))]);
-      }
+      const {server, edit: {sent, ...rest}} = entry;
+      records.push([key, name, hasSaved || !isAll ? {server, edit: {...rest, order: ++order}}
+        : entryAfterRefusal(entry, edit.sent.version, codeOf(results[index]))]);
     });
     return {records};
   }

@@ -18,7 +18,7 @@ export class Shares {
     this.#sync = sync;
   }
 
-  /** Shares a record and what lies below it, or changes how it is shared. Resolves with the share. */
+  /** Shares a record and what lies below it, or changes how that is done; with the share. */
   async share(zone, recordName, {title, ...settings} = {}) {
     await this.#sync();
     const root = this.#sent(zone, recordName);
@@ -29,7 +29,8 @@ export class Shares {
       ...present ? {recordName: present.recordName, recordChangeTag: present.recordChangeTag}
         : {forRecord: {recordName, recordChangeTag: root.recordChangeTag}},
     };
-    const saved = await this.#modify(zone, {operationType: present ? 'update' : 'create', record: share});
+    const operationType = present ? 'update' : 'create';
+    const saved = await this.#modify(zone, {operationType, record: share});
     await this.#sync();
     return saved;
   }
@@ -39,7 +40,8 @@ export class Shares {
     await this.#sync();
     const {share} = this.#sent(zone, recordName);
     if (!share) throw new StoreError('NOT_FOUND', `${recordName} is not shared`);
-    await this.#modify(zone, {operationType: 'forceDelete', record: {recordName: share.recordName}});
+    const {recordName: shareName} = share;
+    await this.#modify(zone, {operationType: 'forceDelete', record: {recordName: shareName}});
     await this.#sync();
   }
 
@@ -61,9 +63,9 @@ export class Shares {
   }
 
   async #modify(zone, operation) {
+    const zoneID = askedZoneID(zone, this.#replica.state.account);
     const {records} = await this.#container.getDatabaseWithDatabaseScope(zone.scope).request(
-      'records/modify',
-      {zoneID: askedZoneID(zone, this.#replica.state.account), atomic: true, operations: [operation]});
+      'records/modify', {zoneID, atomic: true, operations: [operation]});
     const fault = records.find(({serverErrorCode}) => serverErrorCode);
     if (fault) throw faultOf(fault);
     return records[0];

@@ -147,7 +147,8 @@ function made(zone, name, {server, edit}) {
   const view = {...server, recordName: name, zoneID: zone.zoneID, isPending: Boolean(edit)};
   if (edit) {
     const {mine, at, refused} = edit;
-    Object.assign(view, mine, {modified: {timestamp: at}, created: server?.created ?? {timestamp: at}});
+    const now = {timestamp: at};
+    Object.assign(view, mine, {modified: now, created: server?.created ?? now});
     if (refused) view.refused = refused;
   }
   for (const fields of [view.fields, view.encryptedValues]) {

@@ -2,8 +2,10 @@
 
 import {fieldsToSend} from '../fields.js';
 import {changed, contentOf, mergeByField} from './content.js';
+import {Encryption} from './encryption.js';
 import {edited, entryAfterRetry} from './entries.js';
 import {StoreError} from './errors.js';
+import {Files} from './files.js';
 import {IndexedJournal, MemoryJournal} from './journal.js';
 import {callAll} from './listeners.js';
 import {LiveQuery} from './live.js';
@@ -11,13 +13,9 @@ import {Replica} from './replica.js';
 import {Shares} from './shares.js';
 import {Synchronizer} from './sync.js';
 import {Tabs} from './tabs.js';
+import {Wire} from './wire.js';
 import {StoreZone} from './zone.js';
 import {zoneOf} from './zones.js';
-
-const plainValues = {
-  received: records => records, sealed: (zone, operations) => operations,
-  prepare: (zone, names) => names,
-};
 
 export class LenticularStore {
   #container;
@@ -28,6 +26,7 @@ export class LenticularStore {
   #tabs;
   #sync;
   #shares;
+  #files;
   #queries = new Set();
   #listeners = new Map();
   #status = {state: 'starting', error: undefined, isLeader: false};
@@ -55,7 +54,8 @@ export class LenticularStore {
   /** Stores are made by `open`. */
   constructor(container, name, journal, {
     zones, hasShared = true, merge = mergeByField, keepsOnSignOut = false,
-    onAccountChange = 'drop', locks, backoffMilliseconds = 1000,
+    onAccountChange = 'drop', locks, backoffMilliseconds = 1000, cacheBytesMax = 50 << 20,
+    fetch = (...all) => globalThis.fetch(...all),
   }) {
     this.#container = container;
     this.#options = {keepsOnSignOut, onAccountChange};
@@ -63,12 +63,16 @@ export class LenticularStore {
     this.#journal = journal;
     this.#replica = new Replica(journal);
     this.#tabs = new Tabs(name, {locks, isAlone: !journal.isPersistent && !locks});
+    this.#files = new Files(container, this.#replica, journal, {fetch, cacheBytesMax});
+    this.encryption = new Encryption(container, journal);
+    const wire = new Wire(container, this.#replica, this.encryption, this.#files);
+    this.encryption.onUnlock = () => wire.unlocked();
     this.#shares = new Shares(container, this.#replica, () => this.sync());
     this.#sync = new Synchronizer(container, this.#replica, {
       zones, scopes: hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'], backoffMilliseconds,
       merge: this.#merge,
       onAccount: (account, before) => this.#becomeUser(account, before),
-      values: plainValues,
+      wire,
     });
   }
 
@@ -96,12 +100,15 @@ export class LenticularStore {
   get account() { return this.#replica.state.account; }
 
   /** The zones that this device knows. */
-  get zones() { return [...this.#replica.state.zones.values()].map(({zoneID}) => this.zone(zoneID)); }
+  get zones() {
+    return [...this.#replica.state.zones.values()].map(({zoneID}) => this.zone(zoneID));
+  }
 
   /** A zone by its name, or by an ID with its owner's name. It is made when something is saved. */
   zone(zone) {
     return new StoreZone(zoneOf(zone, this.account), this.#replica, {
       live: query => this.live(query), save: (...all) => this.#save(...all), shares: this.#shares,
+      files: this.#files,
     });
   }
 
@@ -166,6 +173,7 @@ export class LenticularStore {
   /** Forgets all data of this device. What is on the server comes again with the next sync. */
   async erase() {
     await this.#replica.erase();
+    await this.encryption.lock();
     for (const {name} of await this.#journal.files()) await this.#journal.deleteFile(name);
   }
 
@@ -176,7 +184,8 @@ export class LenticularStore {
     this.#tabs.close();
     this.#replica.close();
     this.#queries.forEach(live => live.close());
-    for (const {reject} of this.#asked.values()) reject(new StoreError('CLOSED', 'the store is closed'));
+    const error = new StoreError('CLOSED', 'the store is closed');
+    for (const {reject} of this.#asked.values()) reject(error);
   }
 
   async #lead() {
@@ -232,9 +241,8 @@ export class LenticularStore {
       const facts = {zones: [], records: []};
       const present = state.zones.get(zone.key);
       if (!present) {
-        facts.zones.push([zone.key, {
-          key: zone.key, scope: zone.scope, zoneID: zone.zoneID, token: null, isMade: false, news: 0, read: 0,
-        }]);
+        const {key, scope, zoneID} = zone;
+        facts.zones.push([key, {scope, zoneID, token: null, isMade: false, news: 0, read: 0}]);
       }
       let {version} = state;
       for (const [name, record] of changes) {

@@ -123,9 +123,8 @@ export class Synchronizer {
 
   /** Tells what is wrong, and returns for how long. */
   #failed(error, failures) {
-    const milliseconds = Math.min(
-      error.retryAfter ? error.retryAfter * 1000 : this.#options.backoffMilliseconds * 2 ** failures,
-      failureMillisecondsMax);
+    const milliseconds = error.retryAfter ? error.retryAfter * 1000
+      : Math.min(this.#options.backoffMilliseconds * 2 ** failures, failureMillisecondsMax);
     if (error.isAuthError) this.#isIdentified = false;
     this.onStatus({
       state: error.isAuthError ? 'signedOut'

@@ -25,22 +25,29 @@ export class StoreZone {
   get records() { return [...this.#replica.state.records(this.key)]; }
 
   /**
-   * Saves a record, or several together. Fields that are not named stay as they are; `{value: null}`
-   * takes one away. Without a `recordName` it is a new record.
+   * Saves a record, or several together. Fields that are not named stay as they are;
+   * `{value: null}` takes one away. Without a `recordName` it is a new record.
    *
    * Resolves with what is saved on this device; it is sent when the network allows.
    */
   async save(records) {
     const all = [records].flat();
-    const changes = all.map(record => [record.recordName ?? uniqueID(), record]);
-    for (const [name, {recordType}] of changes) {
-      if (!recordType && !this.get(name)) {
+    const changes = [];
+    for (const record of all) {
+      const name = record.recordName ?? uniqueID();
+      if (!record.recordType && !this.get(name)) {
         throw new StoreError('INVALID_ARGUMENTS', 'a new record needs a recordType');
       }
+      changes.push([name, await this.#act.files.taken(record)]);
     }
     await this.#act.save(this, changes);
     const saved = changes.map(([name]) => this.get(name));
     return Array.isArray(records) ? saved : saved[0];
+  }
+
+  /** The file in a field of a record, as a Blob; of a list, the one at an index. */
+  file(record, fieldName, index) {
+    return this.#act.files.file(this, this.get(recordNameOf(record)) ?? record, fieldName, index);
   }
 
   /** Deletes records, by themselves or by their names. */
@@ -50,7 +57,7 @@ export class StoreZone {
 
   /**
    * Shares a record and all whose `parent` leads to it, or changes how it is shared:
-   * `{title, publicPermission, participants}`. Resolves with the share; its `shortGUID` is for links.
+   * `{title, publicPermission, participants}`. Resolves with the share, with its `shortGUID`.
    */
   share(record, settings) { return this.#act.shares.share(this, recordNameOf(record), settings); }
 

@@ -7,7 +7,7 @@ export function zoneKey(scope, {zoneName, ownerRecordName}) {
   return scope === 'PRIVATE' ? `PRIVATE//${zoneName}` : `SHARED/${ownerRecordName}/${zoneName}`;
 }
 
-/** `{key, scope, zoneID}` of a name or an ID; an ID with another's name is of the shared database. */
+/** `{key, scope, zoneID}` of a name or an ID; with another's name it is in the shared database. */
 export function zoneOf(zone, account) {
   const zoneID = typeof zone === 'string' ? {zoneName: zone} : zone?.zoneID ?? zone;
   if (typeof zoneID?.zoneName !== 'string' || zoneID.zoneName.startsWith('_')) {
