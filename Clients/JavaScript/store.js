@@ -46,11 +46,11 @@ function changed(content, {recordType, parent, ...given}) {
 function difference(from, to) {
   const parts = {};
   for (const section of sections) {
-    const names = namesOf(section, from, to)
-      .filter(name => !isSameField(from?.[section]?.[name], to[section]?.[name]));
+    const names = namesOf(section, from, to).filter(
+      name => !isSameField(fieldOf(from, section, name), fieldOf(to, section, name)));
     if (names.length > 0) {
       parts[section] = Object.fromEntries(
-        names.map(name => [name, to[section]?.[name] ?? {value: null}]));
+        names.map(name => [name, fieldOf(to, section, name) ?? {value: null}]));
     }
   }
   if (!isSameParent(from?.parent, to.parent)) parts.parent = to.parent ?? null;
@@ -72,7 +72,7 @@ function mergeByField({base, mine, theirs, isMineNewer}) {
   };
   for (const section of sections) {
     merged[section] = Object.fromEntries(namesOf(section, mine, theirs).map(name => [name, pick(
-      isSameField, base?.[section]?.[name], mine[section]?.[name], theirs[section]?.[name],
+      isSameField, ...[base, mine, theirs].map(content => fieldOf(content, section, name)),
     )]).filter(([, field]) => field));
   }
   return merged;
@@ -88,10 +88,16 @@ function baseAfterSending(base, sent, theirs) {
   };
   for (const section of sections) {
     found[section] = Object.fromEntries(namesOf(section, base, sent, theirs)
-      .map(name => [name, pick(isSameField, base?.[section]?.[name], sent[section]?.[name],
-        theirs[section]?.[name])]).filter(([, field]) => field));
+      .map(name => [name, pick(
+        isSameField, ...[base, sent, theirs].map(content => fieldOf(content, section, name)))])
+      .filter(([, field]) => field));
   }
   return found;
+}
+
+function fieldOf(content, section, name) {
+  const fields = content?.[section];
+  return fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 function namesOf(section, ...contents) {
@@ -344,18 +350,17 @@ const cost = 1 << 17;
 const costMax = 1 << 20;
 const letters = 'ABCDEFGHJKMNPQRSTVWXYZ0123456789';
 const missing = ['NOT_FOUND', 'ZONE_NOT_FOUND'];
-const fileName = 'account key';
 
 class Encryption {
   onUnlock = async () => {};
   #container;
   #journal;
-  #held;
-  #cipher;
+  #accountOf;
 
-  constructor(container, journal) {
+  constructor(container, journal, accountOf) {
     this.#container = container;
     this.#journal = journal;
+    this.#accountOf = accountOf;
   }
 
   async status() {
@@ -364,9 +369,9 @@ class Encryption {
   }
 
   async setUp(passphrase) {
-    await this.#make(passphrase);
+    const code = await this.#make(passphrase);
     await this.onUnlock();
-    return this.#held.code;
+    return code;
   }
 
   async recoveryCode() { return (await this.#load())?.code; }
@@ -394,13 +399,12 @@ class Encryption {
   }
 
   async lock() {
-    this.#held = this.#cipher = undefined;
-    await this.#journal.deleteFile(fileName);
+    await this.#journal.deleteFile(this.#fileName);
   }
 
   async cipher() {
     const held = await this.#load();
-    return held && (this.#cipher ??= await ValueCipher.of(held.key));
+    return held && ValueCipher.of(held.key);
   }
 
   async cipherForWriting() {
@@ -408,16 +412,9 @@ class Encryption {
     return this.cipher();
   }
 
-  async #load() {
-    this.#held ??= await this.#journal.file(fileName);
-    return this.#held;
-  }
-
-  async #keep({key, code}) {
-    await this.#journal.putFile({name: fileName, key, code});
-    this.#cipher = undefined;
-    this.#held = {key, code};
-  }
+  #load() { return this.#journal.file(this.#fileName); }
+  #keep({key, code}) { return this.#journal.putFile({name: this.#fileName, key, code}); }
+  get #fileName() { return `key of ${this.#accountOf()}`; }
 
   async #make(passphrase) {
     const [key, code, salt] = [newKey(), newCode(), randomBytesOf(16)];
@@ -432,6 +429,7 @@ class Encryption {
     if (fault) throw fault;
     await this.#save('create', {fields});
     await this.#keep({key, code});
+    return code;
   }
 
   get #database() { return this.#container.privateCloudDatabase; }
@@ -593,6 +591,7 @@ function askedZoneID({scope, zoneID: {zoneName, ownerRecordName}}, account) {
 
 // store/files.js
 const partBytes = 4 << 20;
+const sweptMilliseconds = 3_600_000;
 const tus = {'Tus-Resumable': '1.0.0'};
 
 const isBlob = value => typeof Blob === 'function' && value instanceof Blob;
@@ -620,6 +619,16 @@ class Files {
       }
     }
     return {...record, fields};
+  }
+
+  async sweep() {
+    const {state} = this.#replica;
+    const edits = [...state.edits.values()].map(({key, name}) => state.entry(key, name).edit);
+    const waiting = JSON.stringify(edits);
+    for (const {name, isWaiting, at} of await this.#journal.files()) {
+      const isOld = isWaiting && Date.now() - at > sweptMilliseconds;
+      if (isOld && !waiting.includes(name)) await this.#journal.deleteFile(name);
+    }
   }
 
   async #take(blob) {
@@ -1788,6 +1797,7 @@ class Synchronizer {
     try {
       await this.#feeds.watchDatabases(signal, () => this.wake());
     } catch {
+      await new Promise(resolve => { setTimeout(resolve, this.#options.backoffMilliseconds); });
       this.#isFeedRead = false;
       this.wake();
     } finally {
@@ -1878,10 +1888,10 @@ class Wire {
   }
 
   async received(records, zone) {
-    for (const record of records) {
-      if (record.serverRecord) await this.#open(record.serverRecord, zone);
-      else if (record.fields) await this.#open(record, zone);
-    }
+    const all = records.map(record => record.serverRecord ?? record)
+      .filter(record => takeSealed(record));
+    const cipher = all.length > 0 ? await this.#encryption.cipher() : undefined;
+    for (const record of all) await this.#open(record, zone, cipher);
     return records;
   }
 
@@ -1923,10 +1933,11 @@ class Wire {
 
   async unlocked() {
     const {state} = this.#replica;
+    const cipher = await this.#encryption.cipher();
     for (const zone of [...state.zones.values()]) {
       const opened = [];
       for (const [name, {server, edit}] of zone.records) {
-        if (server?.sealed) opened.push([name, await this.#open({...server}, zone)]);
+        if (server?.sealed) opened.push([name, await this.#open({...server}, zone, cipher)]);
         else if (edit?.refused?.code === 'LOCKED') opened.push([name, server]);
       }
       await this.#replica.change(() => ({
@@ -1939,21 +1950,13 @@ class Wire {
     }
   }
 
-  async #open(record, zone) {
-    const all = {...record.sealed};
-    for (const [key, {value, isEncrypted}] of Object.entries(record.fields)) {
-      if (!isEncrypted) continue;
-      all[key] = value;
-      delete record.fields[key];
-    }
+  async #open(record, zone, cipher) {
+    const {recordType, recordName, sealed} = record;
     delete record.sealed;
-    if (Object.keys(all).length === 0) return record;
-    const cipher = await this.#encryption.cipher();
-    for (const [key, text] of Object.entries(all)) {
-      const place = this.#place(zone, record.recordType, record.recordName, key);
-      const field = cipher && await cipher.open(text, place);
-      if (field) record.encryptedValues = {...record.encryptedValues, [key]: field};
-      else record.sealed = {...record.sealed, [key]: text};
+    for (const [key, text] of Object.entries(sealed)) {
+      const field = await cipher?.open(text, this.#place(zone, recordType, recordName, key));
+      const [name, value] = field ? ['encryptedValues', field] : ['sealed', text];
+      record[name] = {...record[name], [key]: value};
     }
     return record;
   }
@@ -1974,6 +1977,15 @@ class Wire {
     if (await this.#encryption.cipherForWriting()) return undefined;
     return {code: 'LOCKED', reason: 'another device has made the key: unlock it here first'};
   }
+}
+
+function takeSealed(record) {
+  const found = Object.entries(record.fields ?? {}).filter(([, {isEncrypted}]) => isEncrypted);
+  for (const [key, {value}] of found) {
+    record.sealed = {...record.sealed, [key]: value};
+    delete record.fields[key];
+  }
+  return found.length > 0;
 }
 
 function withoutLock(edit) {
@@ -2084,7 +2096,7 @@ class LenticularStore {
     this.#replica = new Replica(journal);
     this.#tabs = new Tabs(name, {locks, isAlone: !journal.isPersistent && !locks});
     this.#files = new Files(container, this.#replica, journal, {fetch, cacheBytesMax});
-    this.encryption = new Encryption(container, journal);
+    this.encryption = new Encryption(container, journal, () => this.account);
     const wire = new Wire(container, this.#replica, this.encryption, this.#files);
     this.encryption.onUnlock = () => wire.unlocked();
     this.#shares = new Shares(container, this.#replica, () => this.sync());
@@ -2177,7 +2189,6 @@ class LenticularStore {
 
   async erase() {
     await this.#replica.erase();
-    await this.encryption.lock();
     for (const {name} of await this.#journal.files()) await this.#journal.deleteFile(name);
   }
 
@@ -2195,6 +2206,8 @@ class LenticularStore {
     await this.#tabs.lead(async signal => {
       this.#setStatus({isLeader: true});
       await this.#replica.refresh();
+      await this.#files.sweep();
+      this.#tabs.tell({leads: true});
       for (const [id, {resolve, reject}] of this.#asked) {
         this.#asked.delete(id);
         this.#sync.synced().then(resolve, reject);
@@ -2297,7 +2310,7 @@ class LenticularStore {
     this.#tabs.tell({status: {state, error: error && {ckErrorCode, code, message}}});
   }
 
-  async #hear({appended, status, asksStatus, asksSync, synced, failed}) {
+  async #hear({appended, leads, status, asksStatus, asksSync, synced, failed}) {
     if (appended) {
       await this.#replica.refresh().catch(() => {});
       this.#sync.wake();
@@ -2311,6 +2324,7 @@ class LenticularStore {
       }
       return;
     }
+    if (leads) for (const id of this.#asked.keys()) this.#tabs.tell({asksSync: id});
     if (status) this.#setStatus(status);
     if (synced && this.#asked.has(synced)) {
       const {resolve, reject} = this.#asked.get(synced);

@@ -47,7 +47,9 @@ describe('the store', () => {
     const [one, other] = [await device('ann'), await device('ann')];
     one.isOnline = false;
     const notes = one.store.zone('Notes');
-    const saved = await notes.save(note('a', 'Tea', {when: {value: new Date(5)}}));
+    const odd = '\u202e\u0001 ${f} <b> 👩‍👩‍👧‍👦 ﷺ';
+    const saved = await notes.save(note('a', 'Tea', {
+      when: {value: new Date(5)}, constructor: {value: odd}, toString: {value: 1}}));
     assert.equal(textOf(saved), 'Tea');
     assert.equal(saved.isPending, true);
     assert.equal(one.store.status.pending, 1);
@@ -62,6 +64,11 @@ describe('the store', () => {
     const {added: [record]} = await heard;
     assert.equal(textOf(record), 'Tea');
     assert.deepEqual(record.fields.when, {value: 5, type: 'TIMESTAMP'});
+    assert.equal(record.fields.constructor.value, odd);
+    await notes.save({recordName: 'a', fields: {toString: {value: null}}});
+    await one.store.sync();
+    await other.store.sync();
+    assert.equal(Object.hasOwn(other.store.zone('Notes').get('a').fields, 'toString'), false);
     assert.equal(record.isPending, false);
     const gone = told(live, ({removed}) => removed.length > 0);
     await notes.delete(record);
@@ -110,7 +117,14 @@ describe('the store', () => {
     assert.deepEqual(zone.records, []);
   });
 
-  test('two devices that change one record keep each field of both, and of one field the newer', async () => {
+  for (const days of [0, 1, -1]) {
+    test(`two devices that change one record keep each field of both, and of one field the newer (clock off by ${days} days)`,
+      context => keepBoth(context, days));
+  }
+
+  async function keepBoth(context, days) {
+    const real = Date.now;
+    context.mock.method(Date, 'now', () => real() + days * 86_400_000);
     const [one, other] = [await device('bob'), await device('bob')];
     const [mine, theirs] = [one, other].map(({store}) => store.zone('Both'));
     await mine.save(note('a', 'start', {left: {value: 1}, right: {value: 1}}));
@@ -128,7 +142,9 @@ describe('the store', () => {
     const {recordChangeTag, ...found} = (await serverRecords(one.container, 'Both')).a;
     assert.deepEqual(found, {text: 'newer', left: 2, right: 2});
     assert.deepEqual(plain(mine.records), plain(theirs.records));
-  });
+    await mine.delete('a');
+    await one.settle();
+  }
 
   test('a change wins over a deletion, unless the app merges otherwise', async () => {
     const merge = versions => versions.mine && versions.theirs ? mergeByField(versions) : null;

@@ -28,11 +28,11 @@ export function changed(content, {recordType, parent, ...given}) {
 export function difference(from, to) {
   const parts = {};
   for (const section of sections) {
-    const names = namesOf(section, from, to)
-      .filter(name => !isSameField(from?.[section]?.[name], to[section]?.[name]));
+    const names = namesOf(section, from, to).filter(
+      name => !isSameField(fieldOf(from, section, name), fieldOf(to, section, name)));
     if (names.length > 0) {
       parts[section] = Object.fromEntries(
-        names.map(name => [name, to[section]?.[name] ?? {value: null}]));
+        names.map(name => [name, fieldOf(to, section, name) ?? {value: null}]));
     }
   }
   if (!isSameParent(from?.parent, to.parent)) parts.parent = to.parent ?? null;
@@ -58,7 +58,7 @@ export function mergeByField({base, mine, theirs, isMineNewer}) {
   };
   for (const section of sections) {
     merged[section] = Object.fromEntries(namesOf(section, mine, theirs).map(name => [name, pick(
-      isSameField, base?.[section]?.[name], mine[section]?.[name], theirs[section]?.[name],
+      isSameField, ...[base, mine, theirs].map(content => fieldOf(content, section, name)),
     )]).filter(([, field]) => field));
   }
   return merged;
@@ -78,10 +78,17 @@ export function baseAfterSending(base, sent, theirs) {
   };
   for (const section of sections) {
     found[section] = Object.fromEntries(namesOf(section, base, sent, theirs)
-      .map(name => [name, pick(isSameField, base?.[section]?.[name], sent[section]?.[name],
-        theirs[section]?.[name])]).filter(([, field]) => field));
+      .map(name => [name, pick(
+        isSameField, ...[base, sent, theirs].map(content => fieldOf(content, section, name)))])
+      .filter(([, field]) => field));
   }
   return found;
+}
+
+/** A field may be called as what all objects inherit. */
+function fieldOf(content, section, name) {
+  const fields = content?.[section];
+  return fields && Object.hasOwn(fields, name) ? fields[name] : undefined;
 }
 
 function namesOf(section, ...contents) {

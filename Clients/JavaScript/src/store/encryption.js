@@ -15,20 +15,19 @@ const costMax = 1 << 20;
 /** 32, without letters that are taken for digits. */
 const letters = 'ABCDEFGHJKMNPQRSTVWXYZ0123456789';
 const missing = ['NOT_FOUND', 'ZONE_NOT_FOUND'];
-/** Where the device keeps the key among its files. */
-const fileName = 'account key';
 
 export class Encryption {
   /** Called when this device has got the key. */
   onUnlock = async () => {};
   #container;
   #journal;
-  #held;
-  #cipher;
+  #accountOf;
 
-  constructor(container, journal) {
+  /** `accountOf` returns whose key it is. */
+  constructor(container, journal, accountOf) {
     this.#container = container;
     this.#journal = journal;
+    this.#accountOf = accountOf;
   }
 
   /** 'ready'; 'locked', when another device has made the key; or 'notSetUp'. */
@@ -39,9 +38,9 @@ export class Encryption {
 
   /** Makes the key. Resolves with the recovery code, to be shown once and kept by its owner. */
   async setUp(passphrase) {
-    await this.#make(passphrase);
+    const code = await this.#make(passphrase);
     await this.onUnlock();
-    return this.#held.code;
+    return code;
   }
 
   /** The recovery code; undefined on a device that has not made the key. */
@@ -73,14 +72,13 @@ export class Encryption {
 
   /** Forgets the key on this device. */
   async lock() {
-    this.#held = this.#cipher = undefined;
-    await this.#journal.deleteFile(fileName);
+    await this.#journal.deleteFile(this.#fileName);
   }
 
   /** What encrypts and decrypts; undefined while this device has no key. */
   async cipher() {
     const held = await this.#load();
-    return held && (this.#cipher ??= await ValueCipher.of(held.key));
+    return held && ValueCipher.of(held.key);
   }
 
   /** The same for values that are to be sent; the first ones of an account make its key. */
@@ -89,16 +87,10 @@ export class Encryption {
     return this.cipher();
   }
 
-  async #load() {
-    this.#held ??= await this.#journal.file(fileName);
-    return this.#held;
-  }
-
-  async #keep({key, code}) {
-    await this.#journal.putFile({name: fileName, key, code});
-    this.#cipher = undefined;
-    this.#held = {key, code};
-  }
+  // Read each time: another tab may have locked it.
+  #load() { return this.#journal.file(this.#fileName); }
+  #keep({key, code}) { return this.#journal.putFile({name: this.#fileName, key, code}); }
+  get #fileName() { return `key of ${this.#accountOf()}`; }
 
   async #make(passphrase) {
     const [key, code, salt] = [newKey(), newCode(), randomBytesOf(16)];
@@ -113,6 +105,7 @@ export class Encryption {
     if (fault) throw fault;
     await this.#save('create', {fields});
     await this.#keep({key, code});
+    return code;
   }
 
   get #database() { return this.#container.privateCloudDatabase; }

@@ -7,6 +7,8 @@ import {StoreError} from './errors.js';
 import {askedZoneID} from './zones.js';
 
 const partBytes = 4 << 20;
+/** A file is kept a moment before its record is. */
+const sweptMilliseconds = 3_600_000;
 const tus = {'Tus-Resumable': '1.0.0'};
 
 const isBlob = value => typeof Blob === 'function' && value instanceof Blob;
@@ -35,6 +37,17 @@ export class Files {
       }
     }
     return {...record, fields};
+  }
+
+  /** Forgets files of records that do not wait any more. */
+  async sweep() {
+    const {state} = this.#replica;
+    const edits = [...state.edits.values()].map(({key, name}) => state.entry(key, name).edit);
+    const waiting = JSON.stringify(edits);
+    for (const {name, isWaiting, at} of await this.#journal.files()) {
+      const isOld = isWaiting && Date.now() - at > sweptMilliseconds;
+      if (isOld && !waiting.includes(name)) await this.#journal.deleteFile(name);
+    }
   }
 
   async #take(blob) {

@@ -64,7 +64,7 @@ export class LenticularStore {
     this.#replica = new Replica(journal);
     this.#tabs = new Tabs(name, {locks, isAlone: !journal.isPersistent && !locks});
     this.#files = new Files(container, this.#replica, journal, {fetch, cacheBytesMax});
-    this.encryption = new Encryption(container, journal);
+    this.encryption = new Encryption(container, journal, () => this.account);
     const wire = new Wire(container, this.#replica, this.encryption, this.#files);
     this.encryption.onUnlock = () => wire.unlocked();
     this.#shares = new Shares(container, this.#replica, () => this.sync());
@@ -173,7 +173,6 @@ export class LenticularStore {
   /** Forgets all data of this device. What is on the server comes again with the next sync. */
   async erase() {
     await this.#replica.erase();
-    await this.encryption.lock();
     for (const {name} of await this.#journal.files()) await this.#journal.deleteFile(name);
   }
 
@@ -192,6 +191,8 @@ export class LenticularStore {
     await this.#tabs.lead(async signal => {
       this.#setStatus({isLeader: true});
       await this.#replica.refresh();
+      await this.#files.sweep();
+      this.#tabs.tell({leads: true});
       // What was asked of a leader that is gone.
       for (const [id, {resolve, reject}] of this.#asked) {
         this.#asked.delete(id);
@@ -295,7 +296,7 @@ export class LenticularStore {
     this.#tabs.tell({status: {state, error: error && {ckErrorCode, code, message}}});
   }
 
-  async #hear({appended, status, asksStatus, asksSync, synced, failed}) {
+  async #hear({appended, leads, status, asksStatus, asksSync, synced, failed}) {
     if (appended) {
       await this.#replica.refresh().catch(() => {});
       this.#sync.wake();
@@ -309,6 +310,8 @@ export class LenticularStore {
       }
       return;
     }
+    // The former leader may have gone with what it was asked.
+    if (leads) for (const id of this.#asked.keys()) this.#tabs.tell({asksSync: id});
     if (status) this.#setStatus(status);
     if (synced && this.#asked.has(synced)) {
       const {resolve, reject} = this.#asked.get(synced);

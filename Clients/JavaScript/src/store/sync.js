@@ -102,7 +102,8 @@ export class Synchronizer {
     try {
       await this.#feeds.watchDatabases(signal, () => this.wake());
     } catch {
-      // The next round meets the same, and says it.
+      // The next round meets the same, and says it; or nothing may be waited for here.
+      await new Promise(resolve => { setTimeout(resolve, this.#options.backoffMilliseconds); });
       this.#isFeedRead = false;
       this.wake();
     } finally {

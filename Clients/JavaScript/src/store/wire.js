@@ -19,10 +19,10 @@ export class Wire {
 
   /** Records of an answer with their values decrypted, and what does not open in `sealed`. */
   async received(records, zone) {
-    for (const record of records) {
-      if (record.serverRecord) await this.#open(record.serverRecord, zone);
-      else if (record.fields) await this.#open(record, zone);
-    }
+    const all = records.map(record => record.serverRecord ?? record)
+      .filter(record => takeSealed(record));
+    const cipher = all.length > 0 ? await this.#encryption.cipher() : undefined;
+    for (const record of all) await this.#open(record, zone, cipher);
     return records;
   }
 
@@ -67,10 +67,11 @@ export class Wire {
   /** This device has got the key: opens what it could not, and sends what has waited for it. */
   async unlocked() {
     const {state} = this.#replica;
+    const cipher = await this.#encryption.cipher();
     for (const zone of [...state.zones.values()]) {
       const opened = [];
       for (const [name, {server, edit}] of zone.records) {
-        if (server?.sealed) opened.push([name, await this.#open({...server}, zone)]);
+        if (server?.sealed) opened.push([name, await this.#open({...server}, zone, cipher)]);
         else if (edit?.refused?.code === 'LOCKED') opened.push([name, server]);
       }
       await this.#replica.change(() => ({
@@ -84,21 +85,14 @@ export class Wire {
     }
   }
 
-  async #open(record, zone) {
-    const all = {...record.sealed};
-    for (const [key, {value, isEncrypted}] of Object.entries(record.fields)) {
-      if (!isEncrypted) continue;
-      all[key] = value;
-      delete record.fields[key];
-    }
+  /** Opens what is sealed in a record, as far as that is possible. */
+  async #open(record, zone, cipher) {
+    const {recordType, recordName, sealed} = record;
     delete record.sealed;
-    if (Object.keys(all).length === 0) return record;
-    const cipher = await this.#encryption.cipher();
-    for (const [key, text] of Object.entries(all)) {
-      const place = this.#place(zone, record.recordType, record.recordName, key);
-      const field = cipher && await cipher.open(text, place);
-      if (field) record.encryptedValues = {...record.encryptedValues, [key]: field};
-      else record.sealed = {...record.sealed, [key]: text};
+    for (const [key, text] of Object.entries(sealed)) {
+      const field = await cipher?.open(text, this.#place(zone, recordType, recordName, key));
+      const [name, value] = field ? ['encryptedValues', field] : ['sealed', text];
+      record[name] = {...record[name], [key]: value};
     }
     return record;
   }
@@ -120,6 +114,16 @@ export class Wire {
     if (await this.#encryption.cipherForWriting()) return undefined;
     return {code: 'LOCKED', reason: 'another device has made the key: unlock it here first'};
   }
+}
+
+/** Puts encrypted fields of an answer under `sealed`; whether there are any. */
+function takeSealed(record) {
+  const found = Object.entries(record.fields ?? {}).filter(([, {isEncrypted}]) => isEncrypted);
+  for (const [key, {value}] of found) {
+    record.sealed = {...record.sealed, [key]: value};
+    delete record.fields[key];
+  }
+  return found.length > 0;
 }
 
 function withoutLock(edit) {
