@@ -221,6 +221,25 @@ describe('the store', () => {
     await assert.rejects(one.store.discard(zone.get('good')), {code: 'NOT_FOUND'});
   });
 
+  test('a server that is killed while devices save loses and doubles nothing', async () => {
+    const [one, other] = [await device('fay'), await device('fay')];
+    const zone = one.store.zone('Crash');
+    const names = [];
+    for (let round = 0; round < 3; round++) {
+      for (let index = 0; index < 30; index++) {
+        names.push(`n${names.length}`);
+        await zone.save(note(names.at(-1), 'x'));
+        await new Promise(setImmediate);
+      }
+      await server.crash();
+    }
+    await one.settle();
+    await other.settle();
+    const expected = await serverRecords(one.container, 'Crash');
+    assert.deepEqual(Object.keys(expected).sort(), [...names].sort());
+    for (const {store} of [one, other]) assert.deepEqual(plain(store.zone('Crash').records), expected);
+  });
+
   test('retryAfter of the server is waited for', async () => {
     const one = await device('cid');
     let refusals = 0;

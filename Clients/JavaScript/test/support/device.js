@@ -29,8 +29,8 @@ class Disk {
 export class Device {
   journal = new MemoryJournal();
   isOnline = true;
-  /** What becomes of a request: 'pass', 'refuse', 'lose', 'forget' (its tokens), 'slow',
-   *  'later'. */
+  /** What becomes of a request: 'pass', 'refuse', 'lose', 'cut', 'slow', 'later', or
+   *  'forget' (its tokens). */
   fateOf = () => 'pass';
   requests = [];
   #server;
@@ -87,6 +87,7 @@ export class Device {
     const answer = await fetch(url, {...options, body});
     const text = await answer.text();
     if (life.isOver || fate === 'lose') throw new TypeError('the answer was lost');
+    if (fate === 'cut') return new Response(text.slice(0, text.length >> 1), answer);
     return new Response(text || null, answer);
   }
 }
