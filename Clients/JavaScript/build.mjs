@@ -1,6 +1,7 @@
 // Makes the files that are handed out from the modules in src/:
 //
 //   cloudkit.js     one ES module
+//   store.js        one more, the store that syncs
 //   cloudkit.cjs    for classic scripts, which get the global CloudKit, and for require()
 //   cloudkit.d.cts  the declarations of cloudkit.d.ts as those two have them
 //
@@ -9,17 +10,20 @@
 // can stand in one scope.
 
 import {readFileSync, writeFileSync} from 'node:fs';
+import {posix} from 'node:path';
 
 const here = name => new URL(name, import.meta.url);
 const read = name => readFileSync(here(name), 'utf8');
-const importLine = /^import \{[^}]*\} from '\.\/([\w-]+\.js)';\n/gm;
+const importLine = /^import \{[^}]*\} from '(\.\.?\/[\w/-]+\.js)';\n/gm;
 
 /** The modules that an entry needs, each after those that it imports. */
 function modules(name, found = new Map(), above = []) {
   if (above.includes(name)) throw new Error(`modules import each other: ${[...above, name]}`);
   if (found.has(name)) return found;
   const text = read(`src/${name}`);
-  for (const [, imported] of text.matchAll(importLine)) modules(imported, found, [...above, name]);
+  for (const [, imported] of text.matchAll(importLine)) {
+    modules(posix.join(posix.dirname(name), imported), found, [...above, name]);
+  }
   return found.set(name, text);
 }
 
@@ -43,14 +47,24 @@ function checkNames(code) {
 
 const {version, license} = JSON.parse(read('package.json'));
 if (!read('src/version.js').includes(`'${version}'`)) throw new Error('src/version.js differs');
-const code = [...modules('cloudkit.js')].map(([name, text]) => plain(name, text)).join('\n');
-checkNames(code);
+/** What an entry and all that it needs make together. */
+function joined(entry) {
+  const code = [...modules(entry)].map(([name, text]) => plain(name, text)).join('\n');
+  checkNames(code);
+  return code;
+}
+
+const code = joined('cloudkit.js');
 const head = `// The JavaScript client of Lenticular ${version}, ${license}.\n` +
   '// Made from the modules in src/ by build.mjs.\n';
 
 const module = `${head}/* @ts-self-types="./cloudkit.d.ts" */\n\n${code}
 export {CloudKit, CKError};
 export default CloudKit;
+`;
+
+const store = `${head}/* @ts-self-types="./store.d.ts" */\n\n${joined('store/store.js')}
+export {LenticularStore, StoreError, mergeByField};
 `;
 
 const classic = `${head}(() => {
@@ -80,6 +94,7 @@ export as namespace CloudKit;
 const isCheck = process.argv.includes('--check');
 for (const [name, text] of [
   ['cloudkit.js', module], ['cloudkit.cjs', classic], ['cloudkit.d.cts', declarations],
+  ['store.js', store],
 ]) {
   if (!isCheck) writeFileSync(here(name), text);
   else if (read(name) !== text) {

@@ -352,7 +352,7 @@ class Auth {
 
   async signOut() {
     const session = await this.#session?.current();
-    this.#become(null, null);
+    this.#become(null, null, true);
     if (session) await this.#session.end(session);
     if (this.#isSetUp) await this.#ask();
   }
@@ -402,7 +402,7 @@ class Auth {
     await this.#ask().catch(error => this.#log('warn', String(error)));
   }
 
-  #become(identity, sessionID) {
+  #become(identity, sessionID, isChosen = false) {
     const before = this.#identity;
     this.#identity = identity;
     this.#sessionID = sessionID;
@@ -410,7 +410,7 @@ class Auth {
     const isSame = before?.userRecordName === identity?.userRecordName;
     if (before && !isSame) {
       this.onSignOut();
-      this.#fulfil('out', 'resolve');
+      this.#fulfil('out', 'resolve', {isChosen});
     }
     if (identity && !isSame) this.#fulfil('in', 'resolve', identity);
   }
@@ -477,6 +477,25 @@ class RequestSigner {
   }
 }
 
+// fields.js
+function fieldsToSend(fields) {
+  return Object.fromEntries(Object.entries(fields ?? {})
+    .map(([name, field]) => [name, fieldToSend(field)]));
+}
+
+function fieldToSend(field) {
+  const value = field?.value;
+  const isList = Array.isArray(value);
+  const first = isList ? value[0] : value;
+  const [type, form] = first instanceof Date ? ['TIMESTAMP', date => date.getTime()]
+    : typeof first === 'bigint' ? ['INT64', String] : [];
+  if (!type) return field;
+  return {
+    type: isList ? `${type}_LIST` : type, ...field,
+    value: isList ? value.map(form) : form(value),
+  };
+}
+
 // values.js
 function list(value) {
   if (value == null) throw localError('INVALID_ARGUMENTS', 'an argument is missing');
@@ -514,44 +533,11 @@ function recordToSend(record) {
   return Object.fromEntries(entries);
 }
 
-function fieldsToSend(fields) {
-  return Object.fromEntries(Object.entries(fields ?? {})
-    .map(([name, field]) => [name, fieldToSend(field)]));
-}
-
-function fieldToSend(field) {
-  const value = field?.value;
-  const isList = Array.isArray(value);
-  const first = isList ? value[0] : value;
-  const [type, form] = first instanceof Date ? ['TIMESTAMP', date => date.getTime()]
-    : typeof first === 'bigint' ? ['INT64', String] : [];
-  if (!type) return field;
-  return {
-    type: isList ? `${type}_LIST` : type, ...field,
-    value: isList ? value.map(form) : form(value),
-  };
-}
-
 function receivedRecord(record) {
   for (const change of [record.created, record.modified]) {
     if (change && change.user === undefined) change.user = change.userRecordName;
   }
   return record;
-}
-
-function uniqueID() {
-  if (globalThis.crypto?.randomUUID) return crypto.randomUUID();
-  const bytes = randomBytes(16);
-  bytes[6] = bytes[6] & 0x0f | 0x40;
-  bytes[8] = bytes[8] & 0x3f | 0x80;
-  const digits = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  return globalThis.crypto ? crypto.getRandomValues(bytes)
-    : bytes.map(() => Math.floor(Math.random() * 256));
 }
 
 // version.js
@@ -562,6 +548,7 @@ const tokenHeaders = ['X-Apple-CloudKit-Web-Auth-Token', 'X-Apple-CloudKit-Sessi
 
 class Requests {
   onSessionEnd = async () => {};
+  clockOffset = undefined;
   #configuration;
   #services;
   #session;
@@ -574,8 +561,8 @@ class Requests {
     if (configuration.signature) this.#signer = new RequestSigner(configuration.signature);
   }
 
-  async send(database, endpoint, body) {
-    return this.#call(`database/1/${this.#place}/${database}/${endpoint}`, body);
+  async send(database, endpoint, body, signal) {
+    return this.#call(`database/1/${this.#place}/${database}/${endpoint}`, body, signal);
   }
 
   async sendOfDevice(endpoint, body) {
@@ -612,27 +599,27 @@ class Requests {
     return `${encodeURIComponent(containerIdentifier)}/${environment}`;
   }
 
-  async #call(path, body) {
+  async #call(path, body, signal) {
     const session = await this.#session?.current();
     try {
-      return await this.#callAs(session, path, body);
+      return await this.#callAs(session, path, body, signal);
     } catch (error) {
       if (!session || error.ckErrorCode !== 'AUTHENTICATION_REQUIRED') throw error;
       const now = await this.#session.current();
-      if (now && now.token !== session.token) return this.#callAs(now, path, body);
+      if (now && now.token !== session.token) return this.#callAs(now, path, body, signal);
       await this.onSessionEnd(session, error);
       throw error;
     }
   }
 
-  async #callAs(session, path, body) {
+  async #callAs(session, path, body, signal) {
     const {serverURL, clientId, user} = this.#configuration;
     const query = [`ckjsVersion=${version}`, `clientId=${encodeURIComponent(clientId)}`];
     if (session) query.push(`ckWebAuthToken=${encodeURIComponent(session.token)}`);
     if (user) query.push(`ckAPIToken=${encodeURIComponent(user.apiToken)}`);
     const url = `${serverURL}/${path}?${query.join('&')}`;
-    const options = body === undefined ? {method: 'GET'}
-      : {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'text/plain'}};
+    const options = {signal, ...body === undefined ? {method: 'GET'}
+      : {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'text/plain'}}};
     if (this.#signer) {
       const {pathname, search} = new URL(url);
       options.headers = {
@@ -640,6 +627,8 @@ class Requests {
       };
     }
     const {answer, text} = await this.fetch(url, options);
+    const now = Date.parse(answer.headers.get('Date'));
+    if (now) this.clockOffset = now - Date.now();
     if (session) {
       const next = tokenHeaders.map(name => answer.headers.get(name)).find(Boolean);
       await this.#session.follow(session, next);
@@ -685,6 +674,22 @@ function partedItems(answer, key) {
       ...fault, serverRecord: fault.serverRecord && receivedRecord(fault.serverRecord),
     })),
   };
+}
+
+// unique.js
+function uniqueID() {
+  if (globalThis.crypto?.randomUUID) return crypto.randomUUID();
+  const bytes = randomBytes(16);
+  bytes[6] = bytes[6] & 0x0f | 0x40;
+  bytes[8] = bytes[8] & 0x3f | 0x80;
+  const digits = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+function randomBytes(count) {
+  const bytes = new Uint8Array(count);
+  return globalThis.crypto ? crypto.getRandomValues(bytes)
+    : bytes.map(() => Math.floor(Math.random() * 256));
 }
 
 // assets.js
@@ -969,6 +974,10 @@ class Database {
 
   fetchAllSubscriptions() {
     return this.#subscriptions('subscriptions/list', () => undefined);
+  }
+
+  request(endpoint, body, {signal} = {}) {
+    return this.#promised(() => this.#requests.send(this.#path, endpoint, body, signal));
   }
 
   shareWithUI() {
@@ -1464,6 +1473,8 @@ class Container {
     if (!database) throw localError('INVALID_ARGUMENTS', `there is no database scope ${scope}`);
     return database;
   }
+
+  get clockOffset() { return this.#requests.clockOffset; }
 
   getConfig() { return this.#given; }
 

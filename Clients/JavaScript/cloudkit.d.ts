@@ -74,13 +74,16 @@ export interface Container {
   readonly privateCloudDatabase: Database;
   readonly sharedCloudDatabase: Database;
   readonly isRegisteredForNotifications: boolean;
+  /** Milliseconds that the server's clock is ahead of this one, as last heard. */
+  readonly clockOffset: number | undefined;
   getDatabaseWithDatabaseScope(scope: DatabaseScope): Database;
   getConfig(): ContainerConfig;
   /** Resolves with the user who is signed in, or null. Shows the buttons. */
   setUpAuth(): Promise<UserIdentity | null>;
   /** Resolves at the next sign-in. */
   whenUserSignsIn(): Promise<UserIdentity>;
-  whenUserSignsOut(): Promise<undefined>;
+  /** `isChosen`: by `signOut` or the button of this page, and not because the session ended. */
+  whenUserSignsOut(): Promise<{isChosen: boolean}>;
   fetchCurrentUserIdentity(): Promise<UserIdentity>;
   /** Leads to the sign-in page as the button does; to be called by the handler of a click. */
   signIn(): Promise<UserIdentity>;
@@ -132,6 +135,8 @@ export interface Database {
   deleteSubscriptions(
     subscriptions: OneOrMany<string | SubscriptionReference>): Promise<SubscriptionsResponse>;
   fetchAllSubscriptions(): Promise<SubscriptionsResponse>;
+  /** Sends to any endpoint of this database, such as `changes/zone`; resolves with the answer. */
+  request(endpoint: string, body?: object, options?: {signal?: AbortSignal}): Promise<any>;
   /** Rejects with SERVICE_UNAVAILABLE: this version has no page for sharing. */
   shareWithUI(options?: object): Promise<never>;
 }

@@ -221,7 +221,9 @@ struct PageActionTests {
     func ofTheirOwn() {
         let own = PageAction.allCases.filter { $0.proof == .ofItsOwn }
         #expect(
-            own == [.signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .prove])
+            own == [
+                    .signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .becomeOperator, .prove,
+                ])
     }
 
     @Test("Every action stands in the table, and none of a page hides another of it")

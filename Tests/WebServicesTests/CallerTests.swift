@@ -337,7 +337,7 @@ struct CallerTests {
             #expect(
                 answer.header("Access-Control-Expose-Headers")
                     == "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,"
-                    + "X-Apple-CloudKit-Session")
+                    + "X-Apple-CloudKit-Session,Date")
             #expect(answer.header("Vary") == "Origin")
         }
         let other = try page.send(

@@ -3,7 +3,7 @@
 
 import {localError} from './errors.js';
 import {parsedAnswer} from './requests.js';
-import {uniqueID} from './values.js';
+import {uniqueID} from './unique.js';
 
 /** As many as a request may name. */
 const tokensMax = 200;

@@ -50,6 +50,7 @@ export class Auth {
     return new Promise((resolve, reject) => this.#waiting.in.push({resolve, reject}));
   }
 
+  /** Resolves with whether somebody has signed out here; false when a session ended by itself. */
   whenSignedOut() {
     return new Promise((resolve, reject) => this.#waiting.out.push({resolve, reject}));
   }
@@ -72,7 +73,7 @@ export class Auth {
 
   async signOut() {
     const session = await this.#session?.current();
-    this.#become(null, null);
+    this.#become(null, null, true);
     if (session) await this.#session.end(session);
     if (this.#isSetUp) await this.#ask();
   }
@@ -126,7 +127,7 @@ export class Auth {
     await this.#ask().catch(error => this.#log('warn', String(error)));
   }
 
-  #become(identity, sessionID) {
+  #become(identity, sessionID, isChosen = false) {
     const before = this.#identity;
     this.#identity = identity;
     this.#sessionID = sessionID;
@@ -134,7 +135,7 @@ export class Auth {
     const isSame = before?.userRecordName === identity?.userRecordName;
     if (before && !isSame) {
       this.onSignOut();
-      this.#fulfil('out', 'resolve');
+      this.#fulfil('out', 'resolve', {isChosen});
     }
     if (identity && !isSame) this.#fulfil('in', 'resolve', identity);
   }

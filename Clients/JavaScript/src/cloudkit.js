@@ -4,7 +4,7 @@ import {containerOf, servicesOf} from './configuration.js';
 import {Container} from './container.js';
 import {constants} from './enums.js';
 import {CKError, localError} from './errors.js';
-import {uniqueID} from './values.js';
+import {uniqueID} from './unique.js';
 import {version} from './version.js';
 
 let containers = [];

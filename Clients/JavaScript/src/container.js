@@ -45,6 +45,8 @@ export class Container {
     return database;
   }
 
+  get clockOffset() { return this.#requests.clockOffset; }
+
   getConfig() { return this.#given; }
 
   setUpAuth() { return this.#promised(() => this.#auth.setUp()); }

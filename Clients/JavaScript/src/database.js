@@ -136,6 +136,11 @@ export class Database {
     return this.#subscriptions('subscriptions/list', () => undefined);
   }
 
+  /** Sends to any endpoint of this database, such as `changes/zone`; resolves with the answer. */
+  request(endpoint, body, {signal} = {}) {
+    return this.#promised(() => this.#requests.send(this.#path, endpoint, body, signal));
+  }
+
   shareWithUI() {
     return this.#promised(async () => {
       throw localError('SERVICE_UNAVAILABLE', 'this version has no page for sharing: ' +

@@ -11,6 +11,8 @@ const tokenHeaders = ['X-Apple-CloudKit-Web-Auth-Token', 'X-Apple-CloudKit-Sessi
 export class Requests {
   /** Called when a token was refused: the session is over. */
   onSessionEnd = async () => {};
+  /** Milliseconds that the server's clock is ahead of this one, as last heard. */
+  clockOffset = undefined;
   #configuration;
   #services;
   #session;
@@ -25,8 +27,8 @@ export class Requests {
   }
 
   /** Sends to an endpoint of a database, such as `records/query`; without a body it is a GET. */
-  async send(database, endpoint, body) {
-    return this.#call(`database/1/${this.#place}/${database}/${endpoint}`, body);
+  async send(database, endpoint, body, signal) {
+    return this.#call(`database/1/${this.#place}/${database}/${endpoint}`, body, signal);
   }
 
   /** Sends to an endpoint that belongs to this device. */
@@ -66,29 +68,29 @@ export class Requests {
     return `${encodeURIComponent(containerIdentifier)}/${environment}`;
   }
 
-  async #call(path, body) {
+  async #call(path, body, signal) {
     const session = await this.#session?.current();
     try {
-      return await this.#callAs(session, path, body);
+      return await this.#callAs(session, path, body, signal);
     } catch (error) {
       if (!session || error.ckErrorCode !== 'AUTHENTICATION_REQUIRED') throw error;
       // Another tab may have a newer token; what was answered so has done nothing.
       const now = await this.#session.current();
-      if (now && now.token !== session.token) return this.#callAs(now, path, body);
+      if (now && now.token !== session.token) return this.#callAs(now, path, body, signal);
       await this.onSessionEnd(session, error);
       throw error;
     }
   }
 
-  async #callAs(session, path, body) {
+  async #callAs(session, path, body, signal) {
     const {serverURL, clientId, user} = this.#configuration;
     const query = [`ckjsVersion=${version}`, `clientId=${encodeURIComponent(clientId)}`];
     if (session) query.push(`ckWebAuthToken=${encodeURIComponent(session.token)}`);
     if (user) query.push(`ckAPIToken=${encodeURIComponent(user.apiToken)}`);
     const url = `${serverURL}/${path}?${query.join('&')}`;
     // Text needs no preflight.
-    const options = body === undefined ? {method: 'GET'}
-      : {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'text/plain'}};
+    const options = {signal, ...body === undefined ? {method: 'GET'}
+      : {method: 'POST', body: JSON.stringify(body), headers: {'Content-Type': 'text/plain'}}};
     if (this.#signer) {
       const {pathname, search} = new URL(url);
       options.headers = {
@@ -96,6 +98,8 @@ export class Requests {
       };
     }
     const {answer, text} = await this.fetch(url, options);
+    const now = Date.parse(answer.headers.get('Date'));
+    if (now) this.clockOffset = now - Date.now();
     if (session) {
       const next = tokenHeaders.map(name => answer.headers.get(name)).find(Boolean);
       await this.#session.follow(session, next);

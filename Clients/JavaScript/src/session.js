@@ -4,7 +4,7 @@
 // is the current one, and never an older token than the one that is there. Which sessions have
 // ended is told by a channel, so that what another tab was about to write does not bring one back.
 
-import {uniqueID} from './values.js';
+import {uniqueID} from './unique.js';
 import {AppTokens, CookieTokens, MemoryTokens} from './tokens.js';
 
 const lateCookieMilliseconds = [10, 50, 250, 1000, 1000];

@@ -1,6 +1,7 @@
 // What apps hand over, brought to the form of the wire.
 
 import {localError} from './errors.js';
+import {fieldsToSend} from './fields.js';
 
 export function list(value) {
   if (value == null) throw localError('INVALID_ARGUMENTS', 'an argument is missing');
@@ -42,28 +43,6 @@ export function recordToSend(record) {
   return Object.fromEntries(entries);
 }
 
-function fieldsToSend(fields) {
-  // From entries, so that no name of a field has a meaning of its own.
-  return Object.fromEntries(Object.entries(fields ?? {})
-    .map(([name, field]) => [name, fieldToSend(field)]));
-}
-
-/**
- * Dates and large integers are no JSON: they leave as milliseconds and as digits, with their type.
- */
-function fieldToSend(field) {
-  const value = field?.value;
-  const isList = Array.isArray(value);
-  const first = isList ? value[0] : value;
-  const [type, form] = first instanceof Date ? ['TIMESTAMP', date => date.getTime()]
-    : typeof first === 'bigint' ? ['INT64', String] : [];
-  if (!type) return field;
-  return {
-    type: isList ? `${type}_LIST` : type, ...field,
-    value: isList ? value.map(form) : form(value),
-  };
-}
-
 /**
  * A record of an answer: `created.user` and `modified.user` are other names of `userRecordName`.
  */
@@ -72,21 +51,4 @@ export function receivedRecord(record) {
     if (change && change.user === undefined) change.user = change.userRecordName;
   }
   return record;
-}
-
-/** 122 random bits as a UUID. `randomUUID` is missing in pages that came by plain HTTP. */
-export function uniqueID() {
-  if (globalThis.crypto?.randomUUID) return crypto.randomUUID();
-  const bytes = randomBytes(16);
-  bytes[6] = bytes[6] & 0x0f | 0x40;
-  bytes[8] = bytes[8] & 0x3f | 0x80;
-  const digits = Array.from(bytes, byte => byte.toString(16).padStart(2, '0')).join('');
-  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
-}
-
-function randomBytes(count) {
-  const bytes = new Uint8Array(count);
-  // Node 18 has no crypto among its globals; that no two are the same is all that counts here.
-  return globalThis.crypto ? crypto.getRandomValues(bytes)
-    : bytes.map(() => Math.floor(Math.random() * 256));
 }

@@ -184,7 +184,7 @@ describe('signing in and out by tokens', () => {
     await ann.setUpAuth();
     const [first, second] = [ann.whenUserSignsOut(), ann.whenUserSignsOut()];
     await ann.signOut();
-    assert.deepEqual(await Promise.all([first, second]), [undefined, undefined]);
+    assert.deepEqual(await Promise.all([first, second]), [{isChosen: true}, {isChosen: true}]);
     assert.equal(store.token, null);
     assert.equal(await ann.setUpAuth(), null);
   });
@@ -197,7 +197,7 @@ describe('signing in and out by tokens', () => {
     server.endSessions('bob');
     await assert.rejects(
       bob.privateCloudDatabase.fetchAllRecordZones(), {ckErrorCode: 'AUTHENTICATION_REQUIRED'});
-    await signedOut;
+    assert.deepEqual(await signedOut, {isChosen: false});
     assert.equal(store.token, null);
   });
 

@@ -13,6 +13,14 @@ package protocol AdministrativeAction {
     /// Whether it may change anything.
     var changes: Bool { get }
 
+    /// Which operators may do it. What is not declared is only for who has all containers and has just shown who they
+    /// are.
+    var right: ActionRight { get }
+
+    /// Whether it shows what one person keeps for themselves. Then the person is told on their account's page, where
+    /// the subject has an account, and it is kept in the audit log.
+    var looksAtPrivateData: Bool { get }
+
     /// Whether it is kept in the audit log: what changes something, or takes users' data away.
     var isNoted: Bool { get }
 
@@ -28,7 +36,11 @@ package protocol AdministrativeAction {
 extension AdministrativeAction {
     package var changes: Bool { true }
 
-    package var isNoted: Bool { changes }
+    package var right: ActionRight { .server.proven }
+
+    package var looksAtPrivateData: Bool { false }
+
+    package var isNoted: Bool { changes || looksAtPrivateData }
 
     package func subject(in data: any ServerData) throws -> ActionSubject { ActionSubject() }
 }

@@ -1,3 +1,5 @@
+import Storage
+
 /// An operator who acts on a server's data: the one way to every action of this target.
 ///
 /// The command line, the control socket and whatever else lets operators act make one for each person
@@ -19,20 +21,27 @@ package struct Administrator: Sendable {
         self.note = note
     }
 
-    /// Notes an action, does it and waits until its outcome is on disk.
+    /// Checks that the operator may do an action, notes it, does it and waits until its outcome is on disk.
     ///
     /// Blocks: never on an event loop.
     ///
-    /// - Throws: a refusal that says in one line why nothing was done; what the note or the machinery
-    ///   reports.
+    /// - Throws: `OperatorRefusal`; a refusal that says in one line why nothing was done; what the note or the
+    ///   machinery reports.
     package func perform<Action: AdministrativeAction>(
         _ action: Action
     ) throws -> Action.Outcome {
+        let now = data.clock.now()
+        let subject = try RightsCheck(of: actor, in: data, now: now).subject(of: action)
         try note(
             ActionEntry(
-                moment: data.clock.now(), actor: actor, action: action.name,
-                changes: action.changes, isNoted: action.isNoted,
-                subject: try action.subject(in: data)))
+                moment: now, actor: actor, action: action.name, changes: action.changes,
+                isNoted: action.isNoted, subject: subject))
+        if action.looksAtPrivateData, let account = subject.account {
+            try data.accountUseCases.catalog.note(
+                OperatorLook(
+                    account: account, time: now, by: actor.kind, action: action.name,
+                    container: subject.container))
+        }
         return try action.run(in: data, by: actor)
     }
 }

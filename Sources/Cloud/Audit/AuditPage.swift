@@ -1,15 +1,11 @@
 import CloudModel
 import Cryptography
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import Platform
 
 /// Some lines of a log, read from its end towards its beginning, and where their chain is broken.
 ///
-/// It is found without reading the lines before it.
+/// It is found without reading the lines before it, and a search reads only what its index lets through. The lines
+/// that it leaves out are not held against each other either: `AuditReport` is what reads all.
 package struct AuditPage: Sendable, Equatable {
     /// The newest that were asked for, the oldest of them first.
     package private(set) var entries: [AuditEntry] = []
@@ -32,7 +28,7 @@ package struct AuditPage: Sendable, Equatable {
     /// - Parameters:
     ///   - end: `next` of the page before; nil for the first page.
     ///   - since: entries before it are left out.
-    ///   - prefix: how the operator, the action or the account of each entry begins.
+    ///   - prefix: how the operator, the action, the account or a word of the detail of each entry begins.
     ///   - limit: of entries, at least 1.
     /// - Throws: `AuditFailure.system`; `locationUnknown` when no line ends at `end`. A log that is not there
     ///   has no entries.
@@ -48,19 +44,43 @@ package struct AuditPage: Sendable, Equatable {
             return
         }
         defer { close(descriptor) }
+        let search = AuditSearch(since: since, prefix: prefix)
+        try read(
+            descriptor, before: end, search, limit: limit,
+            index: search.isForAll ? nil : AuditIndex(of: path, log: descriptor))
+        entries.reverse()
+        problems.reverse()
+    }
+
+    private mutating func read(
+        _ descriptor: Int32, before end: Int64?, _ search: AuditSearch, limit: Int,
+        index: AuditIndex?
+    ) throws(AuditFailure) {
+        var (index, bytesRead) = (index, Int64(0))
         var lines = try AuditLinesBackward(of: descriptor, before: end)
-        let first = lines.end
         /// The line behind the one that is looked at, and the digest that it names.
         var behind: (previous: String, start: Int64)?
         while true {
-            let limitIsReached = entries.count == limit || first - lines.end >= Self.bytesReadMax
+            let limitIsReached = entries.count == limit || bytesRead >= Self.bytesReadMax
+            let isLastLineKnown = end != nil || lastHash != nil
+            if !limitIsReached, isLastLineKnown,
+                let start = index?.start(before: lines.end, withoutAny: search)
+            {
+                // The line before one that was read is read for the chain alone.
+                if let behind, let before = try lines.next() {
+                    check(
+                        behind, follow: AuditLine(before)?.hash ?? Self.hash(ofUnreadable: before))
+                }
+                guard start > 0 else { break }
+                lines = try AuditLinesBackward(of: descriptor, before: start)
+                behind = nil
+            }
             let location = lines.end
             let bytes = try lines.next()
+            bytesRead += location - lines.end
             let line = bytes.flatMap { AuditLine($0) }
             let hash = line?.hash ?? Self.hash(ofUnreadable: bytes)
-            if let behind, behind.previous != hash {
-                note(behind.start, "does not follow on the line before it")
-            }
+            if let behind { check(behind, follow: hash) }
             if end == nil, behind == nil, lastHash == nil { lastHash = hash }
             // The line before a page is read for the chain alone.
             if limitIsReached {
@@ -75,108 +95,25 @@ package struct AuditPage: Sendable, Equatable {
                 continue
             }
             behind = (line.previous, lines.end)
-            if line.entry.time < since {
-                if line.entry.time < since - Self.clockMilliseconds { break }
+            if line.entry.time < search.since {
+                if line.entry.time < search.since - Self.clockMilliseconds { break }
                 continue
             }
-            if line.entry.begins(with: prefix) { entries.append(line.entry) }
+            if search.matches(line.entry) { entries.append(line.entry) }
         }
-        entries.reverse()
-        problems.reverse()
     }
 
     private static func hash(ofUnreadable bytes: [UInt8]?) -> String {
         bytes.map { Hexadecimal.encode(SHA256.digest($0)) } ?? AuditLine.beginning
     }
 
+    private mutating func check(_ line: (previous: String, start: Int64), follow hash: String) {
+        guard line.previous != hash else { return }
+        note(line.start, "does not follow on the line before it")
+    }
+
     private mutating func note(_ start: Int64, _ what: String) {
         guard problems.count < Self.problemsMax else { return }
         problems.append("the line at byte \(start) of the audit log \(what)")
-    }
-}
-
-extension AuditEntry {
-    fileprivate func begins(with prefix: String) -> Bool {
-        prefix.isEmpty || [who, what, account ?? ""].contains { $0.hasPrefix(prefix) }
-    }
-}
-
-/// The lines of a log from one of them to the first, in pieces of the file.
-private struct AuditLinesBackward {
-    private static let pieceBytes: Int64 = 65_536
-
-    /// Behind the line that comes next.
-    private(set) var end: Int64
-    private let descriptor: Int32
-    /// What lies before `end`, as far as it was read.
-    private var piece: ArraySlice<UInt8> = []
-
-    /// - Throws: as `AuditPage`.
-    init(of descriptor: Int32, before end: Int64?) throws(AuditFailure) {
-        self.descriptor = descriptor
-        let size = Int64(lseek(descriptor, 0, SEEK_END))
-        guard size >= 0 else { throw AuditLog.failure("lseek") }
-        if let end {
-            guard (1...max(size, 1)).contains(end) else { throw .locationUnknown }
-            self.end = end
-            guard size > 0, try readPiece(), piece.last == 0x0A else { throw .locationUnknown }
-        } else {
-            self.end = size
-            // What is behind the last line end is being written, or was when the machine stopped.
-            while try isFilled(), piece.last != 0x0A {
-                piece.removeLast()
-                self.end -= 1
-            }
-        }
-    }
-
-    /// The line before, without its line end; nil at the beginning of the file.
-    ///
-    /// A line that is longer than any may be comes cut, and longer than `AuditLine.bytesMax`.
-    mutating func next() throws(AuditFailure) -> [UInt8]? {
-        guard try isFilled() else { return nil }
-        while true {
-            let line = piece.dropLast()
-            if let before = line.lastIndex(of: 0x0A) { return cut(after: before, line) }
-            if line.count > AuditLine.bytesMax {
-                let last = cut(after: nil, line)
-                try skipLine()
-                return last
-            }
-            guard try readPiece() else { return cut(after: nil, line) }
-        }
-    }
-
-    /// Takes what lies behind a line's end away from the piece.
-    private mutating func cut(after lineEnd: Int?, _ line: ArraySlice<UInt8>) -> [UInt8] {
-        let kept = lineEnd.map { piece[...$0] } ?? []
-        end -= Int64(piece.count - kept.count)
-        piece = kept
-        return Array(line[max(kept.endIndex, line.startIndex)...])
-    }
-
-    /// Goes to the beginning of a line of which the end is taken away.
-    private mutating func skipLine() throws(AuditFailure) {
-        while piece.isEmpty {
-            guard try readPiece() else { return }
-            _ = cut(after: piece.lastIndex(of: 0x0A), piece)
-        }
-    }
-
-    /// Whether anything lies before `end`; then some of it was read.
-    private mutating func isFilled() throws(AuditFailure) -> Bool {
-        if !piece.isEmpty { return true }
-        return try readPiece()
-    }
-
-    /// Puts the bytes before it in front of the piece; false when there are none.
-    private mutating func readPiece() throws(AuditFailure) -> Bool {
-        let start = end - Int64(piece.count)
-        let wanted = Int(min(start, Self.pieceBytes))
-        guard wanted > 0 else { return false }
-        let bytes = try AuditLog.read(
-            descriptor, from: start - Int64(wanted), count: wanted)
-        piece = (bytes + piece)[...]
-        return true
     }
 }

@@ -15,6 +15,7 @@ enum PageName: String, Sendable, CaseIterable {
     case signOut = "sign-in/out"
     case reset = "sign-in/reset"
     case welcome = "sign-in/welcome"
+    case firstOperator = "sign-in/first"
     case account
     case prove = "account/prove"
     case secondFactor = "account/second-factor"

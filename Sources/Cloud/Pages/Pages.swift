@@ -110,6 +110,11 @@ struct Pages: Sendable {
             return (.script, Self.fixed(StaticParts.passkey, "text/javascript; charset=utf-8"))
         case ("copy.js"?, _, 1):
             return (.script, Self.fixed(StaticParts.copy, "text/javascript; charset=utf-8"))
+        case ("first.js"?, _, 1):
+            return (
+                .script, Self.fixed(StaticParts.firstOperator, "text/javascript; charset=utf-8")
+            )
+        case ("first"?, _, 1): return visit(.firstOperator) { try firstOperator($0) }
         case ("icon"?, let name?, 2): return (.icon, { _ in try icon(name) })
         case ("with"?, _, 1): return visit(.provider) { try signInWith($0) }
         case ("back"?, _, 1):

@@ -14,6 +14,8 @@ package enum CatalogRefusal: Error, Sendable, Equatable {
     /// The provider's identity already belongs to another account.
     case identityTaken
     case passkeyTaken
+    case operatorUnknown
+    case operatorTokenUnknown
 }
 
 extension CatalogRefusal: CustomStringConvertible {
@@ -29,6 +31,8 @@ extension CatalogRefusal: CustomStringConvertible {
         case .webTokenUnknown: "no such web token"
         case .identityProviderUnknown: "no such identity provider"
         case .identityTaken: "the identity belongs to another user"
+        case .operatorUnknown: "no such operator"
+        case .operatorTokenUnknown: "no such operator token"
         case .passkeyTaken: "the passkey belongs to somebody already"
         case .addressTaken: "the address belongs to another user"
         }

@@ -14,10 +14,12 @@ package protocol ContainerCatalog: Sendable {
     func container(_ id: ContainerID) throws -> ContainerRecord?
     /// The containers, in the order of their folded names; searched by these.
     ///
-    /// - Parameter account: only those in which this account has a user record name; nil for all.
+    /// - Parameters:
+    ///   - account: only those in which this account has a user record name; nil for all.
+    ///   - some: only those among these; nil for all.
     /// - Throws: `UnusableCursor`.
     func containers(
-        _ request: ListRequest, usedBy account: AccountID?
+        _ request: ListRequest, usedBy account: AccountID?, among some: Set<ContainerID>?
     ) throws -> ListPage<ContainerRecord>
     /// Sets the given keys; nil removes one.
     ///
@@ -39,6 +41,13 @@ extension ContainerCatalog {
         try containers(request, usedBy: nil)
     }
 
+    /// The containers in which an account has a user record name.
+    package func containers(
+        _ request: ListRequest, usedBy account: AccountID?
+    ) throws -> ListPage<ContainerRecord> {
+        try containers(request, usedBy: account, among: nil)
+    }
+
     /// Sets keys that name no picture.
     package func set(_ settings: [String: String?], of id: ContainerID) throws {
         try set(settings, icon: nil, of: id)
@@ -52,16 +61,22 @@ package protocol CredentialCatalog: Sendable {
     func apiToken(_ key: APITokenKey) throws -> APITokenRecord?
     /// The API tokens, in the order of their names; searched by these.
     ///
+    /// - Parameter some: only those of these containers; nil for all.
     /// - Throws: `UnusableCursor`.
-    func apiTokens(_ request: ListRequest) throws -> ListPage<APITokenRecord>
+    func apiTokens(
+        _ request: ListRequest, of some: Set<ContainerID>?
+    ) throws -> ListPage<APITokenRecord>
 
     /// - Throws: `containerUnknown`.
     func add(_ key: ServerKeyRecord) throws
     func serverKey(_ keyID: String) throws -> ServerKeyRecord?
     /// The server keys, in the order of their IDs; searched by these.
     ///
+    /// - Parameter some: only those of these containers; nil for all.
     /// - Throws: `UnusableCursor`.
-    func serverKeys(_ request: ListRequest) throws -> ListPage<ServerKeyRecord>
+    func serverKeys(
+        _ request: ListRequest, of some: Set<ContainerID>?
+    ) throws -> ListPage<ServerKeyRecord>
 
     /// - Throws: `apiTokenUnknown`, `serverKeyUnknown`.
     func delete(_ credential: NamedCredential) throws
@@ -119,6 +134,22 @@ package enum WebTokenKeys: Sendable {
 }
 
 extension CredentialCatalog {
+    package func apiTokens(_ request: ListRequest) throws -> ListPage<APITokenRecord> {
+        try apiTokens(request, of: nil)
+    }
+
+    package func serverKeys(_ request: ListRequest) throws -> ListPage<ServerKeyRecord> {
+        try serverKeys(request, of: nil)
+    }
+
+    /// - Throws: `apiTokenUnknown`.
+    package func apiToken(name: String) throws -> APITokenRecord {
+        // The shortest of the names that begin with it comes first.
+        let found = try apiTokens(ListRequest(limit: 1, prefix: name)).items.first
+        guard let found, found.name == name else { throw CatalogRefusal.apiTokenUnknown }
+        return found
+    }
+
     package func apiToken(hash: [UInt8]) throws -> APITokenRecord? { try apiToken(.hash(hash)) }
 
     package func deleteAPIToken(name: String) throws { try delete(.apiToken(name: name)) }
@@ -157,8 +188,11 @@ package protocol AccountCatalog: Sendable {
     /// Searched by their addresses as these are compared, verified or not; then in the order of the first
     /// address that was found.
     ///
+    /// - Parameter some: only those that one of these containers has given a user record name; nil for all.
     /// - Throws: `UnusableCursor`.
-    func accounts(_ request: ListRequest) throws -> ListPage<AccountRecord>
+    func accounts(
+        _ request: ListRequest, knownIn some: Set<ContainerID>?
+    ) throws -> ListPage<AccountRecord>
     /// Notes that an address is verified for an account; a person's first e-mail address becomes the primary
     /// one.
     ///
@@ -203,6 +237,10 @@ package enum NameBearer: Sendable, Equatable {
 }
 
 extension AccountCatalog {
+    package func accounts(_ request: ListRequest) throws -> ListPage<AccountRecord> {
+        try accounts(request, knownIn: nil)
+    }
+
     package func account(_ id: AccountID) throws -> AccountRecord? { try account(.id(id)) }
 
     /// The account for which this address is verified.
@@ -240,7 +278,8 @@ extension AccountCatalog {
 /// ```
 package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCatalog,
     PeopleCatalog, BrowserCatalog, LetterCatalog, SecondFactorCatalog,
-    AccountEndingCatalog, IdentityCatalog, PasskeyCatalog, PushKeyCatalog, SealedSecretCatalog
+    AccountEndingCatalog, IdentityCatalog, PasskeyCatalog, PushKeyCatalog, SealedSecretCatalog,
+    OperatorCatalog
 {
     /// Moves with every change that can make something untrue that was read before.
     ///

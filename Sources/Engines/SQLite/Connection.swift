@@ -194,7 +194,9 @@ package final class Connection {
         if !isIncremental {
             try execute("PRAGMA page_size = 4096; PRAGMA auto_vacuum = INCREMENTAL")
         }
-        try execute("PRAGMA secure_delete = FAST; PRAGMA synchronous = FULL")
+        // NB: by FAST a page that is given up keeps what it has held, and so does the rest of it that its next row
+        // leaves unused: nobody could overwrite this later.
+        try execute("PRAGMA secure_delete = ON; PRAGMA synchronous = FULL")
         let journal = try prepare("PRAGMA journal_mode = WAL")
         guard try journal.step(), journal.string(0) == "wal" else {
             throw SQLiteError(code: SQLITE_CANTOPEN, message: "the file takes no write-ahead log")

@@ -1,3 +1,4 @@
+import CloudModel
 import SQLite
 import Storage
 
@@ -69,6 +70,19 @@ struct ListQuery {
 }
 
 extension ListQuery {
+    /// Leaves out what is not of some containers.
+    ///
+    /// - Parameters:
+    ///   - column: of the container's folded name, with what comes before it in the condition.
+    ///   - end: what comes behind it.
+    mutating func require(
+        _ column: String, among some: Set<ContainerID>, _ end: String = ""
+    ) {
+        let marks = some.map { _ in "?" }.joined(separator: ", ")
+        condition = "(\(condition)) AND \(column) IN (\(marks))\(end)"
+        values += some.map { .text($0.folded) }
+    }
+
     /// The statement and its values; one row more than a page has tells that there is another page.
     fileprivate func statement(
         _ request: ListRequest

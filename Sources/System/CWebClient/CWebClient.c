@@ -15,11 +15,20 @@ static const unsigned char classic_types[] = {
 #embed "../../../Clients/JavaScript/cloudkit.d.cts"
 };
 
+static const unsigned char store[] = {
+#embed "../../../Clients/JavaScript/store.js"
+};
+static const unsigned char store_types[] = {
+#embed "../../../Clients/JavaScript/store.d.ts"
+};
+
 static const struct lenticular_client_file files[] = {
     {"cloudkit.js", module, sizeof module},
     {"cloudkit.cjs", classic, sizeof classic},
     {"cloudkit.d.ts", module_types, sizeof module_types},
     {"cloudkit.d.cts", classic_types, sizeof classic_types},
+    {"store.js", store, sizeof store},
+    {"store.d.ts", store_types, sizeof store_types},
 };
 
 struct lenticular_client_files lenticular_client_files(void) {

@@ -19,13 +19,6 @@ CREATE TABLE catalog_version (
 );
 INSERT INTO catalog_version VALUES (0, 1);
 
--- Zeros that take the pages which were free, so that nothing of what they held is left. Empty but for the time of
--- an erasure.
-CREATE TABLE erased_space (
-    id INTEGER PRIMARY KEY,
-    zeros BLOB NOT NULL
-);
-
 -- ---------------------------------------------------------------------------------------------------------------
 -- Containers, and who may call them
 
@@ -366,3 +359,76 @@ CREATE TABLE address_codes (
     expires_at INTEGER NOT NULL,
     PRIMARY KEY (account, kind, folded)
 ) WITHOUT ROWID;
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Operators
+
+-- Accounts that may act on the server's data.
+CREATE TABLE operators (
+    account TEXT PRIMARY KEY,
+    -- 1: every container, and what belongs to none; 0: those in operator_containers.
+    has_all INTEGER NOT NULL,
+    is_read_only INTEGER NOT NULL,
+    made_at INTEGER NOT NULL
+) WITHOUT ROWID;
+
+-- The containers of operators who do not have all.
+CREATE TABLE operator_containers (
+    -- 'account:' and its ID, 'token:' and its name, 'invitation:' and the folded address.
+    holder TEXT NOT NULL,
+    container TEXT NOT NULL,
+    PRIMARY KEY (holder, container)
+) WITHOUT ROWID;
+CREATE INDEX operator_containers_by_container ON operator_containers (container);
+
+-- What the account that is made with an address becomes.
+CREATE TABLE operator_invitations (
+    folded TEXT PRIMARY KEY,
+    has_all INTEGER NOT NULL,
+    is_read_only INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE operator_tokens (
+    hash BLOB PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    has_all INTEGER NOT NULL,
+    is_read_only INTEGER NOT NULL,
+    made_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    -- As of api_tokens.
+    used_at INTEGER
+) WITHOUT ROWID;
+
+-- Browsers that are signed in to the operators' interface.
+CREATE TABLE operator_sessions (
+    -- Of what the cookie holds.
+    hash BLOB PRIMARY KEY,
+    account TEXT NOT NULL,
+    made_at INTEGER NOT NULL,
+    -- When the operator last showed who they are.
+    proved_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX operator_sessions_by_account ON operator_sessions (account);
+
+-- One row at most: by what the first operator makes themselves.
+CREATE TABLE first_operator (
+    id INTEGER PRIMARY KEY CHECK (id = 0),
+    hash BLOB NOT NULL,
+    expires_at INTEGER NOT NULL
+);
+
+-- That operators looked at what a person keeps for themselves, for that person.
+CREATE TABLE operator_looks (
+    number INTEGER PRIMARY KEY,
+    account TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    -- 'command line', 'account' or 'token'.
+    kind TEXT NOT NULL,
+    action TEXT NOT NULL,
+    -- NULL for all of them.
+    container TEXT
+);
+CREATE INDEX operator_looks_by_account ON operator_looks (account, time);
+CREATE INDEX operator_looks_by_container ON operator_looks (container);

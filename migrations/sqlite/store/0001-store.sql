@@ -67,13 +67,6 @@ CREATE UNIQUE INDEX work_by_task ON work (kind, subject, item, name);
 CREATE INDEX work_in_order ON work (kind, subject, id);
 CREATE INDEX work_held ON work (kind, subject) WHERE holder IS NOT NULL;
 
--- Zeros that take the pages which were free, so that nothing of what they held is left. Empty but for the time of
--- an erasure.
-CREATE TABLE erased_space (
-    id INTEGER PRIMARY KEY,
-    zeros BLOB NOT NULL
-);
-
 -- ---------------------------------------------------------------------------------------------------------------
 -- Zones
 

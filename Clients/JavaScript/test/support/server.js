@@ -59,11 +59,18 @@ export class Server {
     if (status !== 0) throw new Error(`the server ended with ${status}`);
   }
 
+  /** Kills it in the middle of whatever it does, and starts it again at its address. */
+  async crash() {
+    this.#process.kill('SIGKILL');
+    await once(this.#process, 'exit');
+    await this.#serve(new URL(this.url).port);
+  }
+
   get #data() { return join(this.#folder, 'data'); }
 
-  async #serve() {
+  async #serve(port = 0) {
     this.#process = spawn(
-      binary, ['serve', '--data', this.#data, '--listen', '127.0.0.1:0'],
+      binary, ['serve', '--data', this.#data, '--listen', `127.0.0.1:${port}`],
       {stdio: ['ignore', 'pipe', 'inherit'], env: {
         ...process.env, LENTICULAR_METRICS_LISTEN: '', LENTICULAR_PUSH_POLL_SECONDS: '2',
       }});

@@ -18,10 +18,13 @@ package struct Containers: Sendable {
         return container
     }
 
+    /// - Parameter some: only those among these; nil for all.
     /// - Throws: `UnusableCursor`.
     package func list(
-        _ request: ListRequest = ListRequest()
-    ) throws -> ListPage<ContainerRecord> { try catalog.containers(request) }
+        _ request: ListRequest = ListRequest(), among some: Set<ContainerID>? = nil
+    ) throws -> ListPage<ContainerRecord> {
+        try catalog.containers(request, usedBy: nil, among: some)
+    }
 
     /// - Throws: `containerNameIllegal`, `containerUnknown`.
     package func find(_ name: String) throws -> ContainerRecord {

@@ -13,10 +13,17 @@ package struct LetterAnswers: Sendable {
         of secret: String, _ purpose: LetterLink.Purpose, now: Milliseconds
     ) throws -> LetterLink? {
         let link = try catalog.letterLink(hash: Self.hash(secret), now: now)
+        if purpose == .reset, let account = link?.account,
+            try catalog.operatorRecord(of: account) != nil
+        {
+            return nil
+        }
         return link?.purpose == purpose ? link : nil
     }
 
     /// Replaces a forgotten password, and ends all sessions.
+    ///
+    /// A letter alone never lets anybody in as an operator: for them a link is never good.
     ///
     /// - Returns: whose it was; nil for a link that is not good, or was used by somebody else first.
     /// - Throws: `passwordIllegal`: the link stays good.
@@ -26,7 +33,8 @@ package struct LetterAnswers: Sendable {
         guard try link(of: secret, .reset, now: now) != nil else { return nil }
         let hash = try passwords.hash(password)
         guard let link = try catalog.takeLetterLink(hash: Self.hash(secret), now: now),
-            link.purpose == .reset, let account = link.account
+            link.purpose == .reset, let account = link.account,
+            try catalog.operatorRecord(of: account) == nil
         else { return nil }
         try catalog.setPassword(hash, of: account, except: nil)
         return account
@@ -54,6 +62,7 @@ package struct LetterAnswers: Sendable {
             addresses: [AccountAddress(address: link.address, isPrimary: true, verifiedAt: now)],
             password: hash, createdAt: now)
         try catalog.add(account)
+        _ = try catalog.takeInvitation(of: link.address, for: account.id, now: now)
         return account
     }
 

@@ -140,7 +140,8 @@ package struct Letters: Sendable {
         let owner = try catalog.account(verified: letter.address)
         switch letter.purpose {
         case .reset:
-            guard let owner else { return nil }
+            // A letter alone lets nobody in as an operator.
+            guard let owner, try catalog.operatorRecord(of: owner.id) == nil else { return nil }
             return .reset(
                 secret: try link(
                     .reset, of: owner.id, to: letter.address, returnPath: letter.returnPath,

@@ -47,14 +47,15 @@ package struct Users: Sendable {
 
     /// The accounts, searched by their addresses in whatever spelling.
     ///
+    /// - Parameter some: only those whom one of these containers knows; nil for all.
     /// - Throws: `UnusableCursor`.
     package func list(
-        _ request: ListRequest = ListRequest()
+        _ request: ListRequest = ListRequest(), knownIn some: Set<ContainerID>? = nil
     ) throws -> ListPage<AccountRecord> {
         try catalog.accounts(
             ListRequest(
                 after: request.after, limit: request.limit,
-                prefix: AddressFormat.foldedPrefix(request.prefix)))
+                prefix: AddressFormat.foldedPrefix(request.prefix)), knownIn: some)
     }
 
     /// The account with this verified e-mail address, or with this ID: a person who came from an app has no

@@ -34,6 +34,9 @@ package struct AccountUseCases: Sendable {
     /// being made.
     package let export: Export?
     package let pageTokens: PageTokens
+    package let operatorSessions: OperatorSessions
+    package let operatorTokens: OperatorTokens
+    package let firstOperator: FirstOperator
     /// Notes what people do to their own accounts before it is done; what cannot be noted is not done.
     package let note: Note
     /// Hears of failed sign-ins; those by password and code are reported without the pages.
@@ -89,6 +92,10 @@ package struct AccountUseCases: Sendable {
             catalog: catalog, secrets: secrets, limits: limits, devices: devices, random: random,
             settings: settings, failed: failed)
         endings = AccountEndings(catalog: catalog, settings: settings)
+        operatorSessions = try OperatorSessions(
+            catalog: catalog, signIn: signIn, secondFactors: secondFactors, random: random)
+        operatorTokens = OperatorTokens(catalog: catalog, random: random)
+        firstOperator = FirstOperator(catalog: catalog, passwords: passwords, random: random)
         self.export = export
         let pageTokens = PageTokens(catalog: catalog, secrets: secrets)
         self.pageTokens = pageTokens

@@ -57,10 +57,14 @@ package struct APITokens: Sendable {
         return Created(token: token, record: record)
     }
 
+    /// - Parameter some: only those of these containers; nil for all.
     /// - Throws: `UnusableCursor`.
     package func list(
-        _ request: ListRequest = ListRequest()
-    ) throws -> ListPage<APITokenRecord> { try catalog.apiTokens(request) }
+        _ request: ListRequest = ListRequest(), of some: Set<ContainerID>? = nil
+    ) throws -> ListPage<APITokenRecord> { try catalog.apiTokens(request, of: some) }
+
+    /// - Throws: `apiTokenUnknown`.
+    package func find(name: String) throws -> APITokenRecord { try catalog.apiToken(name: name) }
 
     /// Ends a token: it is refused from the next request on.
     ///

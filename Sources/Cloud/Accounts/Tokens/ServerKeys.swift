@@ -33,10 +33,19 @@ package struct ServerKeys: Sendable {
         return record
     }
 
+    /// - Parameter some: only those of these containers; nil for all.
     /// - Throws: `UnusableCursor`.
     package func list(
-        _ request: ListRequest = ListRequest()
-    ) throws -> ListPage<ServerKeyRecord> { try catalog.serverKeys(request) }
+        _ request: ListRequest = ListRequest(), of some: Set<ContainerID>? = nil
+    ) throws -> ListPage<ServerKeyRecord> { try catalog.serverKeys(request, of: some) }
+
+    /// - Throws: `serverKeyUnknown`.
+    package func find(keyID: String) throws -> ServerKeyRecord {
+        guard let key = try catalog.serverKey(keyID) else {
+            throw CatalogRefusal.serverKeyUnknown
+        }
+        return key
+    }
 
     /// Ends a key: it is refused from the next request on.
     ///

@@ -9,6 +9,8 @@ import Storage
 package struct ChangeRole: AdministrativeAction {
     package var name: String { isGiven ? "user role add" : "user role remove" }
 
+    package var right: ActionRight { .container }
+
     /// What came of it.
     package struct Outcome: Sendable {
         package let account: AccountRecord

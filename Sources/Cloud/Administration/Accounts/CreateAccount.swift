@@ -7,6 +7,8 @@ import Storage
 package struct CreateAccount: AdministrativeAction {
     package var name: String { "user create" }
 
+    package var right: ActionRight { .server }
+
     private let email: String
     private let givenName: String?
     private let familyName: String?

@@ -7,6 +7,8 @@ import Storage
 package struct DeleteAccount: AdministrativeAction {
     package var name: String { "user delete" }
 
+    package var right: ActionRight { .server.proven }
+
     private let email: String
 
     package init(email: String) { self.email = email }

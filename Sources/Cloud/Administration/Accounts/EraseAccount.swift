@@ -21,6 +21,8 @@ package struct EraseAccount: AdministrativeAction {
 
     package var name: String { "user erase" }
 
+    package var right: ActionRight { .server.proven }
+
     private let email: String
     private let publicRecords: PublicRecordsFate
 

@@ -11,6 +11,10 @@ import ZIP
 package struct ExportAccount: AdministrativeAction {
     package var name: String { "user export" }
 
+    package var right: ActionRight { .server.proven }
+
+    package var looksAtPrivateData: Bool { true }
+
     private let email: String
     private let write: ([UInt8]) throws -> Void
 

@@ -14,6 +14,8 @@ package struct AddIdentityProvider: AdministrativeAction {
 
     package var name: String { "identity-provider add" }
 
+    package var right: ActionRight { .server.proven }
+
     private let provider: String
     private let issuer: String
     private let client: String
@@ -57,6 +59,8 @@ package struct AddIdentityProvider: AdministrativeAction {
 package struct ListIdentityProviders: AdministrativeAction {
     package var name: String { "identity-provider list" }
 
+    package var right: ActionRight { .server }
+
     package init() {}
 
     package var changes: Bool { false }
@@ -73,6 +77,8 @@ package struct ListIdentityProviders: AdministrativeAction {
 /// Refusals: `identityProviderUnknown`.
 package struct RemoveIdentityProvider: AdministrativeAction {
     package var name: String { "identity-provider remove" }
+
+    package var right: ActionRight { .server }
 
     private let provider: String
 

@@ -15,19 +15,25 @@ package struct InvitePerson: AdministrativeAction {
 
     package var name: String { "user invite" }
 
+    package var right: ActionRight { .server }
+
     private let address: String
 
     /// - Parameter address: an e-mail address or a phone number.
     package init(_ address: String) { self.address = address }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
-        let address = try AddressFormat.any(address)
+        guard data.accountUseCases.signUp != .off else { throw SignUpIsOff() }
+        return try Self.invite(try AddressFormat.any(address), in: data)
+    }
+
+    /// Sends a letter, or makes the link for the operator to hand on.
+    static func invite(_ address: Address, in data: any ServerData) throws -> Outcome {
         // Its owner types it with the country's code.
         guard address.kind == .email || AddressFormat.isInternational(address) else {
             throw AccountsRefusal.phoneNotInternational
         }
         let (accountUseCases, now) = (data.accountUseCases, data.clock.now())
-        guard accountUseCases.signUp != .off else { throw SignUpIsOff() }
         guard try accountUseCases.catalog.account(verified: address) == nil else {
             throw CatalogRefusal.addressTaken
         }

@@ -6,6 +6,8 @@ import Storage
 package struct ListAccounts: AdministrativeAction {
     package var name: String { "user list" }
 
+    package var right: ActionRight { .filtered }
+
     private let request: ListRequest
 
     package init(_ request: ListRequest = ListRequest()) { self.request = request }
@@ -15,6 +17,6 @@ package struct ListAccounts: AdministrativeAction {
     package func run(
         in data: any ServerData, by actor: Operator
     ) throws -> ListPage<AccountRecord> {
-        try data.users.list(request)
+        try data.users.list(request, knownIn: actor.rights.containers)
     }
 }

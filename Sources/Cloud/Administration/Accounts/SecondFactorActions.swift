@@ -14,6 +14,8 @@ package struct SecondFactorState: Sendable {
 package struct ShowSecondFactor: AdministrativeAction {
     package var name: String { "user second-factor" }
 
+    package var right: ActionRight { .person }
+
     private let email: String
 
     package init(of email: String) { self.email = email }
@@ -38,6 +40,8 @@ package struct ShowSecondFactor: AdministrativeAction {
 /// Refusals: `emailIllegal`, `userUnknown`.
 package struct RemoveSecondFactor: AdministrativeAction {
     package var name: String { "user second-factor" }
+
+    package var right: ActionRight { .server.proven }
 
     private let email: String
 

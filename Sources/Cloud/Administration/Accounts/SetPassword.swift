@@ -7,6 +7,8 @@ import Storage
 package struct SetPassword: AdministrativeAction {
     package var name: String { "user password" }
 
+    package var right: ActionRight { .server.proven }
+
     private let password: [UInt8]
     private let email: String
 

@@ -7,6 +7,8 @@ import Storage
 package struct VerifyAddress: AdministrativeAction {
     package var name: String { "user verify" }
 
+    package var right: ActionRight { .server.proven }
+
     private let email: String
     private let address: String
 

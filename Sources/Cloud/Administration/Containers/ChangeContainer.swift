@@ -9,6 +9,8 @@ import Storage
 package struct ChangeContainer: AdministrativeAction {
     package var name: String { "container set" }
 
+    package var right: ActionRight { .container }
+
     private let id: String
     private let settings: [String: String]
     private let icon: [UInt8]?

@@ -8,6 +8,8 @@ import Storage
 package struct CreateContainer: AdministrativeAction {
     package var name: String { "container create" }
 
+    package var right: ActionRight { .server }
+
     private let id: String
 
     package init(_ id: String) { self.id = id }

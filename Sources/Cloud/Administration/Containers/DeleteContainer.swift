@@ -8,6 +8,8 @@ import Storage
 package struct DeleteContainer: AdministrativeAction {
     package var name: String { "container delete" }
 
+    package var right: ActionRight { .server.proven }
+
     private let id: String
 
     package init(_ id: String) { self.id = id }

@@ -14,6 +14,8 @@ package struct ListContainers: AdministrativeAction {
 
     package var name: String { "container list" }
 
+    package var right: ActionRight { .filtered }
+
     private let request: ListRequest
 
     package init(_ request: ListRequest = ListRequest()) { self.request = request }
@@ -23,7 +25,7 @@ package struct ListContainers: AdministrativeAction {
     package func run(
         in data: any ServerData, by actor: Operator
     ) throws -> ListPage<Listed> {
-        try data.containers.list(request).map { container in
+        try data.containers.list(request, among: actor.rights.containers).map { container in
             Listed(
                 container: container,
                 missing: try data.missingEnvironments(of: container.id))

@@ -8,6 +8,8 @@ import Storage
 package struct AddServerKey: AdministrativeAction {
     package var name: String { "server-key add" }
 
+    package var right: ActionRight { .container.proven }
+
     private let target: NamedEnvironment
     private let publicKeyPEM: String
     private let keyName: String?

@@ -8,6 +8,8 @@ import Storage
 package struct CreateAPIToken: AdministrativeAction {
     package var name: String { "api-token create" }
 
+    package var right: ActionRight { .container.proven }
+
     private let target: NamedEnvironment
     private let tokenName: String?
     private let origins: [String]

@@ -7,6 +7,10 @@ import CloudModel
 package struct CreateWebToken: AdministrativeAction {
     package var name: String { "web-token create" }
 
+    package var right: ActionRight { .container.proven }
+
+    package var looksAtPrivateData: Bool { true }
+
     private let target: NamedEnvironment
     private let email: String
     private let seconds: Int?

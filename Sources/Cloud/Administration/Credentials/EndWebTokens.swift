@@ -7,6 +7,8 @@ import CloudModel
 package struct EndWebTokens: AdministrativeAction {
     package var name: String { "web-token revoke" }
 
+    package var right: ActionRight { .container }
+
     private let target: NamedEnvironment
     private let email: String
     private let tokenID: String?

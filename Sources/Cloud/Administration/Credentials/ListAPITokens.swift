@@ -6,6 +6,8 @@ import Storage
 package struct ListAPITokens: AdministrativeAction {
     package var name: String { "api-token list" }
 
+    package var right: ActionRight { .filtered }
+
     private let request: ListRequest
 
     package init(_ request: ListRequest = ListRequest()) { self.request = request }
@@ -15,6 +17,6 @@ package struct ListAPITokens: AdministrativeAction {
     package func run(
         in data: any ServerData, by actor: Operator
     ) throws -> ListPage<APITokenRecord> {
-        try data.apiTokens.list(request)
+        try data.apiTokens.list(request, of: actor.rights.containers)
     }
 }

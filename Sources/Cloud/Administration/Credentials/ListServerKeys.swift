@@ -6,6 +6,8 @@ import Storage
 package struct ListServerKeys: AdministrativeAction {
     package var name: String { "server-key list" }
 
+    package var right: ActionRight { .filtered }
+
     private let request: ListRequest
 
     package init(_ request: ListRequest = ListRequest()) { self.request = request }
@@ -15,6 +17,6 @@ package struct ListServerKeys: AdministrativeAction {
     package func run(
         in data: any ServerData, by actor: Operator
     ) throws -> ListPage<ServerKeyRecord> {
-        try data.serverKeys.list(request)
+        try data.serverKeys.list(request, of: actor.rights.containers)
     }
 }

@@ -9,6 +9,8 @@ import Storage
 package struct ListWebTokens: AdministrativeAction {
     package var name: String { "web-token list" }
 
+    package var right: ActionRight { .container }
+
     private let target: NamedEnvironment
     private let email: String?
     private let request: ListRequest

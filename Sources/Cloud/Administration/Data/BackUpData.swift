@@ -2,6 +2,8 @@
 package struct BackUpData: AdministrativeAction {
     package var name: String { "backup" }
 
+    package var right: ActionRight { .server.proven }
+
     private let destination: any BackupDestination
 
     package init(to destination: any BackupDestination) { self.destination = destination }

@@ -4,6 +4,8 @@ import CloudDatabase
 package struct CheckData: AdministrativeAction {
     package var name: String { "check" }
 
+    package var right: ActionRight { removesDamaged ? .server.proven : .server }
+
     /// What was found.
     package struct Outcome: Sendable {
         /// A line each; empty when nothing is wrong.

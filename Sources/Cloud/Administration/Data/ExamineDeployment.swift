@@ -34,6 +34,8 @@ package struct ExamineDeployment: AdministrativeAction {
 
     package var name: String { "doctor" }
 
+    package var right: ActionRight { .server }
+
     package var changes: Bool { false }
 
     /// - Returns: a finding for each thing that was looked at; asks the public address and the mail server, each

@@ -14,6 +14,8 @@ package struct ListAudit: AdministrativeAction {
 
     package var name: String { "audit list" }
 
+    package var right: ActionRight { .server }
+
     private static let list = "audit"
 
     private let since: Milliseconds

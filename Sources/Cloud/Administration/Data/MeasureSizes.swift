@@ -43,6 +43,8 @@ package struct MeasureSizes: AdministrativeAction {
     }
 
     package var name: String { "size" }
+
+    package var right: ActionRight { .container }
     package var changes: Bool { false }
 
     private let selected: SelectedEnvironments

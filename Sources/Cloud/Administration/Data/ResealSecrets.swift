@@ -25,6 +25,8 @@ package struct ResealSecrets: AdministrativeAction {
 
     package var name: String { "secrets reseal" }
 
+    package var right: ActionRight { .server }
+
     package init() {}
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {

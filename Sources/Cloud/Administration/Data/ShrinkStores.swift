@@ -21,6 +21,8 @@ package struct ShrinkStores: AdministrativeAction {
 
     package var name: String { "shrink" }
 
+    package var right: ActionRight { .container }
+
     private let selected: SelectedEnvironments
     private let tell: @Sendable (Progress) -> Bool
 

@@ -8,6 +8,8 @@ import Delivery
 package struct AddPushKey: AdministrativeAction {
     package var name: String { "push key add" }
 
+    package var right: ActionRight { .container }
+
     private let container: String
     private let topic: String
     private let keyID: String

@@ -17,6 +17,8 @@ package struct AddWebhook: AdministrativeAction {
 
     package var name: String { "webhook add" }
 
+    package var right: ActionRight { .container.proven }
+
     private let target: NamedEnvironment
     private let url: String
     private let webhook: String?

@@ -18,6 +18,8 @@ package struct ListAllSubscriptions: AdministrativeAction {
 
     package var name: String { "subscription list" }
 
+    package var right: ActionRight { .container }
+
     private let target: NamedEnvironment
     private let email: String?
     private let request: ListRequest

@@ -11,11 +11,15 @@ package struct ListPushKeys: AdministrativeAction {
 
     package var name: String { "push key list" }
 
+    package var right: ActionRight { .filtered }
+
     package init() {}
 
     package var changes: Bool { false }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
-        Outcome(keys: try data.pushKeys.list(), webPushKey: try data.pushKeys.ownPublicKey())
+        Outcome(
+            keys: try data.pushKeys.list().filter { actor.rights.reach($0.container) },
+            webPushKey: try data.pushKeys.ownPublicKey())
     }
 }

@@ -4,6 +4,8 @@ import Delivery
 package struct ListWebhooks: AdministrativeAction {
     package var name: String { "webhook list" }
 
+    package var right: ActionRight { .container }
+
     private let target: NamedEnvironment
 
     package init(of target: NamedEnvironment) { self.target = target }

@@ -7,6 +7,8 @@ import CloudModel
 package struct RemovePushKey: AdministrativeAction {
     package var name: String { "push key remove" }
 
+    package var right: ActionRight { .container }
+
     private let container: String
     private let topic: String
 

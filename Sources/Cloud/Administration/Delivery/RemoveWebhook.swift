@@ -6,6 +6,8 @@ import Delivery
 package struct RemoveWebhook: AdministrativeAction {
     package var name: String { "webhook remove" }
 
+    package var right: ActionRight { .container }
+
     private let target: NamedEnvironment
     private let webhook: String
 

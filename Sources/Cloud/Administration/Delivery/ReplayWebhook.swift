@@ -6,6 +6,8 @@ import Delivery
 package struct ReplayWebhook: AdministrativeAction {
     package var name: String { "webhook replay" }
 
+    package var right: ActionRight { .container }
+
     private let target: NamedEnvironment
     private let webhook: String
 

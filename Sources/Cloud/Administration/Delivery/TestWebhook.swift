@@ -6,6 +6,8 @@ import Delivery
 package struct TestWebhook: AdministrativeAction {
     package var name: String { "webhook test" }
 
+    package var right: ActionRight { .container }
+
     private let target: NamedEnvironment
     private let webhook: String
 

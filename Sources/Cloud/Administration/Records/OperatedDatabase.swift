@@ -34,6 +34,9 @@ package struct OperatedDatabase: Sendable {
     /// Whether records are somebody's own.
     var isPrivate: Bool { scope != .public }
 
+    /// Who acts as somebody must have shown who they are.
+    var right: ActionRight { email == nil ? .container : .container.proven }
+
     /// - Throws: as `ActionSubject.init`.
     func subject(in data: any ServerData) throws -> ActionSubject {
         try ActionSubject(

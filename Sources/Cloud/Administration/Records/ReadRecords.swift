@@ -39,7 +39,8 @@ package struct ListRecords: AdministrativeAction {
 
     package var name: String { "record list" }
     package var changes: Bool { false }
-    package var isNoted: Bool { target.isPrivate }
+    package var right: ActionRight { target.right }
+    package var looksAtPrivateData: Bool { target.isPrivate }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
         try target.subject(in: data)
@@ -78,7 +79,8 @@ package struct GetRecords: AdministrativeAction {
 
     package var name: String { "record get" }
     package var changes: Bool { false }
-    package var isNoted: Bool { target.isPrivate }
+    package var right: ActionRight { target.right }
+    package var looksAtPrivateData: Bool { target.isPrivate }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
         try target.subject(in: data)
@@ -131,7 +133,8 @@ package struct FindRecords: AdministrativeAction {
 
     package var name: String { "record query" }
     package var changes: Bool { false }
-    package var isNoted: Bool { target.isPrivate }
+    package var right: ActionRight { target.right }
+    package var looksAtPrivateData: Bool { target.isPrivate }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
         try target.subject(in: data)

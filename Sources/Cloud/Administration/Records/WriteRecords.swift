@@ -31,6 +31,7 @@ package struct SaveRecords: AdministrativeAction {
     }
 
     package var name: String { "record save" }
+    package var right: ActionRight { target.right }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
         try target.subject(in: data)
@@ -77,6 +78,7 @@ package struct DeleteRecords: AdministrativeAction {
     }
 
     package var name: String { "record delete" }
+    package var right: ActionRight { target.right }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
         try target.subject(in: data)

@@ -16,6 +16,8 @@ package struct CompareSchema: AdministrativeAction {
     }
 
     package var name: String { "schema diff" }
+
+    package var right: ActionRight { .container }
     package var changes: Bool { false }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {

@@ -19,6 +19,8 @@ package struct DeployDevelopment: AdministrativeAction {
     }
 
     package var name: String { "schema deploy" }
+
+    package var right: ActionRight { .container }
     package var changes: Bool { isMeant }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {

@@ -7,6 +7,8 @@ import CloudModel
 package struct ExportSchema: AdministrativeAction {
     package var name: String { "schema export" }
 
+    package var right: ActionRight { .container }
+
     private let target: NamedEnvironment
 
     package init(of target: NamedEnvironment) {

@@ -22,6 +22,8 @@ package struct ImportSchemaFile: AdministrativeAction {
     }
 
     package var name: String { isMeant ? "schema import" : "schema validate" }
+
+    package var right: ActionRight { .container }
     package var changes: Bool { isMeant }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {

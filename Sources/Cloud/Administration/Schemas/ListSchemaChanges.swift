@@ -15,6 +15,8 @@ package struct ListSchemaChanges: AdministrativeAction {
     }
 
     package var name: String { "schema history" }
+
+    package var right: ActionRight { .container }
     package var changes: Bool { false }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {

@@ -15,6 +15,8 @@ package struct ResetDevelopment: AdministrativeAction {
     }
 
     package var name: String { "schema reset" }
+
+    package var right: ActionRight { isMeant ? .container.proven : .container }
     package var changes: Bool { isMeant }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {

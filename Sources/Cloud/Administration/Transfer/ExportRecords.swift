@@ -59,7 +59,8 @@ package struct ExportRecords: AdministrativeAction {
 
     package var name: String { "export" }
     package var changes: Bool { false }
-    package var isNoted: Bool { true }
+    package var right: ActionRight { .container.proven }
+    package var looksAtPrivateData: Bool { true }
 
     private let target: TransferTarget
     private let options: Options

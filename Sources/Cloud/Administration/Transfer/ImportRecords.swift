@@ -56,6 +56,7 @@ package struct ImportRecords: AdministrativeAction {
     }
 
     package var name: String { "import" }
+    package var right: ActionRight { .container.proven }
 
     private let target: TransferTarget
     private let options: Options

@@ -22,6 +22,7 @@ extension Pages {
             \(try usagePart(account))
             \(passwordPart(visit, account, outcome))
             \(try securityPart(visit, account))
+            \(try looksPart(account.id))
             \(dataPart(visit))
             """)
     }

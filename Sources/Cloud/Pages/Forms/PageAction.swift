@@ -5,7 +5,7 @@
 enum PageAction: Sendable, CaseIterable {
     // Signing in and out.
     case signIn, typeCode, usePasskey, goToProvider, askForReset, resetPassword, askForAccount
-    case makeAccount, prove, signOut, switchAccount
+    case makeAccount, becomeOperator, prove, signOut, switchAccount
     // Apps.
     case letAppIn, refuseApp, endApp
     // How somebody signs in.
@@ -32,7 +32,9 @@ enum PageAction: Sendable, CaseIterable {
     /// Changes of who may sign in, and how, need a fresh session: an old one may be a thief's.
     var proof: Proof {
         switch self {
-        case .signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .prove: .ofItsOwn
+        case .signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .becomeOperator,
+            .prove:
+            .ofItsOwn
         case .goToProvider, .askForReset, .askForAccount, .signOut, .switchAccount, .refuseApp:
             .nothing
         case .letAppIn, .beFindable, .joinShare, .askForShare: .session
@@ -46,7 +48,7 @@ enum PageAction: Sendable, CaseIterable {
     /// Whether a password is hashed for it, which takes long and has a lane of its own.
     var hashesPassword: Bool {
         switch self {
-        case .signIn, .resetPassword, .makeAccount, .prove, .changePassword: true
+        case .signIn, .resetPassword, .makeAccount, .becomeOperator, .prove, .changePassword: true
         default: false
         }
     }
@@ -92,7 +94,8 @@ extension PageAction {
             Form(.ticket, step: "cancel", .refuseApp),
             Form(.provider, do: "link", .linkProvider), Form(.provider, .goToProvider),
             Form(.forgotten, .askForReset), Form(.newAccount, .askForAccount),
-            Form(.reset, .resetPassword), Form(.welcome, .makeAccount), Form(.signOut, .signOut),
+            Form(.reset, .resetPassword), Form(.welcome, .makeAccount),
+            Form(.firstOperator, .becomeOperator), Form(.signOut, .signOut),
             Form(.account, do: "end-browser", .endBrowser),
             Form(.account, do: "end-app", .endApp), Form(.account, do: "end-all", .endAll),
             Form(.account, do: "findable", .beFindable),

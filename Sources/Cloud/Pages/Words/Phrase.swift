@@ -69,6 +69,16 @@ enum Phrase: String, CaseIterable, Sendable {
     case consentRest =
         "It cannot see your password, your e-mail address, or your data in other apps."
 
+    // MARK: - Operators
+
+    case firstOperator = "Create the operator's account"
+    case firstOperatorHint =
+        "This account can change everything on this server. Next, set up a second factor."
+    case firstOperatorEnded =
+        "The link has expired, or there is an operator already. On the server: lenticular operator create"
+    case operatorLooks = "Access by operators"
+    case operatorLooksHint = "People who run this server looked at your data:"
+
     // MARK: - Passwords and new accounts
 
     case resetTitle = "Choose a new password"

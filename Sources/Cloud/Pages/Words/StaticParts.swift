@@ -87,6 +87,16 @@ enum StaticParts {
 
         """
 
+    /// Takes the secret out of the address, whose fragment no server ever sees, and into the form.
+    static let firstOperator = """
+        'use strict';
+        if (location.hash) {
+          document.getElementById('secret').value = location.hash.slice(1);
+          history.replaceState(null, '', location.pathname);
+        }
+
+        """
+
     /// Copies a text of the page; the button is there only where that is possible.
     static let copy = """
         'use strict';

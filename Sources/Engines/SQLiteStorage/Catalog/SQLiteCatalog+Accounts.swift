@@ -49,9 +49,15 @@ extension SQLiteCatalog {
         }
     }
 
-    package func accounts(_ request: ListRequest) throws -> ListPage<AccountRecord> {
-        let query = SQLiteCatalog.accountList(request.prefix)
-        return try read { catalog in
+    package func accounts(
+        _ request: ListRequest, knownIn some: Set<ContainerID>?
+    ) throws -> ListPage<AccountRecord> {
+        var query = SQLiteCatalog.accountList(request.prefix)
+        if let some {
+            query.require(
+                "x.id IN (SELECT account FROM user_names WHERE container", among: some, ")")
+        }
+        return try read { [query] catalog in
             try catalog.page(query, request) { try SQLiteCatalog.account($0, in: catalog) }
         }
     }
@@ -117,6 +123,7 @@ extension SQLiteCatalog {
             for table in SQLiteCatalog.tablesByAccount {
                 try catalog.run("DELETE FROM \(table) WHERE account = ?", id)
             }
+            try SQLiteCatalog.dropContainers(of: .account(account), in: catalog)
             try catalog.run("DELETE FROM accounts WHERE id = ?", id)
             return try catalog.all(
                 """
@@ -130,7 +137,7 @@ extension SQLiteCatalog {
     static let tablesByAccount = [
         "addresses", "web_tokens", "user_names", "external_users", "browser_sessions", "consents",
         "sign_in_codes", "letter_links", "address_codes", "letters", "second_factors", "passkeys",
-        "identities", "account_endings",
+        "identities", "account_endings", "operators", "operator_sessions", "operator_looks",
     ]
 
     package func accountDeletions(

@@ -75,7 +75,7 @@ extension SQLiteCatalog {
     static func endSessions(
         of account: AccountID, except kept: [UInt8]?, in catalog: CatalogConnection
     ) throws {
-        for table in ["web_tokens", "sign_in_codes", "letter_links"] {
+        for table in ["web_tokens", "sign_in_codes", "letter_links", "operator_sessions"] {
             try catalog.run("DELETE FROM \(table) WHERE account = ?", .text(account.text))
         }
         try catalog.run(

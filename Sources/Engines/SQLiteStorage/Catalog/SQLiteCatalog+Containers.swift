@@ -27,7 +27,7 @@ extension SQLiteCatalog {
     }
 
     package func containers(
-        _ request: ListRequest, usedBy account: AccountID?
+        _ request: ListRequest, usedBy account: AccountID?, among some: Set<ContainerID>?
     ) throws -> ListPage<ContainerRecord> {
         var query = ListQuery(
             name: "containers", columns: "name, created_at", width: 2, tables: "containers",
@@ -38,7 +38,8 @@ extension SQLiteCatalog {
                 "folded IN (SELECT container FROM user_names WHERE account = ?)"
             query.values = [.text(account.text)]
         }
-        return try read { catalog in
+        if let some { query.require("folded", among: some) }
+        return try read { [query] catalog in
             try catalog.page(query, request) { try SQLiteCatalog.container($0, in: catalog) }
         }
     }
@@ -107,7 +108,7 @@ extension SQLiteCatalog {
     static let tablesByContainer = [
         "container_settings", "api_tokens", "server_keys", "web_tokens", "user_names",
         "account_deletions", "stores", "external_users", "sign_in_codes", "push_keys",
-        "container_icons",
+        "container_icons", "operator_containers", "operator_looks",
     ]
 
     /// Consents end with the API token that they were given to.

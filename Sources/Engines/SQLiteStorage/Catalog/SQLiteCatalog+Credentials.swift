@@ -46,12 +46,15 @@ extension SQLiteCatalog {
         }
     }
 
-    package func apiTokens(_ request: ListRequest) throws -> ListPage<APITokenRecord> {
-        let query = ListQuery(
+    package func apiTokens(
+        _ request: ListRequest, of some: Set<ContainerID>?
+    ) throws -> ListPage<APITokenRecord> {
+        var query = ListQuery(
             name: "api-tokens", columns: SQLiteCatalog.apiTokenColumns, width: 7,
             tables: SQLiteCatalog.apiTokenTables, key: [("t.name", .text)],
             bounds: ListQuery.Bounds(textPrefix: request.prefix))
-        return try read { catalog in
+        if let some { query.require("t.container", among: some) }
+        return try read { [query] catalog in
             try catalog.page(query, request) { try SQLiteCatalog.apiToken($0, in: catalog) }
         }
     }
@@ -131,12 +134,15 @@ extension SQLiteCatalog {
         }
     }
 
-    package func serverKeys(_ request: ListRequest) throws -> ListPage<ServerKeyRecord> {
-        let query = ListQuery(
+    package func serverKeys(
+        _ request: ListRequest, of some: Set<ContainerID>?
+    ) throws -> ListPage<ServerKeyRecord> {
+        var query = ListQuery(
             name: "server-keys", columns: SQLiteCatalog.serverKeyColumns, width: 9,
             tables: SQLiteCatalog.serverKeyTables, key: [("k.key_id", .text)],
             bounds: ListQuery.Bounds(textPrefix: request.prefix))
-        return try read { try $0.page(query, request, row: SQLiteCatalog.serverKey) }
+        if let some { query.require("k.container", among: some) }
+        return try read { [query] in try $0.page(query, request, row: SQLiteCatalog.serverKey) }
     }
 
     private static func serverKey(_ row: Statement) throws -> ServerKeyRecord {

@@ -6,9 +6,9 @@ import Storage
 extension SQLiteStore {
     /// Overwrites what was deleted before, wherever the store's files have kept it.
     ///
-    /// It removes copies from before an upgrade, takes out of indexes the entries that wait for it, merges words of
-    /// previous segments away, overwrites all free pages and empties the log, in steps of some milliseconds between
-    /// the writes of others.
+    /// A connection overwrites what it deletes. So this removes copies from before an upgrade, takes out of indexes
+    /// the entries that wait for it, merges words of previous segments away and empties the log, in steps of some
+    /// milliseconds between the writes of others.
     ///
     /// - Throws: `OverwritingEnded`; `StorageFailure`, `SQLiteError`. Then it is to be begun again.
     package func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws {
@@ -16,14 +16,6 @@ extension SQLiteStore {
             try Migrator.removeCopies(of: path)
             try orderAllEntries(goesOn)
             try mergeWords(goesOn)
-            do {
-                try fillFreePages(goesOn)
-            } catch {
-                // NB: the first failure is the one to tell; what stays filled is emptied by the next attempt.
-                try? emptyErasedSpace { true }
-                throw error
-            }
-            try emptyErasedSpace(goesOn)
             try emptyLog(goesOn)
         }
     }
@@ -47,25 +39,6 @@ extension SQLiteStore {
             try merge.stepped(transaction.connection, pagesMax: amount)
         } isDone: {
             $0.isDone
-        }
-    }
-
-    private func fillFreePages(_ goesOn: @Sendable () -> Bool) throws {
-        try emptyErasedSpace(goesOn)
-        try inSteps(from: false, OverwritingPace(first: 32, most: 1_024), goesOn) {
-            transaction, _, amount in
-            try ErasedSpace(transaction.connection).fill(pagesMax: amount)
-        } isDone: {
-            $0
-        }
-    }
-
-    private func emptyErasedSpace(_ goesOn: @Sendable () -> Bool) throws {
-        try inSteps(from: false, OverwritingPace(first: 1, most: 64), goesOn) {
-            transaction, _, amount in
-            try ErasedSpace(transaction.connection).clear(rowsMax: amount)
-        } isDone: {
-            $0
         }
     }
 
@@ -113,7 +86,7 @@ extension SQLiteStore {
     ) throws -> Value {
         try writeAndWait(frees: true, caller: .background) { transaction in
             guard let transaction = transaction as? SQLiteTransaction else {
-                throw InvalidRow(table: "erased_space")
+                throw InvalidRow(table: "fields")
             }
             return try body(transaction)
         }

@@ -63,24 +63,21 @@ extension SQLiteStore {
     }
 
     package func giveBackSpace(while goesOn: (StoreSpace) -> Bool) throws {
-        // Whoever overwrites what was deleted holds free pages, and another one's steps would meet them.
-        try overwriting.withLock { _ in
-            do {
-                let pace = OverwritingPace(first: 16, most: Maintenance.space.step.upperBound)
-                // NB: what cannot be looked at ends nothing; the step meets it too, and tells.
-                try inSteps(from: false, pace, { (try? goesOn(space())) ?? true }) {
-                    transaction, _, amount in
-                    try transaction.connection.giveBackFreePages(countMax: amount)
-                    return try transaction.connection.freePageCount() == 0
-                } isDone: {
-                    $0
-                }
-            } catch is OverwritingEnded {
-                // NB: what was given back is; the rest stays for another time.
-                return
+        do {
+            let pace = OverwritingPace(first: 16, most: Maintenance.space.step.upperBound)
+            // NB: what cannot be looked at ends nothing; the step meets it too, and tells.
+            try inSteps(from: false, pace, { (try? goesOn(space())) ?? true }) {
+                transaction, _, amount in
+                try transaction.connection.giveBackFreePages(countMax: amount)
+                return try transaction.connection.freePageCount() == 0
+            } isDone: {
+                $0
             }
-            try cutOff(goesOn)
+        } catch is OverwritingEnded {
+            // NB: what was given back is; the rest stays for another time.
+            return
         }
+        try cutOff(goesOn)
     }
 
     /// Has the file end where its last page does, which a checkpoint of the whole log sees to.

@@ -11,7 +11,9 @@ extension Command {
             options: [
                 CommandOption(
                     "since", value: "TIME", "from a day such as 2026-11-21, or with T08:00:00Z")
-            ] + CommandOption.list(searched: "operator, action or account", usual: entriesUsual),
+            ]
+                + CommandOption.list(
+                    searched: "operator, action, account or container", usual: entriesUsual),
             action: .data { invocation, administrator in
                 let found = try administrator.perform(
                     ListAudit(

@@ -71,7 +71,10 @@ struct ServeProcess {
         let server: RunningServer
         do {
             server = try RunningServer(
-                folder: folder, log: log, commands: CommandLineProgram.answer)
+                folder: folder, log: log,
+                console: ConsoleAccess(
+                    wantsSecondFactor: !isDevelopment, answer: CommandConsole().answer),
+                commands: CommandLineProgram.answer)
             let settings = SettingsReload(loaded, log) {
                 try LoadedConfiguration(for: invocation, in: process)
             }
@@ -85,7 +88,14 @@ struct ServeProcess {
             throw CommandFailure(
                 "a database in \(folder.path) is damaged (\(damage)); `lenticular check` names it")
         }
-        if isDevelopment { try showDevelopment(of: server) }
+        if isDevelopment {
+            try showDevelopment(of: server)
+        } else if let link = try server.firstOperatorLink() {
+            process.writeOutput(
+                Array(
+                    ("no operator yet: the first one opens this within an hour, shown this once\n"
+                        + link + "\n").utf8))
+        }
         log.info(
             "serving",
             [
@@ -95,6 +105,7 @@ struct ServeProcess {
                     .text(server.addresses.map(\.description).joined(separator: " "))
                 ),
                 ("metrics", .text(server.metricsAddress?.description ?? "")),
+                ("console", .text(server.consoleAddress?.description ?? "")),
             ])
         wait(for: stop, of: server)
         log.info("stopped")

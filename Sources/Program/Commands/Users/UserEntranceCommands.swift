@@ -55,7 +55,7 @@ extension Command {
             }),
     ]
 
-    private static func described(_ invitation: InvitePerson.Outcome) -> CommandOutput {
+    static func described(_ invitation: InvitePerson.Outcome) -> CommandOutput {
         switch invitation {
         case .sent(let address):
             CommandOutput(

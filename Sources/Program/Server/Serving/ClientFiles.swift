@@ -42,7 +42,8 @@ enum ClientFiles {
             let address = "\(baseURL)\(folder)/\(file.name)"
             let check = "integrity=\"\(file.integrity)\" crossorigin"
             switch file.name {
-            case "cloudkit.js": return "<link rel=\"modulepreload\" href=\"\(address)\" \(check)>"
+            case "cloudkit.js", "store.js":
+                return "<link rel=\"modulepreload\" href=\"\(address)\" \(check)>"
             case "cloudkit.cjs": return "<script src=\"\(address)\" \(check)></script>"
             default: return nil
             }
@@ -62,7 +63,10 @@ enum ClientFiles {
             ("Cross-Origin-Resource-Policy", "cross-origin"),
             ("X-Content-Type-Options", "nosniff"),
         ]
-        if file.name == "cloudkit.js" { headers.append(("X-TypeScript-Types", "./cloudkit.d.ts")) }
+        if file.name.hasSuffix(".js") {
+            let types = file.name.dropLast(2) + "d.ts"
+            headers.append(("X-TypeScript-Types", "./\(types)"))
+        }
         return HTTPResponse(status: 200, headers: headers, body: file.bytes)
     }
 

@@ -3,6 +3,15 @@ import Configuration
 import Pages
 
 extension RunningServer {
+    /// The link by which the first operator of a new server makes themselves; nil where somebody or something is there
+    /// already, and when it was told before.
+    package func firstOperatorLink() throws -> String? {
+        let base = folder.configuration.reached(at: addresses).baseURL
+        return try folder.accountUseCases.firstOperator.offer(now: folder.clock.now()).map {
+            "\(base)/sign-in/first#\($0)"
+        }
+    }
+
     /// The part that shows pages to people.
     ///
     /// - Parameters:

@@ -26,6 +26,9 @@ package final class RunningServer: Sendable {
     /// Where the metrics have an address of their own; nil for none.
     package var metricsAddress: ListenAddress? { metricsListener?.address }
     private let metricsListener: MetricsListener?
+    /// Where the operators' interface is; nil for nowhere.
+    package var consoleAddress: ListenAddress? { consoleListener?.address }
+    private let consoleListener: ConsoleListener?
     private let http: HTTPServer
     private let protocolResponder: ProtocolResponder
     private let control: ControlServer
@@ -42,10 +45,15 @@ package final class RunningServer: Sendable {
 
     /// Makes everything and begins to accept requests and commands.
     ///
-    /// - Parameter commands: carries out what comes over the socket for commands.
+    /// - Parameters:
+    ///   - commands: carries out what comes over the socket for commands.
+    ///   - console: what the operators' interface is made of; nil for none.
     /// - Throws: `CommandFailure` when an address cannot be listened at, and when the bucket's prefix is
     ///   another server's.
-    package init(folder: DataFolder, log: Log, commands: @escaping CommandAnswering) throws {
+    package init(
+        folder: DataFolder, log: Log, console: ConsoleAccess? = nil,
+        commands: @escaping CommandAnswering
+    ) throws {
         let configuration = folder.configuration
         let ownKey = try Self.prepare(folder, log)
         let (books, mark) = (try configuration.phrasebooks(), try configuration.serviceMark())
@@ -83,6 +91,9 @@ package final class RunningServer: Sendable {
         Self.observeWork(of: protocolResponder, in: metrics)
         stores.reports.observe { log.tell($1, of: $0) }
         do {
+            consoleListener = try console.flatMap { [tls] in
+                try ConsoleListener($0, on: folder, tls: tls, log)
+            }
             (control, metricsListener) = try Self.startedBeside(
                 folder, readiness, metrics, log, commands)
         } catch {
@@ -222,6 +233,7 @@ package final class RunningServer: Sendable {
         protocolResponder.endWaits()
         http.drain(withinSeconds: seconds)
         control.close(withinSeconds: seconds)
+        consoleListener?.close(withinSeconds: seconds)
         metricsListener?.close()
         upkeep.stop()
         protocolResponder.noteLastUses()

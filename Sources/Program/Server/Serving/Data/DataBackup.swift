@@ -20,7 +20,7 @@ struct DataBackup {
     private static let ownNames: Set = [
         "lock", "control.sock", "reserve", AssetLocations.ownerName, restoringName,
         ErasureLedger.fileName, BackupTarget.ownerName, SecretKeys.fileName, SecretKeys.noteName,
-        DataFolder.auditName,
+        DataFolder.auditName, DataFolder.auditIndexName,
     ]
 
     /// Copies a folder's databases and assets.

@@ -187,6 +187,9 @@ package final class DataFolder: Sendable {
     /// Below the data folder: who did what, line by line.
     static let auditName = "audit.log"
 
+    /// Beside it: by which it is searched.
+    static let auditIndexName = "\(auditName).index"
+
     static func auditPath(in folder: String) -> String { "\(folder)/\(auditName)" }
 
     /// Space that is given up when the disk is full.

@@ -1,0 +1,189 @@
+// Reading the feeds: which zones have news, and the records of each.
+
+import {keyZoneName} from './encryption.js';
+import {entryAfter, entryAfterRefusal} from './entries.js';
+import {faultOf, isTokenRefused} from './faults.js';
+import {kept, zoneFact} from './state.js';
+import {askedZoneID, zoneKey} from './zones.js';
+
+const waitSeconds = 50;
+const quickMilliseconds = 1000;
+
+export class Feeds {
+  #context;
+
+  /** `context`: `{container, replica, scopes, zones, merge, identify, wire}`. */
+  constructor(context) {
+    this.#context = context;
+  }
+
+  get #state() { return this.#context.replica.state; }
+
+  #request(scope, endpoint, body, signal) {
+    return this.#context.container.getDatabaseWithDatabaseScope(scope)
+      .request(endpoint, body, {signal});
+  }
+
+  async readDatabases(signal) {
+    await Promise.all(this.#context.scopes.map(scope => this.#readDatabase(scope, {}, signal)));
+  }
+
+  /** Notes which zones have news, over and over; `onNews` is called after each time. */
+  async watchDatabases(signal, onNews) {
+    const ending = new AbortController();
+    const abort = () => ending.abort();
+    signal.addEventListener('abort', abort, {once: true});
+    try {
+      await Promise.all(this.#context.scopes.map(async scope => {
+        while (!ending.signal.aborted) {
+          const began = Date.now();
+          if (await this.#readDatabase(scope, {waitSeconds}, ending.signal)) {
+            onNews();
+          } else if (Date.now() - began < quickMilliseconds) {
+            // The server holds no more answers for this user.
+            await pause(quickMilliseconds, ending.signal);
+          }
+        }
+      }));
+    } finally {
+      abort();
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  /** Notes which zones have news; whether there are any. */
+  async #readDatabase(scope, more, signal) {
+    let syncToken = this.#state.tokens[scope] ?? undefined;
+    // From the beginning, all zones are listed, and no deletions.
+    let listed = syncToken ? null : new Set();
+    let hasNews = false;
+    for (let isMore = true; isMore;) {
+      const answer = await this.#request(
+        scope, 'changes/database', {syncToken, ...syncToken && more}, signal,
+      ).catch(error => {
+        if (!syncToken || !isTokenRefused(error)) throw error;
+      });
+      if (!answer) {
+        await this.#context.identify();
+        [syncToken, listed] = [undefined, new Set()];
+        continue;
+      }
+      const zones = answer.zones.filter(zone => this.#isFollowed(scope, zone));
+      for (const {zoneID} of zones) listed?.add(zoneKey(scope, zoneID));
+      ({syncToken, moreComing: isMore} = answer);
+      const gone = listed && !isMore ? this.#unlisted(scope, listed) : [];
+      if (zones.length + gone.length > 0) hasNews = true;
+      await this.#context.replica.change(state => {
+        const isNew = zones.length + gone.length > 0 || state.tokens[scope] !== syncToken;
+        return isNew ? zoneFacts(state, scope, zones, gone, syncToken) : undefined;
+      });
+    }
+    return hasNews;
+  }
+
+  #isFollowed(scope, {zoneID: {zoneName}}) {
+    const {zones} = this.#context;
+    return zoneName !== keyZoneName && (scope === 'SHARED' || !zones || zones.includes(zoneName));
+  }
+
+  #unlisted(scope, listed) {
+    return [...this.#state.zones.values()]
+      .filter(zone => zone.scope === scope && zone.isMade && !listed.has(zone.key));
+  }
+
+  /** Reads what is new of a zone that has news; whether there was one. */
+  async readZone(signal) {
+    const zone = [...this.#state.zones.values()].find(({news, read}) => news !== read);
+    if (!zone) return false;
+    const {key, scope, news} = zone;
+    let {token} = zone;
+    // Without a token no deletions are told: what is not seen is gone.
+    let seen = !token && zone.records.size > 0 ? new Set() : null;
+    const ask = syncToken => this.#request(scope, 'changes/zone', {
+      zones: [{zoneID: askedZoneID(zone, this.#state.account), syncToken: syncToken ?? undefined}],
+    }, signal);
+    let asked = ask(token);
+    for (let isMore = true; isMore;) {
+      const [page] = (await asked).zones;
+      if (page.serverErrorCode) {
+        await this.#context.identify();
+        if (page.serverErrorCode === 'ZONE_NOT_FOUND') {
+          await this.#context.replica.change(state => zoneFacts(state, scope, [], [zone]));
+          return true;
+        }
+        if (!token || !isTokenRefused(faultOf(page))) throw faultOf(page);
+        [token, seen] = [null, new Set()];
+        await this.#context.replica.change(() => ({zones: [zoneFact(zone, {token})]}));
+        asked = ask(token);
+        continue;
+      }
+      token = page.syncToken;
+      isMore = page.moreComing;
+      // While the page is kept, the next one comes.
+      if (isMore) asked = ask(token);
+      asked.catch(() => {});
+      const records = await this.#context.wire.received(page.records, zone);
+      for (const {recordName} of records) seen?.add(recordName);
+      await this.#context.replica.change(state => pageFacts(state, key, records, {
+        merge: this.#context.merge, seen, isLast: !isMore, token, news, zoneID: page.zoneID,
+      }));
+    }
+    return true;
+  }
+}
+
+function zoneFacts(state, scope, zones, gone, token) {
+  const facts = {zones: [], records: []};
+  if (token) facts.tokens = {[scope]: token};
+  const removed = [...gone, ...zones.filter(({deleted}) => deleted)
+    .map(({zoneID}) => state.zones.get(zoneKey(scope, zoneID))).filter(Boolean)];
+  for (const zone of removed) {
+    // What was never sent stays for the app to decide on.
+    const edits = [...zone.records].filter(([, {edit}]) => edit);
+    facts.zones.push(edits.length > 0
+      ? zoneFact(zone, {isMade: false, token: null, read: zone.news}) : [zone.key, null]);
+    if (edits.length === 0) continue;
+    for (const [name, entry] of zone.records) {
+      facts.records.push([zone.key, name, entry.edit ? entryAfterRefusal(
+        {...entry, server: null}, entry.edit.version,
+        {code: 'ZONE_NOT_FOUND', reason: 'the zone was deleted'}) : null]);
+    }
+  }
+  for (const {zoneID} of zones.filter(({deleted}) => !deleted)) {
+    const key = zoneKey(scope, zoneID);
+    const zone = state.zones.get(key) ?? {key, scope, token: null, read: 0, news: 0};
+    facts.zones.push(zoneFact(zone, {zoneID, isMade: true, news: zone.news + 1}));
+  }
+  return facts;
+}
+
+function pageFacts(state, key, records, {merge, seen, isLast, token, news, zoneID}) {
+  const zone = state.zones.get(key);
+  if (!zone) return undefined;
+  const facts = {zones: [], records: []};
+  const take = (name, theirs) => {
+    const entry = zone.records.get(name);
+    if (entry ? isSameVersion(entry.server, theirs) : !theirs) return;
+    facts.records.push([key, name, entryAfter(entry, theirs, merge)]);
+  };
+  for (const record of records) take(record.recordName, record.deleted ? null : kept(record));
+  if (isLast && seen) for (const name of zone.records.keys()) if (!seen.has(name)) take(name, null);
+  // A walk through all of a zone begins anew when it was not finished.
+  const changes = {zoneID, ...(isLast || !seen) && {token}, ...isLast && {read: news}};
+  facts.zones.push(zoneFact(zone, changes));
+  return facts;
+}
+
+function isSameVersion(one, other) {
+  return one?.recordChangeTag === other?.recordChangeTag;
+}
+
+function pause(milliseconds, signal) {
+  return new Promise(resolve => {
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    }, {once: true});
+  });
+}

@@ -1,0 +1,53 @@
+import CloudModel
+
+/// What somebody looks for in a log.
+struct AuditSearch {
+    /// Entries before it are left out.
+    let since: Milliseconds
+    /// How the operator, the action, the account or a word of the detail begins; empty for all.
+    let prefix: [UInt8]
+    /// The terms that an entry which is looked for must have.
+    let terms: [UInt64]
+
+    init(since: Milliseconds, prefix: String) {
+        self.since = since
+        self.prefix = Array(prefix.utf8)
+        terms = Self.terms(of: self.prefix[...])
+    }
+
+    /// Whether everything is looked for.
+    var isForAll: Bool { since == .min && prefix.isEmpty }
+
+    func matches(_ entry: AuditEntry) -> Bool {
+        guard !prefix.isEmpty else { return true }
+        return Self.beginnings(of: entry).contains { $0.starts(with: prefix) }
+    }
+
+    /// Everything of an entry that a search may name the beginning of.
+    static func beginnings(of entry: AuditEntry) -> [ArraySlice<UInt8>] {
+        let whole = [entry.who, entry.what, entry.account ?? ""].map { Array($0.utf8)[...] }
+        let detail = Array((entry.detail ?? "").utf8)
+        let words = detail.indices.filter {
+            detail[$0] != UInt8(ascii: " ") && ($0 == 0 || detail[$0 - 1] == UInt8(ascii: " "))
+        }
+        return whole + words.map { detail[$0...] }
+    }
+
+    /// How many bytes of a beginning make terms: few, so that a block's set has room, and such that a whole name
+    /// has several, which are met by chance together only once in a thousand times.
+    private static let lengths = [2, 6, 12, 20, 32]
+
+    /// Numbers for the beginnings of a text; those of a beginning of it are among them.
+    static func terms(of text: ArraySlice<UInt8>) -> [UInt64] {
+        var terms: [UInt64] = []
+        var (hash, count): (UInt64, Int) = (0xcbf2_9ce4_8422_2325, 0)
+        for length in lengths where length <= text.count {
+            for byte in text.dropFirst(count).prefix(length - count) {
+                hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
+            }
+            count = length
+            terms.append((hash ^ (hash >> 29)) &* 0xbf58_476d_1ce4_e5b9)
+        }
+        return terms
+    }
+}

@@ -1,0 +1,194 @@
+import CloudModel
+import SQLite
+import Storage
+
+// How operators come in: tokens, sessions, and the link of the first one.
+extension SQLiteCatalog {
+    package func add(_ token: OperatorTokenRecord, now: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try catalog.run(
+                """
+                DELETE FROM operator_containers WHERE holder IN
+                (SELECT 'token:' || name FROM operator_tokens WHERE expires_at <= ?)
+                """, .integer(now))
+            try catalog.run("DELETE FROM operator_tokens WHERE expires_at <= ?", .integer(now))
+            let added = try catalog.run(
+                """
+                INSERT INTO operator_tokens
+                (hash, name, has_all, is_read_only, made_at, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (name) DO NOTHING
+                """, .bytes(token.hash), .text(token.name),
+                .flag(token.rights.hasAllContainers), .flag(token.rights.isReadOnly),
+                .integer(token.madeAt), .integer(token.expiresAt))
+            guard added == 1 else { throw CatalogRefusal.nameTaken }
+            try SQLiteCatalog.set(token.rights, of: .token(name: token.name), in: catalog)
+        }
+    }
+
+    package func operatorToken(hash: [UInt8]) throws -> OperatorTokenRecord? {
+        try read { catalog in
+            try catalog.first(
+                "SELECT \(SQLiteCatalog.tokenColumns) FROM operator_tokens WHERE hash = ?",
+                .bytes(hash)
+            ) { try SQLiteCatalog.operatorToken($0, in: catalog) }
+        }
+    }
+
+    package func operatorTokens(_ request: ListRequest) throws -> ListPage<OperatorTokenRecord> {
+        let query = ListQuery(
+            name: "operator-tokens", columns: SQLiteCatalog.tokenColumns, width: 7,
+            tables: "operator_tokens", key: [("name", .text)],
+            bounds: ListQuery.Bounds(textPrefix: request.prefix))
+        return try read { catalog in
+            try catalog.page(query, request) { try SQLiteCatalog.operatorToken($0, in: catalog) }
+        }
+    }
+
+    private static let tokenColumns =
+        "hash, name, has_all, is_read_only, made_at, expires_at, used_at"
+
+    private static func operatorToken(
+        _ row: Statement, in catalog: CatalogConnection
+    ) throws -> OperatorTokenRecord {
+        let name = row.string(1)
+        return OperatorTokenRecord(
+            hash: row.array(0), name: name,
+            rights: try rights(row, from: 2, of: .token(name: name), in: catalog),
+            madeAt: row.int64(4), expiresAt: row.int64(5), usedAt: row.optionalInt64(6))
+    }
+
+    package func use(operatorToken hash: [UInt8], at moment: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "UPDATE operator_tokens SET used_at = ? WHERE hash = ?", .integer(moment),
+                .bytes(hash))
+        }
+    }
+
+    package func deleteOperatorToken(name: String) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            guard
+                try catalog.run("DELETE FROM operator_tokens WHERE name = ?", .text(name)) == 1
+            else { throw CatalogRefusal.operatorTokenUnknown }
+            try SQLiteCatalog.dropContainers(of: .token(name: name), in: catalog)
+        }
+    }
+
+    package func add(_ session: OperatorSession, countMax: Int, now: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            let account = CatalogValue.text(session.account.text)
+            guard try catalog.exists("SELECT 1 FROM operators WHERE account = ?", account) else {
+                throw CatalogRefusal.operatorUnknown
+            }
+            try catalog.run("DELETE FROM operator_sessions WHERE expires_at <= ?", .integer(now))
+            try catalog.run(
+                """
+                DELETE FROM operator_sessions WHERE hash IN (SELECT hash FROM operator_sessions
+                WHERE account = ? ORDER BY made_at DESC, hash LIMIT -1 OFFSET ?)
+                """, account, .integer(Int64(max(0, countMax - 1))))
+            try catalog.run(
+                """
+                INSERT INTO operator_sessions (hash, account, made_at, proved_at, expires_at)
+                VALUES (?, ?, ?, ?, ?)
+                """, .bytes(session.hash), account, .integer(session.madeAt),
+                .integer(session.provedAt), .integer(session.expiresAt))
+        }
+    }
+
+    package func operatorSession(hash: [UInt8]) throws -> OperatorSession? {
+        try read {
+            try $0.first(
+                """
+                SELECT account, made_at, proved_at, expires_at FROM operator_sessions
+                WHERE hash = ?
+                """, .bytes(hash)
+            ) { row in
+                OperatorSession(
+                    hash: hash, account: AccountID(row.string(0)), madeAt: row.int64(1),
+                    provedAt: row.int64(2), expiresAt: row.int64(3))
+            }
+        }
+    }
+
+    package func prove(operatorSession hash: [UInt8], at moment: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "UPDATE operator_sessions SET proved_at = max(proved_at, ?) WHERE hash = ?",
+                .integer(moment), .bytes(hash))
+        }
+    }
+
+    package func deleteOperatorSession(hash: [UInt8]) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run("DELETE FROM operator_sessions WHERE hash = ?", .bytes(hash))
+        }
+    }
+
+    package func offerFirstOperator(hash: [UInt8], until end: Milliseconds) throws -> Bool {
+        try write(endsWhatWasTrue: false) { catalog in
+            guard try !catalog.exists("SELECT 1 FROM operators") else { return false }
+            try catalog.run(
+                "INSERT OR REPLACE INTO first_operator (id, hash, expires_at) VALUES (0, ?, ?)",
+                .bytes(hash), .integer(end))
+            return true
+        }
+    }
+
+    package func takeFirstOperator(
+        hash: [UInt8], as account: AccountRecord, now: Milliseconds
+    ) throws -> Bool {
+        try write(endsWhatWasTrue: false) { catalog in
+            guard try !catalog.exists("SELECT 1 FROM operators"),
+                try catalog.run(
+                    "DELETE FROM first_operator WHERE hash = ? AND expires_at > ?", .bytes(hash),
+                    .integer(now)) == 1
+            else { return false }
+            try SQLiteCatalog.add(account, in: catalog)
+            try catalog.run(
+                "INSERT INTO operators (account, has_all, is_read_only, made_at) VALUES (?, 1, 0, ?)",
+                .text(account.id.text), .integer(now))
+            return true
+        }
+    }
+
+    // MARK: What operators looked at
+
+    package func note(_ look: OperatorLook) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.requireAccount(look.account, in: catalog)
+            try catalog.run(
+                """
+                INSERT INTO operator_looks (account, time, kind, action, container)
+                VALUES (?, ?, ?, ?, ?)
+                """, .text(look.account.text), .integer(look.time), .text(look.kind.rawValue),
+                .text(look.action), .optional(look.container?.folded))
+        }
+    }
+
+    package func looks(at account: AccountID, limit: Int) throws -> [OperatorLook] {
+        try read { catalog in
+            try catalog.all(
+                """
+                SELECT l.time, l.kind, l.action, c.name FROM operator_looks l
+                LEFT JOIN containers c ON c.folded = l.container WHERE l.account = ?
+                ORDER BY l.time DESC, l.number DESC LIMIT ?
+                """, .text(account.text), .integer(Int64(limit))
+            ) { row in
+                guard let kind = OperatorKind(rawValue: row.string(1)) else {
+                    throw SQLiteError.unreadable("operator_looks")
+                }
+                return OperatorLook(
+                    account: account, time: row.int64(0), by: kind, action: row.string(2),
+                    container: row.optionalString(3).flatMap { ContainerID($0) })
+            }
+        }
+    }
+
+    package func isKnown(_ account: AccountID, in containers: Set<ContainerID>) throws -> Bool {
+        try read { catalog in
+            try catalog.all(
+                "SELECT container FROM user_names WHERE account = ?", .text(account.text)
+            ) { $0.string(0) }.contains { name in containers.contains { $0.folded == name } }
+        }
+    }
+}

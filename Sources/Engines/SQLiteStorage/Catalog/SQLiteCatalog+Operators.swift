@@ -1,0 +1,174 @@
+import CloudModel
+import SQLite
+import Storage
+
+/// Who has containers as an operator.
+enum RightsHolder {
+    case account(AccountID)
+    case token(name: String)
+    case invitation(Address)
+
+    var text: String {
+        switch self {
+        case .account(let id): "account:\(id.text)"
+        case .token(let name): "token:\(name)"
+        case .invitation(let address): "invitation:\(address.folded)"
+        }
+    }
+}
+
+extension SQLiteCatalog {
+    package func set(_ record: OperatorRecord) throws {
+        try write(endsWhatWasTrue: false) { try SQLiteCatalog.set(record, in: $0) }
+    }
+
+    private static func set(_ record: OperatorRecord, in catalog: CatalogConnection) throws {
+        try requireAccount(record.account, in: catalog)
+        let account = CatalogValue.text(record.account.text)
+        try catalog.run("DELETE FROM operator_sessions WHERE account = ?", account)
+        try catalog.run(
+            """
+            INSERT INTO operators (account, has_all, is_read_only, made_at) VALUES (?, ?, ?, ?)
+            ON CONFLICT (account) DO UPDATE SET has_all = excluded.has_all,
+            is_read_only = excluded.is_read_only
+            """, account, .flag(record.rights.hasAllContainers), .flag(record.rights.isReadOnly),
+            .integer(record.madeAt))
+        try set(record.rights, of: .account(record.account), in: catalog)
+    }
+
+    package func operatorRecord(of account: AccountID) throws -> OperatorRecord? {
+        try read { catalog in
+            try catalog.first(
+                "SELECT \(SQLiteCatalog.operatorColumns) FROM operators WHERE account = ?",
+                .text(account.text)
+            ) { try SQLiteCatalog.operatorRecord($0, in: catalog) }
+        }
+    }
+
+    package func operators(_ request: ListRequest) throws -> ListPage<OperatorRecord> {
+        let query = ListQuery(
+            name: "operators", columns: SQLiteCatalog.operatorColumns, width: 4,
+            tables: "operators", key: [("account", .text)],
+            bounds: ListQuery.Bounds(textPrefix: request.prefix))
+        return try read { catalog in
+            try catalog.page(query, request) {
+                try SQLiteCatalog.operatorRecord($0, in: catalog)
+            }
+        }
+    }
+
+    private static let operatorColumns = "account, has_all, is_read_only, made_at"
+
+    private static func operatorRecord(
+        _ row: Statement, in catalog: CatalogConnection
+    ) throws -> OperatorRecord {
+        let account = AccountID(row.string(0))
+        return OperatorRecord(
+            account: account,
+            rights: try rights(row, from: 1, of: .account(account), in: catalog),
+            madeAt: row.int64(3))
+    }
+
+    package func deleteOperator(_ account: AccountID) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            let id = CatalogValue.text(account.text)
+            guard try catalog.run("DELETE FROM operators WHERE account = ?", id) == 1 else {
+                throw CatalogRefusal.operatorUnknown
+            }
+            try catalog.run("DELETE FROM operator_sessions WHERE account = ?", id)
+            try SQLiteCatalog.dropContainers(of: .account(account), in: catalog)
+        }
+    }
+
+    package func add(_ invitation: OperatorInvitation, now: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try catalog.run(
+                """
+                DELETE FROM operator_containers WHERE holder IN (SELECT 'invitation:' || folded
+                FROM operator_invitations WHERE expires_at <= ?)
+                """, .integer(now))
+            try catalog.run(
+                "DELETE FROM operator_invitations WHERE expires_at <= ?", .integer(now))
+            try catalog.run(
+                """
+                INSERT OR REPLACE INTO operator_invitations
+                (folded, has_all, is_read_only, expires_at) VALUES (?, ?, ?, ?)
+                """, .text(invitation.address.folded),
+                .flag(invitation.rights.hasAllContainers), .flag(invitation.rights.isReadOnly),
+                .integer(invitation.expiresAt))
+            try SQLiteCatalog.set(
+                invitation.rights, of: .invitation(invitation.address), in: catalog)
+        }
+    }
+
+    package func takeInvitation(
+        of address: Address, for account: AccountID, now: Milliseconds
+    ) throws -> Bool {
+        let holder = RightsHolder.invitation(address)
+        // Most people were not.
+        guard
+            try read({
+                try $0.exists(
+                    "SELECT 1 FROM operator_invitations WHERE folded = ?", .text(address.folded))
+            })
+        else { return false }
+        return try write(endsWhatWasTrue: false) { catalog in
+            let rights = try catalog.first(
+                """
+                SELECT has_all, is_read_only FROM operator_invitations
+                WHERE folded = ? AND expires_at > ?
+                """, .text(address.folded), .integer(now)
+            ) { try SQLiteCatalog.rights($0, from: 0, of: holder, in: catalog) }
+            try catalog.run(
+                "DELETE FROM operator_invitations WHERE folded = ?", .text(address.folded))
+            try SQLiteCatalog.dropContainers(of: holder, in: catalog)
+            guard let rights else { return false }
+            try SQLiteCatalog.set(
+                OperatorRecord(account: account, rights: rights, madeAt: now), in: catalog)
+            return true
+        }
+    }
+
+    // MARK: The containers of a holder
+
+    static func set(
+        _ rights: OperatorRights, of holder: RightsHolder, in catalog: CatalogConnection
+    ) throws {
+        try dropContainers(of: holder, in: catalog)
+        for container in rights.containers ?? [] {
+            try requireContainer(container, in: catalog)
+            try catalog.run(
+                "INSERT INTO operator_containers (holder, container) VALUES (?, ?)",
+                .text(holder.text), .text(container.folded))
+        }
+    }
+
+    static func dropContainers(
+        of holder: RightsHolder, in catalog: CatalogConnection
+    ) throws {
+        try catalog.run("DELETE FROM operator_containers WHERE holder = ?", .text(holder.text))
+    }
+
+    /// The rights in a row that has `has_all` and `is_read_only` from a column on.
+    static func rights(
+        _ row: Statement, from column: Int32, of holder: RightsHolder,
+        in catalog: CatalogConnection
+    ) throws -> OperatorRights {
+        let isReadOnly = row.int64(column + 1) != 0
+        guard row.int64(column) == 0 else {
+            return OperatorRights(containers: nil, isReadOnly: isReadOnly)
+        }
+        let names = try catalog.all(
+            """
+            SELECT c.name FROM operator_containers o JOIN containers c ON c.folded = o.container
+            WHERE o.holder = ?
+            """, .text(holder.text)
+        ) { $0.string(0) }
+        return OperatorRights(
+            containers: Set(names.compactMap { ContainerID($0) }), isReadOnly: isReadOnly)
+    }
+}
+
+extension CatalogValue {
+    static func flag(_ flag: Bool) -> CatalogValue { .integer(flag ? 1 : 0) }
+}

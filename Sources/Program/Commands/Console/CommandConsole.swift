@@ -1,0 +1,101 @@
+import Accounts
+import Administration
+import Control
+import Delivery
+import Server
+import Storage
+
+/// The operators' interface over the same commands that the command line has.
+package struct CommandConsole: Sendable {
+    private let commands: [Command]
+
+    package init(commands: [Command] = Command.all) { self.commands = commands }
+
+    /// Answers what an operator asks; never throws, as every error has an answer.
+    @Sendable package func answer(
+        _ ask: ConsoleAsk, by administrator: Administrator
+    ) -> ConsoleAnswer {
+        do {
+            switch ask {
+            case .list:
+                return ConsoleAnswer(
+                    body: ConsoleDescription(of: commands).output.rendered(asJSON: true))
+            case .run(let words, let body):
+                return try run(words, body, by: administrator)
+            }
+        } catch {
+            return ConsoleFault(of: error).answer
+        }
+    }
+
+    private func run(
+        _ words: [String], _ body: [UInt8], by administrator: Administrator
+    ) throws -> ConsoleAnswer {
+        guard let command = commands.first(where: { $0.words == words }), command.isAtConsole else {
+            throw ConsoleFault(.noCommand, "there is no such command here; see GET /console/api")
+        }
+        let invocation = try ConsoleArguments(body, of: command).invocation()
+        if let question = command.question, !command.showsFirst, !invocation.has("yes") {
+            throw ConsoleFault(.needsYes, "\(question) Then ask with \"yes\": true")
+        }
+        let output: CommandOutput
+        switch command.action {
+        case .data(let action): output = try action(invocation, administrator)
+        case .watched(let action):
+            output = try action(invocation, administrator, ProgressWatcher { _ in true })
+        case .local, .copy, .streamed: throw ConsoleFault(.noCommand, "only on the command line")
+        }
+        let values = output.rendered(asJSON: true)
+        guard !output.asks else {
+            throw ConsoleFault(
+                .needsYes, "\(command.question ?? "Do this?") Then ask with \"yes\": true",
+                shown: values)
+        }
+        var answer = ConsoleAnswer(body: values)
+        answer.isBadNews = output.status != 0
+        return answer
+    }
+}
+
+extension Command {
+    /// Whether the operators' interface has it: what acts on the server's data and makes nothing where it was typed.
+    package var isAtConsole: Bool {
+        switch action {
+        case .data, .watched: true
+        case .local, .copy, .streamed: false
+        }
+    }
+}
+
+extension ConsoleFault {
+    /// What is told of an error of a command.
+    fileprivate init(of error: any Error) {
+        switch error {
+        case let fault as ConsoleFault: self = fault
+        case let usage as UsageFailure: self.init(.usage, "\(usage)")
+        case OperatorRefusal.proofNeeded: self.init(.proofNeeded, "\(error)")
+        case is OperatorRefusal: self.init(.forbidden, "\(error)")
+        case let refusal as CatalogRefusal where refusal.isOfUnknown:
+            self.init(.unknown, "\(error)")
+        case AccountsRefusal.userUnknown, AccountsRefusal.sessionUnknown,
+            DeliveryRefusal.webhookUnknown:
+            self.init(.unknown, "\(error)")
+        case is UnusableCursor: self.init(.usage, "\(error)")
+        case is StorageFailure: self.init(.unavailable, "\(error)")
+        case is any EngineFault: self.init(.failed, "\(error)")
+        default: self.init(.refused, "\(error)")
+        }
+    }
+}
+
+extension CatalogRefusal {
+    fileprivate var isOfUnknown: Bool {
+        switch self {
+        case .containerUnknown, .apiTokenUnknown, .serverKeyUnknown, .pushKeyUnknown,
+            .accountUnknown, .webTokenUnknown, .identityProviderUnknown, .operatorUnknown,
+            .operatorTokenUnknown:
+            true
+        case .containerExists, .nameTaken, .addressTaken, .identityTaken, .passkeyTaken: false
+        }
+    }
+}

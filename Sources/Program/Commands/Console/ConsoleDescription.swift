@@ -1,0 +1,39 @@
+/// What the operators' interface has, so that a page can be drawn from it.
+struct ConsoleDescription {
+    private let commands: [Command]
+
+    init(of commands: [Command]) { self.commands = commands }
+
+    var output: CommandOutput {
+        CommandOutput(
+            values: [
+                ("commands", .objects(commands.filter(\.isAtConsole).map(members))),
+                (
+                    "commandLineOnly",
+                    .texts(commands.filter { !$0.isAtConsole }.map(\.name))
+                ),
+            ])
+    }
+
+    private func members(of command: Command) -> [(key: String, value: CommandOutput.Value)] {
+        [
+            ("name", .text(command.name)),
+            ("path", .text("/console/api/" + command.words.joined(separator: "/"))),
+            ("summary", .text(command.summary)), ("asks", .flag(command.question != nil)),
+        ] + (command.question.map { [("question", .text($0))] } ?? [])
+            + [
+                ("showsFirst", .flag(command.showsFirst)), ("isLong", .flag(command.isLong)),
+                ("arguments", .objects(command.consoleArguments.map(members))),
+            ]
+    }
+
+    private func members(
+        of argument: ConsoleArgument
+    ) -> [(key: String, value: CommandOutput.Value)] {
+        [
+            ("key", .text(argument.key)), ("summary", .text(argument.summary)),
+            ("form", .text(argument.form.rawValue)), ("required", .flag(argument.isRequired)),
+            ("repeatable", .flag(argument.isRepeatable)), ("choices", .texts(argument.choices)),
+        ]
+    }
+}

@@ -1,0 +1,89 @@
+import Accounts
+import CloudModel
+import Cryptography
+import HTTP
+
+/// A request to the operators' interface, read as far as every answer needs it.
+struct ConsoleRequest: Sendable {
+    private static let root = ["console", "api"]
+    private static let bearer = "bearer "
+
+    let http: HTTPRequest
+    /// What follows `/console/api`; nil for another address.
+    let words: [String]?
+    let now: Milliseconds
+
+    init(_ request: HTTPRequest, now: Milliseconds) {
+        http = request
+        self.now = now
+        let path = request.target.prefix { $0 != UInt8(ascii: "?") }
+        let parts = path.split(separator: UInt8(ascii: "/")).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        words = parts.starts(with: Self.root) ? Array(parts.dropFirst(Self.root.count)) : nil
+    }
+
+    /// The token of a script; nil for none.
+    var token: String? {
+        guard let header = http.headers["authorization"],
+            header.prefix(Self.bearer.count).lowercased() == Self.bearer
+        else { return nil }
+        return String(header.dropFirst(Self.bearer.count))
+    }
+
+    /// The session's cookie; nil for none.
+    var cookie: String? {
+        let wanted = cookieName + "="
+        for pair in (http.headers["cookie"] ?? "").split(separator: ";") {
+            let pair = pair.drop { $0 == " " || $0 == "\t" }
+            if pair.hasPrefix(wanted) { return String(pair.dropFirst(wanted.count)) }
+        }
+        return nil
+    }
+
+    /// A header field that sets the session's cookie, which no script and no page of another site's ever has.
+    ///
+    /// - Parameter seconds: 0 to remove it.
+    func setting(cookie: String, seconds: Int) -> (name: String, value: String) {
+        (
+            "Set-Cookie",
+            "\(cookieName)=\(cookie); Path=/; HttpOnly; SameSite=Strict; Max-Age=\(seconds)"
+                + (isSecure ? "; Secure" : "")
+        )
+    }
+
+    /// Where on the network it comes from; nil for a proxy that does not say.
+    var client: NetworkOrigin? {
+        if http.peer.isTrustedProxy, http.client == http.peer.block { return nil }
+        return http.client.map { NetworkOrigin("\($0)", within: $0.wider.map { "\($0)" }) }
+            ?? "this machine"
+    }
+
+    /// Whether it was sent by a program or a page of this address, with JSON, and so not by a form elsewhere.
+    var isOfOwnPage: Bool {
+        let headers = http.headers
+        if let site = headers["sec-fetch-site"], site != "same-origin", site != "none" {
+            return false
+        }
+        if let origin = headers["origin"] {
+            guard let host = headers["host"], origin == "http://\(host)" || origin == "https://\(host)"
+            else { return false }
+        }
+        let type = headers["content-type"]?.prefix { $0 != ";" }.lowercased()
+        return http.body.isEmpty || type == "application/json"
+    }
+
+    /// Whether its page has shown the secret that it was given with the session.
+    func shows(_ secret: String) -> Bool {
+        guard let given = http.headers["x-console-page"] else { return false }
+        return ConstantTime.areEqual(Array(given.utf8), Array(secret.utf8))
+    }
+
+    private var isSecure: Bool {
+        http.peer.isTLS
+            || http.peer.isTrustedProxy && http.headers["x-forwarded-proto"] == "https"
+    }
+
+    /// With the prefix that lets nobody else of the domain set it, where browsers come by TLS.
+    private var cookieName: String { (isSecure ? "__Host-" : "") + "lenticular-console" }
+}

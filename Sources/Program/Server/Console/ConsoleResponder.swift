@@ -1,0 +1,172 @@
+import Accounts
+import Administration
+import CloudModel
+import Configuration
+import Fairness
+import HTTP
+
+/// Answers at the operators' own address: `/console/api` and what is below it, and nothing else.
+///
+/// Threads of its own do the work. What hashes a password has one, with a short queue.
+final class ConsoleResponder: Responder {
+    /// Of a request whose sender is not known yet.
+    private static let strangersBytesMax = 16_384
+    private static let waitingMax = 256
+    private static let passwordsWaitingMax = 16
+    private static let busySeconds = 5
+
+    private let access: ConsoleAccess
+    private let allowed: [AddressRange]
+    private let useCases: AccountUseCases
+    private let signIn: ConsoleSignIn
+    private let clock: Clock
+    private let administrator: @Sendable (Operator) -> Administrator
+    private let failed: @Sendable (_ requestID: String, any Error) -> Void
+    private let workers: WorkPool<String>
+    private let passwords: WorkPool<String>
+
+    /// - Parameters:
+    ///   - administrator: makes what an operator acts through.
+    ///   - failed: told of what is the server's own fault; from any thread.
+    init(
+        _ access: ConsoleAccess, allowing allowed: [AddressRange], _ useCases: AccountUseCases,
+        clock: Clock, administrator: @escaping @Sendable (Operator) -> Administrator,
+        failed: @escaping @Sendable (_ requestID: String, any Error) -> Void
+    ) {
+        self.access = access
+        self.allowed = allowed
+        self.useCases = useCases
+        self.clock = clock
+        self.administrator = administrator
+        self.failed = failed
+        signIn = ConsoleSignIn(
+            useCases: useCases, wantsSecondFactor: access.wantsSecondFactor)
+        var options = WorkOptions()
+        (options.shortThreads, options.longThreads, options.commitThreads) = (8, 1, 1)
+        (options.waitingMax, options.waitingPerPrincipalMax) = (Self.waitingMax, Self.waitingMax)
+        options.longNanoseconds = .max
+        workers = WorkPool(name: "console", options)
+        options.shortThreads = 1
+        options.waitingMax = Self.passwordsWaitingMax
+        options.waitingPerPrincipalMax = Self.passwordsWaitingMax / 2
+        passwords = WorkPool(name: "console passwords", options)
+    }
+
+    /// Receives large bodies of operators alone.
+    func decide(on request: HTTPRequest, reply: HTTPReply) -> BodyDecision {
+        let asked = ConsoleRequest(request, now: clock.now())
+        let length = request.headers["content-length"].flatMap { Int($0) }
+        do {
+            try admit(asked)
+            let isSmall =
+                length.map { $0 <= Self.strangersBytesMax } ?? false
+                && request.headers["content-encoding"] == nil
+            if !isSmall {
+                _ = try ConsoleCaller(of: asked, useCases)
+            }
+            return .receive(BodyOptions(owner: .block(request.client)))
+        } catch {
+            send(fault(error, of: asked).answer, of: asked, by: reply)
+            return .answered
+        }
+    }
+
+    func respond(to request: HTTPRequest, reply: HTTPReply) {
+        let asked = ConsoleRequest(request, now: clock.now())
+        do { try admit(asked) } catch {
+            return send(error.answer, of: asked, by: reply)
+        }
+        let isSignIn = asked.words == ["session"] && request.method == .post
+        do throws(WorkRefusal) {
+            try (isSignIn ? passwords : workers).submit(
+                .short, for: asked.client?.widest ?? "a proxy"
+            ) { [self] in
+                if isSignIn { beginSession(asked, reply) } else { answer(asked, reply) }
+            }
+        } catch {
+            let busy = ConsoleFault(
+                .unavailable, "too much at a time", seconds: Self.busySeconds)
+            send(busy.answer, of: asked, by: reply)
+        }
+    }
+
+    /// Refuses who may not be here at all, before anything is looked up.
+    private func admit(_ request: ConsoleRequest) throws(ConsoleFault) {
+        let peer = request.http.peer
+        guard peer.block == nil || allowed.contains(where: { $0.contains(peer.address) }) else {
+            throw ConsoleFault(.addressRefused, "console.allow does not name this address")
+        }
+        guard request.words != nil else { throw ConsoleFault(.noCommand, "see /console/api") }
+    }
+
+    private func beginSession(_ request: ConsoleRequest, _ reply: HTTPReply) {
+        do {
+            let begun = try signIn.begin(request)
+            send(begun.answer, [begun.cookie], of: request, by: reply)
+        } catch {
+            send(fault(error, of: request).answer, of: request, by: reply)
+        }
+    }
+
+    private func answer(_ request: ConsoleRequest, _ reply: HTTPReply) {
+        do {
+            let caller = try ConsoleCaller(of: request, useCases)
+            if request.words == ["session"] {
+                return try answerSession(request, caller, reply)
+            }
+            let ask: ConsoleAsk
+            switch (request.http.method, request.words ?? []) {
+            case (.get, []): ask = .list
+            case (.post, let words) where !words.isEmpty:
+                try caller.requireOwnPage(request)
+                ask = .run(words: words, body: request.http.body)
+            default:
+                throw ConsoleFault(
+                    .methodRefused, "GET /console/api lists the commands; POST runs one")
+            }
+            send(access.answer(ask, administrator(caller.actor)), of: request, by: reply)
+        } catch {
+            send(fault(error, of: request).answer, of: request, by: reply)
+        }
+    }
+
+    private func answerSession(
+        _ request: ConsoleRequest, _ caller: ConsoleCaller, _ reply: HTTPReply
+    ) throws {
+        guard let signedIn = caller.signedIn else {
+            throw ConsoleFault(.forbidden, "a token has no session")
+        }
+        switch request.http.method {
+        case .get: send(try signIn.state(of: signedIn), of: request, by: reply)
+        case .delete:
+            try caller.requireOwnPage(request)
+            try useCases.operatorSessions.end(signedIn.session)
+            send(
+                ConsoleAnswer(body: Array("{}".utf8)), [request.setting(cookie: "", seconds: 0)],
+                of: request, by: reply)
+        default: throw ConsoleFault(.methodRefused, "a session takes POST, GET and DELETE")
+        }
+    }
+
+    /// What is told of an error; the server's own are logged, and told without their words.
+    private func fault(_ error: any Error, of request: ConsoleRequest) -> ConsoleFault {
+        if let fault = error as? ConsoleFault { return fault }
+        failed(request.http.id, error)
+        return ConsoleFault(.failed, "the server failed; its log says why (\(request.http.id))")
+    }
+
+    private func send(
+        _ answer: ConsoleAnswer, _ further: [(name: String, value: String)] = [],
+        of request: ConsoleRequest, by reply: HTTPReply
+    ) {
+        var headers: [(name: String, value: String)] = [
+            ("Content-Type", "application/json; charset=utf-8"), ("Cache-Control", "no-store"),
+            ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+            ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+            ("X-Request-ID", request.http.id),
+        ]
+        if answer.isBadNews { headers.append(("X-Exit-Status", "1")) }
+        reply.send(
+            HTTPResponse(status: answer.status, headers: headers + further, body: answer.body))
+    }
+}

@@ -1,0 +1,381 @@
+"""The store of the JavaScript client in a real browser: several tabs, no network, a full disk, killed programs.
+
+Chromium, driven by Playwright. Two tabs have one store open, of which one leads; the leader is crashed and the other
+goes on. What was saved without a network is sent when it is back, also when the browser was killed meanwhile. When the
+browser gives no more room, a save says so and keeps nothing. Two people use the example. With --figures it prints how fast all that is.
+"""
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.parse
+
+from playwright.sync_api import sync_playwright
+
+from chromium import with_chromium
+from listener import Listener
+from server import Server, free_port
+from viewer import Viewer
+from web_client import AppPage
+
+CONTAINER = "iCloud.org.example.Store"
+CLIENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Clients/JavaScript")
+ARGUMENTS = ["--no-sandbox", "--disable-dev-shm-usage", "--enable-precise-memory-info"]
+EXAMPLE = os.path.join(CLIENT, "../../Examples/notes.html")
+PASSWORD = "correct horse battery"
+FIGURES = "--figures" in sys.argv
+
+PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Store</title><main></main>
+<script type="module">
+const began = performance.now();
+const {CloudKit} = await import('/cloudkit.js');
+const {LenticularStore} = await import('/store.js');
+const params = new URLSearchParams(location.search);
+const container = CloudKit.configure({serverURL: SERVER,
+  services: {authTokenStore: {getToken: () => params.get('token'), putToken() {}}},
+  containers: [{containerIdentifier: CONTAINER, environment: 'development',
+    apiTokenAuth: {apiToken: API_TOKEN}}]}).getDefaultContainer();
+const opening = performance.now();
+const store = await LenticularStore.open({container, name: params.get('name') ?? 'default',
+  storage: params.get('storage') ?? 'browser', backoffMilliseconds: 50});
+const notes = store.zone('Notes');
+const live = notes.live({recordType: 'Note', sortBy: [{fieldName: 'text'}], limit: 100});
+const opened = performance.now() - opening;
+const until = (event, holds) => new Promise(done => {
+  const look = () => { if (holds()) done(true); };
+  event(look);
+  look();
+});
+window.app = {
+  container, store, notes, live, opened, began: opening, CloudKit,
+  save: (name, text) => notes.save({recordName: name, recordType: 'Note', fields: {text: {value: text}}}),
+  texts: () => live.records.map(({fields}) => fields.text.value),
+  shows: text => until(look => live.subscribe(look), () => app.texts().includes(text)),
+  is: (key, value) => until(look => store.on('status', look), () => store.status[key] === value),
+};
+</script></html>"""
+
+
+class Site(Listener):
+    """A site with the page of an app."""
+
+    def __init__(self):
+        self.pages, self.policy = {}, ""
+        super().__init__(AppPage)
+
+
+class World:
+    def __init__(self, server, site):
+        self.server = server
+        self.site = f"http://localhost:{site.server_port}"
+        self.base = f"http://127.0.0.1:{server.address[1]}"
+        self.api = server.command("api-token", "create", CONTAINER, "development")["apiToken"]
+        texts = {"SERVER": self.base, "CONTAINER": CONTAINER, "API_TOKEN": self.api}
+        page = PAGE
+        for name, value in texts.items():
+            page = page.replace(name, json.dumps(value))
+        site.pages["/"] = page
+        for name in ("cloudkit.js", "store.js"):
+            with open(os.path.join(CLIENT, name), encoding="utf-8") as file:
+                site.pages[f"/{name}"] = file.read()
+
+    def token(self, name):
+        return self.server.command(
+            "web-token", "create", CONTAINER, "development", f"{name}@example.org")["webAuthToken"]
+
+    def person(self, name):
+        self.server.command("user", "create", f"{name}@example.org")
+        return name
+
+    def open(self, context, person, **options):
+        page = context.new_page()
+        page.on("pageerror", lambda error: print(f"page error: {error}", file=sys.stderr))
+        query = urllib.parse.urlencode({"token": self.token(person), **options})
+        page.goto(f"{self.site}/?{query}")
+        page.wait_for_function("window.app")
+        return page
+
+
+def texts(page):
+    return page.evaluate("app.texts()")
+
+
+def save(page, name, text):
+    page.evaluate("([name, text]) => app.save(name, text).then(() => {})", [name, text])
+
+
+def sync(page):
+    page.evaluate("app.store.sync()")
+
+
+def is_leader(page):
+    return page.evaluate("app.store.status.isLeader")
+
+
+def several_tabs(world, browser):
+    """One tab leads and the others are live; when the leader crashes, another one leads, and nothing is lost."""
+    name = world.person("ann")
+    context = browser.new_context()
+    first, second, third = (world.open(context, name) for _ in range(3))
+    first.evaluate("app.is('isLeader', true)")
+    assert [is_leader(page) for page in (first, second, third)] == [True, False, False]
+    assert first.evaluate("app.store.status.isPersistent")
+    save(second, "a", "of the second")
+    for page in (first, second, third):
+        page.evaluate("app.shows('of the second')")
+    sync(third)
+    assert third.evaluate("app.notes.get('a').isPending") is False
+    third.evaluate("app.is('state', 'current')")
+    # It saves, and dies before it could be told what came of it.
+    with contextlib.suppress(Exception):
+        first.evaluate("app.save('b', 'of the first')")
+        first.goto("chrome://crash", timeout=5000)
+    save(second, "c", "after the crash")
+    second.evaluate("app.is('isLeader', true)")
+    sync(second)
+    sync(third)
+    assert texts(third) == ["after the crash", "of the first", "of the second"], texts(third)
+    device = world.open(browser.new_context(), name)
+    sync(device)
+    assert texts(device) == texts(third)
+    context.close()
+    device.context.close()
+
+
+def without_network(world, browser):
+    """Saves are kept while there is no network, and sent by themselves when it is back."""
+    name = world.person("bob")
+    page = world.open(browser.new_context(), name)
+    other = world.open(browser.new_context(), name)
+    page.evaluate("app.is('state', 'current')")
+    page.context.set_offline(True)
+    save(page, "a", "offline")
+    assert texts(page) == ["offline"]
+    page.evaluate("app.is('state', 'offline')")
+    assert page.evaluate("app.store.status.pending") == 1
+    page.context.set_offline(False)
+    other.evaluate("app.shows('offline')")
+    page.evaluate("app.is('pending', 0)")
+    save(other, "a", "changed")
+    page.evaluate("app.shows('changed')")
+    for each in (page, other):
+        each.context.close()
+
+
+def full_disk(world, browser):
+    """A save for which the browser has no room rejects and keeps nothing; with room, it goes on."""
+    context = browser.new_context()
+    # Before anything is kept: the browser asks for the quota only now and then.
+    control = context.new_cdp_session(context.new_page())
+    control.send("Storage.overrideQuotaForOrigin", {"origin": world.site, "quotaSize": 1_000_000})
+    page = world.open(context, world.person("cid"))
+    save(page, "a", "before")
+    sync(page)
+    said = page.evaluate("""app.notes.save({recordName: 'b', recordType: 'Note', fields: {
+        text: {value: 'x'.repeat(5_000_000)}}}).then(() => 'saved', ({code, remedy}) => code + ' ' + remedy)""")
+    assert said.startswith("STORAGE_FULL Free some room"), said
+    assert texts(page) == ["before"] and page.evaluate("app.store.status.pending") == 0
+    control.send("Storage.overrideQuotaForOrigin", {"origin": world.site})
+    save(page, "b", "with room")
+    sync(page)
+    assert texts(page) == ["before", "with room"]
+    page.context.close()
+
+
+def killed_browser(world, playwright, program):
+    """What was saved is there when the browser was killed, and is sent then."""
+    name = world.person("dan")
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        for round_ in range(2):
+            context = playwright.chromium.launch_persistent_context(
+                folder, executable_path=program, args=ARGUMENTS)
+            page = world.open(context, name)
+            if round_ == 1:
+                assert texts(page) == ["kept", "sent"], texts(page)
+                sync(page)
+                assert page.evaluate("app.store.status.pending") == 0
+                context.close()
+                return
+            save(page, "a", "sent")
+            sync(page)
+            context.set_offline(True)
+            save(page, "b", "kept")
+            found = subprocess.run(
+                ["pgrep", "-f", f"user-data-dir={folder}"], capture_output=True, text=True, check=True)
+            for process in found.stdout.split():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(process), signal.SIGKILL)
+            with contextlib.suppress(Exception):
+                context.close()
+
+
+def example(world, site, browser):
+    """The example: Ann writes without a network, shares a note by its link, and Eve and she write in it."""
+    with open(EXAMPLE, encoding="utf-8") as file:
+        text = file.read()
+    for old, new in (("http://127.0.0.1:8080", world.base), ("iCloud.dev.lenticular.Notes", CONTAINER),
+                     ("the API token that make serve has printed", world.api)):
+        assert old in text, old
+        text = text.replace(old, new)
+    site.pages["/notes"] = text
+    for name in ("nan", "eli"):
+        world.server.make_person(name, PASSWORD)
+    viewer = Viewer(world.server)
+
+    def opened(name, address):
+        page = browser.new_context(viewport={"width": 320, "height": 640}).new_page()
+        page.goto(address)
+        with page.context.expect_page() as window:
+            page.get_by_role("button", name="Sign in").click()
+        popup = window.value
+        popup.get_by_label("E-mail address").fill(f"{name}@example.org")
+        popup.get_by_label("Password", exact=True).fill(PASSWORD)
+        popup.get_by_role("button", name="Sign in").click()
+        popup.get_by_role("button", name="Allow", exact=True).click()
+        page.get_by_role("status").get_by_text("All is sent.").wait_for()
+        return page
+
+    mine = opened("nan", f"{world.site}/notes")
+    mine.context.set_offline(True)
+    mine.get_by_role("button", name="New note").click()
+    mine.get_by_label("Note").fill("written offline")
+    mine.get_by_text("Not sent yet").wait_for()
+    viewer.look(mine, "notes")
+    mine.context.set_offline(False)
+    mine.get_by_role("status").get_by_text("All is sent.").wait_for()
+    mine.reload()
+    mine.get_by_role("button", name="Sign out").wait_for()
+    assert mine.get_by_label("Note").input_value() == "written offline"
+    mine.get_by_role("button", name="Share").click()
+    link = mine.get_by_text("?share=").text_content()
+    theirs = opened("eli", link)
+    theirs.get_by_label("Note").wait_for()
+    assert theirs.get_by_label("Note").input_value() == "written offline"
+    theirs.get_by_label("Note").fill("by both")
+    mine.wait_for_function("document.querySelector('textarea').value === 'by both'")
+    mine.get_by_role("button", name="Delete").click()
+    theirs.get_by_label("Note").wait_for(state="detached")
+    # Whoever signs out leaves nothing behind.
+    theirs.get_by_role("button", name="Sign out").click()
+    theirs.get_by_role("button", name="Sign in").wait_for()
+    for page in (mine, theirs):
+        page.context.close()
+
+
+def figures(world, browser):
+    """How fast it is with 10,000 records of 500 bytes."""
+    name = world.person("eve")
+    page = world.open(browser.new_context(), name, storage="memory")
+    page.evaluate("""async () => {
+      for (let start = 0; start < 10_000; start += 200) {
+        await app.notes.save(Array.from({length: 200}, (_, index) => ({recordType: 'Note',
+          recordName: `n${start + index}`, fields: {text: {value: `${start + index}`.padStart(420, 'x')},
+            rank: {value: Math.floor(Math.random() * 1e6)}}})));
+      }
+      await app.store.sync();
+    }""")
+    for storage in ("memory", "browser"):
+        rates = []
+        for round_ in range(3):
+            reader = world.open(browser.new_context(), name, storage=storage, name=f"n{round_}")
+            rates.append(reader.evaluate("""async () => {
+              await app.store.sync();
+              const {began} = app;
+              if (app.notes.records.length !== 10_000) throw new Error('not all are there');
+              return 10_000 / (performance.now() - began) * 1000;
+            }"""))
+            if round_ < 2:
+                reader.context.close()
+        print(f"first sync, {storage}: {max(rates):,.0f} records/s (of {[round(rate) for rate in rates]})")
+    opened = []
+    for _ in range(5):
+        reader.reload()
+        reader.wait_for_function("window.app")
+        opened.append(reader.evaluate("app.opened"))
+        assert reader.evaluate("app.notes.records.length") == 10_000
+    print(f"reload, from open() to the first query: {sorted(opened)[2]:.0f} ms of {[round(ms) for ms in opened]}")
+    queries = reader.evaluate("""() => {
+      const time = query => {
+        const all = Array.from({length: 15}, () => {
+          const began = performance.now();
+          app.notes.live(query).close();
+          return performance.now() - began;
+        }).sort((one, other) => one - other);
+        return all[7];
+      };
+      return {
+        filter: time({where: ({fields}) => fields.rank.value < 1000}),
+        limit: time({sortBy: [{fieldName: 'rank'}], limit: 50}),
+        sorted: time({sortBy: [{fieldName: 'rank'}]}),
+      };
+    }""")
+    print("a new query over 10,000:", {name: round(value, 2) for name, value in queries.items()}, "ms")
+    moved = reader.evaluate("""async () => {
+      const live = app.notes.live({sortBy: [{fieldName: 'rank'}]});
+      const all = [];
+      for (let index = 0; index < 20; index++) {
+        const record = app.notes.get(`n${index}`);
+        const changes = [{key: app.notes.key, before: {view: record}, after: {view: {...record}}}];
+        const began = performance.now();
+        live.update(changes);
+        all.push(performance.now() - began);
+        live.update([{...changes[0], before: changes[0].after, after: changes[0].before}]);
+      }
+      return all.sort((one, other) => one - other)[10];
+    }""")
+    print(f"one change in a query of 10,000: {moved:.2f} ms")
+    other = world.open(browser.new_context(), name, name="n2")
+    sync(other)
+    times = []
+    reader.evaluate("app.store.sync()")
+    for index in range(20):
+        reader.evaluate("""index => { app.heard = new Promise(done => {
+          const stop = app.notes.live({where: ({fields}) => fields.text.value === `change ${index}`})
+            .subscribe(() => { stop(); done(Date.now()); });
+        }); }""", index)
+        other.evaluate("index => app.save('n5', `change ${index}`).then(() => {})", index)
+        heard = reader.evaluate("app.heard")
+        sync(other)
+        saved = other.evaluate("app.notes.get('n5').modified.timestamp")
+        times.append(heard - saved)
+    print(f"a remote change, from its commit: {sorted(times)[10]} ms of {sorted(times)}")
+    control = reader.context.new_cdp_session(reader)
+
+    def heap():
+        for _ in range(3):
+            control.send("HeapProfiler.collectGarbage")
+        return control.send("Runtime.getHeapUsage")["usedSize"]
+
+    full = heap()
+    reader.evaluate("app.store.close(); delete window.app")
+    empty = world.open(browser.new_context(), world.person("fay"))
+    control = empty.context.new_cdp_session(empty)
+    print(f"memory for 10,000 records: {(full - heap()) / 1e6:.1f} MB")
+
+
+def main(program):
+    with Server() as server, Site() as site:
+        server.address = ("127.0.0.1", free_port())
+        server.start()
+        server.command("container", "create", CONTAINER)
+        world = World(server, site)
+        with sync_playwright() as playwright:
+            browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+            if FIGURES:
+                figures(world, browser)
+            else:
+                several_tabs(world, browser)
+                without_network(world, browser)
+                full_disk(world, browser)
+                killed_browser(world, playwright, program)
+                example(world, site, browser)
+            browser.close()
+        server.stop()
+
+
+if __name__ == "__main__":
+    with_chromium(main)
