@@ -81,7 +81,16 @@ struct AdministrationTests {
         "DEFINE SCHEMA CREATE ROLE Gardener; RECORD TYPE Bed ( \"___recordID\" REFERENCE );"
 
     private func steps() -> [Step] {
-        Self.stepsOfAccess() + Self.stepsOfDelivery() + stepsOfData()
+        Self.stepsOfAccess() + Self.stepsOfRequests() + Self.stepsOfDelivery() + stepsOfData()
+    }
+
+    private static func stepsOfRequests() -> [Step] {
+        [
+            Step(arguments: ["logs", "--container", "iCloud.a"], changes: false),
+            Step(
+                arguments: ["user", "sync", "ann@a.example"] + location, changes: false,
+                hasEnvironment: true, hasAccount: true),
+        ]
     }
 
     private static func stepsOfDelivery() -> [Step] {

@@ -13,6 +13,8 @@ struct AnswerNotes: Sendable {
     var session: [UInt8]?
     /// How far a refused date of a signature is ahead of the server's clock.
     var dateAheadMilliseconds: Milliseconds?
+    /// The user that such a request says it acts for.
+    var claimedUser: UserRecordName?
     /// Of a body that streamed.
     var bytesStreamedIn = 0
     var work = RequestWork()

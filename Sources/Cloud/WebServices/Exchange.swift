@@ -195,6 +195,7 @@ final class Exchange: Sendable {
         observation.session = notes.session
         observation.reason = fault?.reasonCode
         observation.dateAheadMilliseconds = notes.dateAheadMilliseconds
+        observation.claimedUser = notes.claimedUser
         observation.work = notes.work
         observation.stages = notes.stages
         observation.stages.endSending(at: now)

@@ -66,7 +66,11 @@ extension ProtocolResponder {
             let date = RequestDate.milliseconds(text)
         else { return }
         let now = dependencies.clock.now()
-        exchange.note { $0.dateAheadMilliseconds = date.subtractingReportingOverflow(now).0 }
+        let user = exchange.query.text("ckOnBehalfOf").flatMap { UserRecordName($0) }
+        exchange.note {
+            $0.dateAheadMilliseconds = date.subtractingReportingOverflow(now).0
+            $0.claimedUser = user
+        }
     }
 
     /// The sender of a request as its head has told, unless credentials have changed since.

@@ -71,6 +71,7 @@ enum ZoneChangesEndpoint {
         } catch let fault as Fault {
             writer.bytes.removeLast(writer.bytes.count - start)
             FaultResponse.append(zone: spelling, fault, to: &writer)
+            // NB: what names no zone has no line of its own.
             pages.note(fault, of: try? context.zones.zone(spelling))
         }
         return true

@@ -43,6 +43,8 @@ package struct RequestObservation: Sendable {
     package var reason: String?
     /// How far the date of a signed request is from the server's clock; only where it was refused for that.
     package var dateAheadMilliseconds: Milliseconds?
+    /// The user that such a request says it acts for; nobody has checked that.
+    package var claimedUser: UserRecordName?
     package var work = RequestWork()
     package var stages = RequestStages()
 

@@ -12,6 +12,8 @@ package struct RequestWork: Sendable, Equatable {
     package var items = 0
     /// Records that it was shown, or that it saved or deleted.
     package var records = 0
+    /// Notices that it was handed.
+    package var notices = 0
     /// Items that failed, by code and reason.
     package var failures: [ItemFailures] = []
 
