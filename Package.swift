@@ -106,6 +106,7 @@ let package = Package(
             ]),
         layer("CloudModel", in: .cloud, ["JSON", "Calendar", "Cryptography"]),
         layer("Audit", in: .cloud, ["CloudModel", "Cryptography", "JSON"]),
+        layer("RequestRecords", in: .cloud, ["CChecksum", "CloudModel", "Files"]),
         layer("Storage", in: .cloud, ["CloudModel"]),
         layer(
             "AssetStorage", in: .cloud,
@@ -133,7 +134,7 @@ let package = Package(
             "Administration", in: .cloud,
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "RecordDecoding",
-                "Accounts", "Audit", "JSON", "ZIP", "Delivery", "Cryptography",
+                "Accounts", "Audit", "JSON", "ZIP", "Delivery", "Cryptography", "RequestRecords",
             ]),
         layer("Configuration", in: .program, ["JSON"]),
         layer(
@@ -156,14 +157,14 @@ let package = Package(
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
                 "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background", "Control",
-                "Backups", "CWebClient",
+                "Backups", "CWebClient", "RequestRecords",
             ]),
         layer(
             "Commands", in: .program,
             [
                 "CloudModel", "Storage", "CloudDatabase", "Accounts", "Administration", "Audit",
                 "Configuration", "Control", "Cryptography", "CProcess", "Delivery", "Files", "JSON",
-                "Network", "Pages", "Server",
+                "Network", "Pages", "RequestRecords", "Server",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Commands", "Server"],
@@ -174,6 +175,9 @@ let package = Package(
                 "Delivery", "CloudModel", "Storage", "Cryptography", "HTTPClient", "HTTP2Client",
                 "Network",
             ]),
+        benchmark(
+            "RequestLinesBenchmark", in: "request-lines",
+            ["CloudModel", "Platform", "RequestRecords"]),
         tests(
             of: "BackupsTests",
             [
@@ -219,6 +223,7 @@ let package = Package(
                 "Seeding",
             ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
+        tests(of: "RequestRecordsTests", ["RequestRecords", "CloudModel", "Files", "Seeding"]),
         tests(of: "AuditTests", ["Audit", "Cryptography", "Seeding"]),
         tests(
             of: "MailTests",
@@ -278,7 +283,7 @@ let package = Package(
                 "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
-                "ChildProcesses", "PythonProgram", "Awaiting",
+                "ChildProcesses", "PythonProgram", "Awaiting", "RequestRecords",
             ]),
         tests(
             of: "RepositoryTests",

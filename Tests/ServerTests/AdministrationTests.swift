@@ -81,7 +81,7 @@ struct AdministrationTests {
         "DEFINE SCHEMA CREATE ROLE Gardener; RECORD TYPE Bed ( \"___recordID\" REFERENCE );"
 
     private func steps() -> [Step] {
-        Self.stepsOfAccess() + Self.stepsOfDelivery() + stepsOfSchemas() + Self.stepsOfRecords()
+        Self.stepsOfAccess() + Self.stepsOfRequests() + Self.stepsOfDelivery() + stepsOfSchemas() + Self.stepsOfRecords()
             + stepsOfTransfers() + stepsOfData()
     }
 
@@ -116,6 +116,15 @@ struct AdministrationTests {
             Step(
                 arguments: ["record", "delete"] + location + ["public", "b", "--yes"],
                 hasEnvironment: true, item: "public _defaultZone"),
+        ]
+    }
+
+    private static func stepsOfRequests() -> [Step] {
+        [
+            Step(arguments: ["logs", "--container", "iCloud.a"], changes: false),
+            Step(
+                arguments: ["user", "sync", "ann@a.example"] + location, changes: false,
+                hasEnvironment: true, hasAccount: true),
         ]
     }
 

@@ -4,6 +4,7 @@ import Audit
 import CloudModel
 import Cryptography
 import Delivery
+import RequestRecords
 import Storage
 
 /// All that a server keeps, as its operators act on it, whatever engine keeps it.
@@ -86,6 +87,11 @@ package protocol ServerData: AnyObject, Sendable {
     func auditPage(
         before end: Int64?, since: Milliseconds, prefix: String, limit: Int
     ) throws -> AuditPage
+
+    /// The lines of requests that are kept, with those of all that have ended so far; nil where none are kept.
+    ///
+    /// - Throws: what the file system reports.
+    func requestRing() throws -> RequestRing?
 
     /// Notes for ever that an account is erased, before anything of it goes.
     ///

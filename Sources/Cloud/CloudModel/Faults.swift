@@ -67,6 +67,8 @@ package struct Fault: Error, Sendable, Equatable {
     package var isChangeTokenExpired = false
     /// The record as the server has it, as JSON; only with CONFLICT (rulings.md 11).
     package var serverRecord: [UInt8]?
+    /// Why it came about; never on the wire.
+    package var cause: FaultCause?
 
     package init(_ code: FaultCode, _ reason: String, detail: FaultDetail? = nil) {
         self.code = code
@@ -83,6 +85,16 @@ package struct Fault: Error, Sendable, Equatable {
     package static func badRequest(_ reason: String, detail: FaultDetail? = nil) -> Fault {
         Fault(.badRequest, reason, detail: detail)
     }
+
+    /// The same fault, with why it came about.
+    package func because(_ cause: FaultCause) -> Fault {
+        var fault = self
+        fault.cause = cause
+        return fault
+    }
+
+    /// What tells it from others of its code, as a word of the catalogue; nil where nothing does.
+    package var reasonCode: String? { cause?.rawValue ?? detail?.rawValue }
 
     /// Something is over a limit, which the reason names with its setting.
     package static func limitExceeded(_ reason: String) -> Fault {
@@ -119,15 +131,18 @@ package struct Fault: Error, Sendable, Equatable {
     package static var tooManyWrites: Fault {
         var fault = Fault(.throttled, "too many of your writes wait; send them one after the other")
         fault.retryAfterSeconds = 1
+        fault.cause = .workWaiting
         return fault
     }
 
     package static func changeTokenExpired(_ why: String) -> Fault {
         var fault = Fault(.badRequest, "change token expired: \(why)")
         fault.isChangeTokenExpired = true
+        fault.cause = .syncTokenExpired
         return fault
     }
 
     /// A token that is unreadable, forged or of another place (rulings.md 28).
     package static let unknownToken = Fault(.badRequest, "Unknown sync continuation type")
+        .because(.syncTokenUnknown)
 }

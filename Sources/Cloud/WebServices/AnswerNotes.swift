@@ -9,8 +9,16 @@ struct AnswerNotes: Sendable {
     var caller: Caller?
     /// Why credentials were refused; only for the log.
     var refusal: CredentialRefusal?
+    /// The session of the web token that was believed.
+    var session: [UInt8]?
+    /// How far a refused date of a signature is ahead of the server's clock.
+    var dateAheadMilliseconds: Milliseconds?
+    /// The user that such a request says it acts for.
+    var claimedUser: UserRecordName?
     /// Of a body that streamed.
     var bytesStreamedIn = 0
+    var work = RequestWork()
+    var stages = RequestStages()
     /// The Origin that the API token allows, to be echoed.
     var allowedOrigin: String?
     /// The web token to send back.

@@ -21,7 +21,7 @@ final class Exchange: Sendable {
     private let reply: HTTPReply
     private let observer: any RequestObserver
     private let start = DispatchTime.now().uptimeNanoseconds
-    private let notes = Mutex(AnswerNotes())
+    private let notes: Mutex<AnswerNotes>
     private let disconnection = DisconnectHandler()
 
     init(_ request: HTTPRequest, _ reply: HTTPReply, observer: any RequestObserver) {
@@ -29,6 +29,9 @@ final class Exchange: Sendable {
         query = QueryString(target: request.target)
         self.reply = reply
         self.observer = observer
+        var notes = AnswerNotes()
+        notes.stages = RequestStages(start: start)
+        self.notes = Mutex(notes)
     }
 
     /// Notes something for the answer and the line in the log, or looks at what was noted.
@@ -36,6 +39,15 @@ final class Exchange: Sendable {
     func note<Value: Sendable>(_ change: (inout AnswerNotes) -> Value) -> Value {
         notes.withLock { change(&$0) }
     }
+
+    /// Notes that a stage of its way has ended.
+    func end(_ stage: RequestStages.Stage) {
+        let now = DispatchTime.now().uptimeNanoseconds
+        note { $0.stages.end(stage, at: now) }
+    }
+
+    /// Notes what came of it, in place of what was noted when its answer was made before.
+    func keep(_ work: RequestWork) { note { $0.work = work } }
 
     /// Has the work for it end when the client goes; first on the event loop that it came from.
     func stopWhenAbandoned() {
@@ -67,11 +79,11 @@ final class Exchange: Sendable {
     func succeed(_ body: [UInt8], open: OpenBody? = nil) {
         var response = HTTPResponse(status: 200, headers: headers, body: body)
         response.open = open
-        send(response, code: nil, failure: nil)
+        send(response)
     }
 
     /// Answers with something else than JSON.
-    func answer(_ response: HTTPResponse) { send(response, code: nil, failure: nil) }
+    func answer(_ response: HTTPResponse) { send(response) }
 
     /// Answers with the fault that an error is, or stands for.
     func fail(_ error: any Error) {
@@ -135,7 +147,7 @@ final class Exchange: Sendable {
             HTTPResponse(
                 status: status ?? fault.code.httpStatus, headers: fields,
                 body: FaultResponse.body(fault, requestID: request.id)),
-            code: fault.code, failure: failure)
+            fault: fault, failure: failure)
     }
 
     /// Answers OPTIONS on every path: what may be sent is decided when it is sent (rulings.md 9).
@@ -153,12 +165,14 @@ final class Exchange: Sendable {
                 ("Access-Control-Max-Age", "600"), ("Vary", "Origin"),
             ]
         }
-        send(HTTPResponse(status: 200, headers: fields), code: nil, failure: nil)
+        send(HTTPResponse(status: 200, headers: fields))
     }
 
     var headers: [(name: String, value: String)] { note { $0.headers(of: request.id) } }
 
-    private func send(_ response: HTTPResponse, code: FaultCode?, failure: String?) {
+    private func send(
+        _ response: HTTPResponse, fault: Fault? = nil, failure: String? = nil
+    ) {
         let bytesOut = response.bodyBytes
         let notes = note { notes in
             defer { notes.whenSent = nil }
@@ -166,17 +180,26 @@ final class Exchange: Sendable {
         }
         reply.send(response, whenSent: notes.whenSent)
         let address = notes.address
-        observer.observe(
-            RequestObservation(
-                requestID: request.id, operation: notes.operation,
-                container: address?.container.name,
-                environment: address?.environment, database: address?.database,
-                userRecordName: notes.caller?.userRecordName, keyID: notes.caller?.keyID,
-                status: response.status, code: code, refusal: notes.refusal,
-                bytesIn: request.body.count + notes.bytesStreamedIn,
-                bytesOut: bytesOut,
-                durationNanoseconds: DispatchTime.now().uptimeNanoseconds &- start,
-                loop: request.loop, client: request.client, failure: failure))
+        let now = DispatchTime.now().uptimeNanoseconds
+        var observation = RequestObservation(
+            requestID: request.id, operation: notes.operation,
+            container: address?.container.name,
+            environment: address?.environment, database: address?.database,
+            userRecordName: notes.caller?.userRecordName, keyID: notes.caller?.keyID,
+            status: response.status, code: fault?.code, refusal: notes.refusal,
+            bytesIn: request.body.count + notes.bytesStreamedIn,
+            bytesOut: bytesOut,
+            durationNanoseconds: now &- start,
+            loop: request.loop, client: request.client, failure: failure)
+        observation.sender = RequestSender(request, query)
+        observation.session = notes.session
+        observation.reason = fault?.reasonCode
+        observation.dateAheadMilliseconds = notes.dateAheadMilliseconds
+        observation.claimedUser = notes.claimedUser
+        observation.work = notes.work
+        observation.stages = notes.stages
+        observation.stages.endSending(at: now)
+        observer.observe(observation)
     }
 }
 

@@ -51,8 +51,26 @@ extension ProtocolResponder {
         addressed.exchange.note {
             $0.allowedOrigin = sender.found.allowedOrigin
             $0.refusal = sender.found.refusal
+            // Also of one who is held back by a rate.
+            guard case .success(let identified) = sender.found.result else { return }
+            $0.caller = identified.caller
+            $0.session = identified.session
         }
+        if sender.found.refusal == .dateTooFar { noteDate(of: addressed.exchange) }
         return sender
+    }
+
+    /// Notes how far off the date of a signed request is.
+    private func noteDate(of exchange: Exchange) {
+        guard let text = exchange.request.headers["x-apple-cloudkit-request-iso8601date"],
+            let date = RequestDate.milliseconds(text)
+        else { return }
+        let now = dependencies.clock.now()
+        let user = exchange.query.text("ckOnBehalfOf").flatMap { UserRecordName($0) }
+        exchange.note {
+            $0.dateAheadMilliseconds = date.subtractingReportingOverflow(now).0
+            $0.claimedUser = user
+        }
     }
 
     /// The sender of a request as its head has told, unless credentials have changed since.
@@ -93,7 +111,6 @@ extension ProtocolResponder {
         let identified = try sender.found.result.get()
         addressed.exchange.note {
             $0.webToken = renewal?.token ?? identified.webToken
-            $0.caller = identified.caller
         }
         // Also before an endpoint is missed: a page sees only answers that allow its origin.
         guard let route = addressed.route else { throw Self.noEndpoint }

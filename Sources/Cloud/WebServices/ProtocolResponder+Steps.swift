@@ -34,7 +34,10 @@ extension ProtocolResponder {
             let notices = store.storage.notices
             let mark = notices.mark
             let context = RequestContext(request, of: self, store: store, executor: executor)
-            switch try next(request, context, since: mark, after: wait) {
+            request.exchange.end(.waiting)
+            let next = try next(request, context, since: mark, after: wait)
+            request.exchange.end(request.route.isWrite ? .deciding : .reading)
+            switch next {
             case .answer(let body): request.exchange.succeed(body)
             case .handedOn: break
             case .again(let lane): goOn(with: request, on: lane, from: executor, after: wait)
@@ -156,6 +159,7 @@ extension ProtocolResponder {
     private func conclude(_ request: AdmittedRequest, _ result: Result<WrittenAnswer, any Error>) {
         let exchange = request.exchange
         exchange.wake {
+            exchange.end(.committing)
             do {
                 let answer = try result.get()
                 if request.route.isShort, let body = try answer(exchange.request.loop) {

@@ -57,6 +57,8 @@ struct Route: Sendable {
         self.isShort = isShort
     }
 
+    var isWrite: Bool { if case .write = work { true } else { false } }
+
     /// The methods that it accepts; all others are refused before anything else is looked at.
     var methods: AllowedMethods { needsNoBody ? .bodilessRead : .post }
 }

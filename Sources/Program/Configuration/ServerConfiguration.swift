@@ -17,6 +17,7 @@ package struct ServerConfiguration: Sendable, Equatable {
     package var textMessages = TextMessageSettings()
     package var pages = PageSettings()
     package var retention = RetentionSettings()
+    package var requests = RequestSettings()
     package var backups = BackupSettings()
     package var storage = StorageSettings()
     package var assets = AssetSettings()

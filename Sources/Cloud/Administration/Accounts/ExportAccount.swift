@@ -2,6 +2,7 @@ import Accounts
 import CloudDatabase
 import CloudModel
 import JSON
+import RequestRecords
 import Storage
 import ZIP
 
@@ -68,8 +69,23 @@ package struct PersonalExport {
             ).run(
                 to: archive, below: "\(target.container.name)/\(target.environment.rawValue)/")
         }
+        try appendRequests(to: archive)
         try archive.finish()
         return report
+    }
+
+    /// The lines that are kept of the person's requests, a file of JSON lines.
+    private func appendRequests(to archive: ZIPFile) throws {
+        guard let ring = try data.requestRing() else { return }
+        let users = try data.recordNames(of: account)
+        let filter = RequestFilter(
+            person: .init(users: users, devices: ring.devices(of: users)))
+        try archive.begin("requests.jsonl")
+        try ring.newest(filter) { _, entry in
+            try archive.append(RequestJSON.line(of: entry))
+            return goesOn()
+        }
+        try archive.end()
     }
 
     /// The name by which a container knows the account; nil where it never came.

@@ -73,6 +73,8 @@ package struct UnfinishedDeletions {
             done.append(deletion)
             touched.formUnion(targets)
         }
+        let users = Set(done.map(\.userRecordName.text))
+        if !users.isEmpty { try data.requestRing()?.erase(users) }
         for target in touched { try data.overwriteDeleted(in: target, while: goesOn) }
         for deletion in done { try data.users.finish(deletion) }
     }

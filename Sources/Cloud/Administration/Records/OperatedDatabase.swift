@@ -37,9 +37,6 @@ package struct OperatedDatabase: Sendable {
     /// Who acts as somebody must have shown who they are.
     var right: ActionRight { email == nil ? .container : .container.proven }
 
-    /// Who may change records of it: acting on behalf of somebody wants a proof.
-    var right: ActionRight { email == nil ? .container : .container.proven }
-
     /// - Throws: as `ActionSubject.init`.
     func subject(in data: any ServerData) throws -> ActionSubject {
         try ActionSubject(

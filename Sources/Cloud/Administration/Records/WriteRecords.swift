@@ -32,8 +32,6 @@ package struct SaveRecords: AdministrativeAction {
 
     package var name: String { "record save" }
     package var right: ActionRight { target.right }
-    package var looksAtPrivateData: Bool { target.isPrivate }
-    package var right: ActionRight { target.right }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
         try target.subject(in: data)
@@ -80,8 +78,6 @@ package struct DeleteRecords: AdministrativeAction {
     }
 
     package var name: String { "record delete" }
-    package var right: ActionRight { target.right }
-    package var looksAtPrivateData: Bool { target.isPrivate }
     package var right: ActionRight { target.right }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {

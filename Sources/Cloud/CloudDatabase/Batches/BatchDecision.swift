@@ -279,7 +279,8 @@ private struct StepAllowance {
                 room.wasLacking = true
                 return .fault(
                     Fault(
-                        .quotaExceeded, "the quota of this database or its container is used up"))
+                        .quotaExceeded, "the quota of this database or its container is used up"
+                    ).because(.quotaUsedUp))
             }
             bytes -= decided.charge.bytes
             room.growth += max(0, decided.charge.bytes)

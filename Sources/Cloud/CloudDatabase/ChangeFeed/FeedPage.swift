@@ -37,6 +37,7 @@ struct FeedPage {
     /// What the caller may read of the public database; nil in other databases.
     private let rights: RecordAccess?
     private var recordsLeft: Int
+    private let recordsMax: Int
     private var rowsLeft: Int
     private var bytesLeft: Int
     private var isCutShort = false
@@ -57,7 +58,8 @@ struct FeedPage {
         self.request = request
         self.database = database
         self.rights = rights
-        recordsLeft = min(request.resultsLimit, database.limits.recordsPerResponseMax)
+        recordsMax = min(request.resultsLimit, database.limits.recordsPerResponseMax)
+        recordsLeft = recordsMax
         rowsLeft = budget.rows
         bytesLeft = budget.bytes
         bytesAtStart = budget.bytes
@@ -70,6 +72,9 @@ struct FeedPage {
             return Set(wanted.compactMap { known[$0] })
         }
     }
+
+    /// Records and deletions that it shows.
+    var shownCount: Int { recordsMax - recordsLeft }
 
     /// Records that may still be shown.
     var roomForRecords: Int { recordsLeft }

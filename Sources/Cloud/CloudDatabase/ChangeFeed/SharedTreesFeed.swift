@@ -58,7 +58,8 @@ struct SharedTreesFeed {
                 cursor: more || isUnfinished ? end.cursor : .none),
             moreComing: more || isUnfinished,
             awaited: (isUnfinished || more) && page.isEmpty && !access.isSettled
-                ? access.zone.number : nil)
+                ? access.zone.number : nil,
+            to: end.position, records: page.shownCount)
     }
 
     /// Where a reader is in the feed.

@@ -41,6 +41,12 @@ package struct ZoneChangesPage: Sendable {
     package var awaited: ZoneNumber?
     /// The data that the device stored with its last change of the zone; only on the last page.
     package var clientToken: [UInt8]?
+    /// The position of the token that the client sent; nil where it sent none.
+    package var from: Position?
+    /// The position of the token that it gets.
+    package var to: Position?
+    /// Records and deletions that the page shows.
+    package var records = 0
 }
 
 /// How much an answer may still take; shared by the zones of one request.

@@ -39,6 +39,8 @@ package struct QueryEnd: Sendable {
     ///
     /// Nil unless the request asked for it, and for zones without a feed.
     package var syncToken: String?
+    /// How many the page shows.
+    package var records = 0
 }
 
 /// Which records of the type the caller may see at all; others appear nowhere.

@@ -167,7 +167,8 @@ struct SchemaCheck {
         guard environment == .development else {
             throw .badRequest(
                 "Cannot create new type '\(type.text)' in production schema; "
-                    + "deploy it with: \(deployment)")
+                    + "deploy it with: \(deployment)"
+            ).because(.schemaLacksType)
         }
         guard growth.hasRoom(forTypes: limits.recordTypesMax) else {
             throw .limitExceeded(
@@ -183,7 +184,8 @@ struct SchemaCheck {
         guard environment == .development else {
             throw .badRequest(
                 "Cannot create or modify field '\(field.name.text)' in record '\(type.text)' in "
-                    + "production schema; deploy it with: \(deployment)")
+                    + "production schema; deploy it with: \(deployment)"
+            ).because(.schemaLacksField)
         }
         guard type == .share || !field.name.isOfShares else {
             throw .badRequest(
@@ -223,7 +225,8 @@ struct SchemaCheck {
         let flag = expected.isEncrypted ? ",\"isEncrypted\":true" : ""
         return .badRequest(
             "Invalid value, expected type \(expected.name). Field '\(name.text)' was sent as "
-                + "\(given.name); send {\"value\":…,\"type\":\"\(plain)\"\(flag)}")
+                + "\(given.name); send {\"value\":…,\"type\":\"\(plain)\"\(flag)}"
+        ).because(.valueOfOtherType)
     }
 }
 

@@ -154,6 +154,7 @@ final class CourierResponder: Sendable {
             return try answer(poll, from: storage, on: loop, after: wait)
         }
         isUsed = true
+        poll.exchange.note { $0.work.notices = 1 }
         send(notice, to: poll, from: storage)
     }
 

@@ -18,6 +18,7 @@ enum LookupRecordsEndpoint {
         }
         return try context.read { snapshot in
             let lookup = try LookupRecords(in: zone, of: database, snapshot: snapshot)
+            var work = RequestWork()
             var writer = JSONWriter(reserving: 64 + items.count * 1_000)
             writer.raw("{\"records\":[")
             let isWhole = try lookup.append(
@@ -25,9 +26,14 @@ enum LookupRecordsEndpoint {
             ) { bytes in
                 context.loop == nil || bytes <= RequestContext.loopBytesMax
             } failed: {
+                work.note($1, record: $0.name)
                 FaultResponse.append(record: $0.name, $1, to: &$2)
             }
             guard isWhole else { return .again(on: .short) }
+            work.zone = ZoneProgress(zone)
+            work.items = items.count
+            work.records = items.count - work.failures.reduce(0) { $0 + $1.count }
+            context.exchange.keep(work)
             writer.raw("]}")
             return .answer(writer.bytes)
         }

@@ -23,6 +23,7 @@ enum ModifyRecordsEndpoint {
             if case .operation(let operation) = $0 { operation.rendering } else { rendering }
         }
         context.charge(records: operations.count)
+        let exchange = context.exchange
         try ModifyRecords(
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
             device: context.device, write: context.namedWrite,
@@ -35,6 +36,7 @@ enum ModifyRecordsEndpoint {
                         let size = size(of: outcomes)
                         guard loop == nil || size <= RequestContext.loopBytesMax else { return nil }
                         let links = showsAssets(outcomes) ? database.assetLinks(in: zone) : nil
+                        exchange.keep(RequestWork(outcomes, in: zone))
                         return try encode(outcomes, renderings, links, reserving: size)
                     }
                 })
@@ -83,5 +85,20 @@ enum ModifyRecordsEndpoint {
         }
         writer.raw("]}")
         return writer.bytes
+    }
+}
+
+extension RequestWork {
+    fileprivate init(_ outcomes: [RecordOutcome], in zone: ZoneID) {
+        self.init()
+        self.zone = ZoneProgress(zone)
+        items = outcomes.count
+        for outcome in outcomes {
+            if case .failed(let name, let fault) = outcome {
+                note(fault, record: name)
+            } else {
+                records += 1
+            }
+        }
     }
 }

@@ -25,6 +25,11 @@ enum QueryRecordsEndpoint {
                     millisecondsMax: context.limits.indexWaitMilliseconds))
         }
         writer.raw("]")
+        var work = RequestWork()
+        work.zone = request.zone.map { ZoneProgress($0) }
+        work.items = 1
+        work.records = end.records
+        context.exchange.keep(work)
         if let marker = end.marker {
             writer.member("continuationMarker", marker)
         }

@@ -21,7 +21,9 @@ enum RecordChangesEndpoint {
             writer.raw(page.moreComing ? "\",\"moreComing\":true" : "\",\"moreComing\":false")
             writer.raw(request.newestFirst ? ",\"reverse\":true}" : ",\"reverse\":false}")
             var pages = HeldPages(waitSeconds: nil)
-            pages.note(page, hasNews: true)
+            pages.work.items = 1
+            pages.note(page, of: request.zone, hasNews: true)
+            context.exchange.keep(pages.work)
             return pages.admitted(writer.bytes, context.limits)
         }
     }

@@ -21,6 +21,7 @@ enum ZoneChangesEndpoint {
             var writer = JSONWriter(reserving: 16_384)
             var budget = context.budget
             var pages = HeldPages(waitSeconds: try body.waitSeconds(context.limits))
+            pages.work.items = count
             writer.raw("{\"zones\":[")
             for (index, element) in asked.enumerated() {
                 if index > 0 { writer.raw(",") }
@@ -31,6 +32,7 @@ enum ZoneChangesEndpoint {
                 }
             }
             writer.raw("]}")
+            context.exchange.keep(pages.work)
             return pages.admitted(writer.bytes, context.limits)
         }
     }
@@ -57,7 +59,7 @@ enum ZoneChangesEndpoint {
             let page = try feed.append(request, to: &writer, budget: &budget)
             let hasNews =
                 writer.bytes.count > start || page.moreComing || request.syncToken?.isEmpty ?? true
-            pages.note(page, hasNews: hasNews)
+            pages.note(page, of: id, hasNews: hasNews)
             if pages.mayWait { pages.wait(for: try feed.watchedParts(of: id)) }
             if context.loop != nil, budget.isExhausted { return false }
             writer.raw("],\"syncToken\":\"")
@@ -70,7 +72,8 @@ enum ZoneChangesEndpoint {
         } catch let fault as Fault {
             writer.bytes.removeLast(writer.bytes.count - start)
             FaultResponse.append(zone: spelling, fault, to: &writer)
-            pages.noteFault()
+            // NB: what names no zone has no line of its own.
+            pages.note(fault, of: try? context.zones.zone(spelling))
         }
         return true
     }
@@ -84,10 +87,14 @@ struct HeldPages {
     private var otherCount = 0
     private var parts: Set<StorePart> = []
     private var hasNews = false
+    /// What the line of the request keeps of them.
+    var work = RequestWork()
 
     init(waitSeconds: Int?) { self.waitSeconds = waitSeconds }
 
-    mutating func note(_ page: ZoneChangesPage, hasNews: Bool) {
+    mutating func note(_ page: ZoneChangesPage, of zone: ZoneID, hasNews: Bool) {
+        work.note(ZoneProgress(page, of: zone))
+        work.records += page.records
         if let zone = page.awaited { awaited.insert(.zone(zone)) } else { otherCount += 1 }
         if hasNews { self.hasNews = true }
     }
@@ -98,7 +105,10 @@ struct HeldPages {
     /// Adds places that move when there may be something new.
     mutating func wait(for parts: Set<StorePart>) { self.parts.formUnion(parts) }
 
-    mutating func noteFault() {
+    /// - Parameter zone: nil for what is no zone.
+    mutating func note(_ fault: Fault, of zone: ZoneID?) {
+        if let zone { work.note(ZoneProgress(zone)) }
+        work.note(fault)
         otherCount += 1
         hasNews = true
     }
@@ -115,5 +125,11 @@ struct HeldPages {
         return .wait(
             EarlyAnswer(
                 parts: parts, outcome: .success(body), millisecondsMax: waitSeconds * 1_000))
+    }
+}
+
+extension ZoneProgress {
+    init(_ page: ZoneChangesPage, of zone: ZoneID) {
+        self.init(zone, from: page.from, to: page.to, moreComing: page.moreComing)
     }
 }

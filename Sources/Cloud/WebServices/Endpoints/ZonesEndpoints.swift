@@ -65,6 +65,7 @@ enum ModifyZonesEndpoint {
         let decoded = items
         context.charge(records: operations.count)
         let zones = try ModifyZones(operations, in: database, key: context.store.tokenKey)
+        let exchange = context.exchange
         zones.run { result in
             completion(
                 result.map { outcomes in
@@ -73,7 +74,7 @@ enum ModifyZonesEndpoint {
                         guard loop == nil || decoded.count <= RequestContext.loopItemsMax else {
                             return nil
                         }
-                        return encode(decoded, outcomes, by: zones)
+                        return encode(decoded, outcomes, by: zones, for: exchange)
                     }
                 })
         }
@@ -114,8 +115,11 @@ enum ModifyZonesEndpoint {
     }
 
     private static func encode(
-        _ items: [Item], _ outcomes: [ModifyZones.Outcome], by zones: ModifyZones
+        _ items: [Item], _ outcomes: [ModifyZones.Outcome], by zones: ModifyZones,
+        for exchange: Exchange
     ) -> [UInt8] {
+        var work = RequestWork()
+        work.items = items.count
         var writer = JSONWriter(reserving: 1_024)
         var outcomes = outcomes[...]
         writer.raw("{\"zones\":[")
@@ -127,9 +131,11 @@ enum ModifyZonesEndpoint {
             switch outcome {
             case .success(let change): zones.append(change, to: &writer)
             case .failure(let fault):
+                work.note(fault)
                 FaultResponse.append(zone: item.spelling, fault, to: &writer)
             }
         }
+        exchange.keep(work)
         writer.raw("]}")
         return writer.bytes
     }

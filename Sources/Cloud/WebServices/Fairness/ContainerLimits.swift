@@ -142,9 +142,9 @@ final class ContainerBudgets: Sendable {
         _ addressed: AddressedRequest, _ found: Result<Identified, Fault>, isWhole: Bool
     ) throws {
         guard case .success = found else { return }
-        let writes = if case .write = addressed.route?.work { true } else { false }
+        let writes = addressed.route?.isWrite == true
         if let status = try admit(addressed.address.container, writes: writes, takes: isWhole) {
-            throw Fault.throttled(status)
+            throw Fault.throttled(status).because(.containerRate)
         }
     }
 }

@@ -16,7 +16,7 @@ extension RateBudgets {
         let exchange = addressed.exchange
         let isLast = if case .failure = found { true } else { isWhole }
         guard let principal = Self.principal(of: exchange.request, found) else { return nil }
-        let writes = if case .write = addressed.route?.work { true } else { false }
+        let writes = addressed.route?.isWrite == true
         let verdict = admit(
             principal, writing: writes ? exchange.request.body.count : nil, takes: isLast)
         if let status = verdict.status { exchange.tell(status) }
@@ -85,6 +85,7 @@ extension Fault {
                 "more than \($0.perSecond) a second for longer than can be saved up (\($0.setting))"
             } ?? "too many requests")
         fault.retryAfterSeconds = status?.retrySeconds ?? 1
+        fault.cause = .callerRate
         return fault
     }
 }

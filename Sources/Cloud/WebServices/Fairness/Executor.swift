@@ -29,6 +29,7 @@ extension Fault {
                 ? "too many of your requests are waiting; send fewer at once"
                 : "too many requests are waiting (limits.waitingMax); try again")
         fault.retryAfterSeconds = 2
+        fault.cause = .workWaiting
         return fault
     }
 }

@@ -5,14 +5,18 @@ import WebServices
 package struct RequestRecorder: RequestObserver {
     private let metrics: Metrics
     private let log: Log
+    private let keeper: RequestKeeper?
 
-    package init(metrics: Metrics, log: Log) {
+    /// - Parameter keeper: nil where nothing is kept of requests.
+    package init(metrics: Metrics, log: Log, keeper: RequestKeeper? = nil) {
         self.metrics = metrics
         self.log = log
+        self.keeper = keeper
     }
 
     package func observe(_ request: RequestObservation) {
         metrics.record(request)
+        keeper?.keep(request)
         if request.code == .internalError || request.failure != nil {
             log.report(
                 LogEvent(

@@ -32,4 +32,22 @@ extension RunningServer {
         if !ApplePushSupport.isBuilt { dependencies.destinationKinds.remove(.apns) }
         return ProtocolResponder(dependencies)
     }
+
+    /// What keeps lines of requests; nil where the settings say so.
+    static func requestKeeper(
+        of folder: DataFolder, in metrics: Metrics, _ log: Log
+    ) throws -> RequestKeeper? {
+        guard let ring = try folder.requestLines.ring() else { return nil }
+        let keeper = RequestKeeper(ring, clock: folder.clock) { error in
+            log.warning("lines of requests were not kept", [("failure", .text("\(error)"))])
+        }
+        folder.requestLines.attach { [keeper] in keeper.flush() }
+        metrics.counter(
+            "lenticular_request_lines_lost_total", "Requests of which no line could be kept."
+        ) { Double(keeper.lostCount) }
+        metrics.gauge("lenticular_request_lines_bytes", "Bytes of the lines of requests.") {
+            Double(ring.byteCount)
+        }
+        return keeper
+    }
 }

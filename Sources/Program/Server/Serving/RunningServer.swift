@@ -61,7 +61,8 @@ package final class RunningServer: Sendable {
         let stores = folder.stores
         let metrics = Metrics.ofThisProgram(startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
-        let recorder = RequestRecorder(metrics: metrics, log: log)
+        let keeper = try Self.requestKeeper(of: folder, in: metrics, log)
+        let recorder = RequestRecorder(metrics: metrics, log: log, keeper: keeper)
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
         wire.wallSeconds = { [clock = folder.clock] in clock.now() / 1_000 }
@@ -242,6 +243,7 @@ package final class RunningServer: Sendable {
         folder.providerAccess.attach(nil)
         providerRequests.stop()
         carrier?.stop()
+        folder.requestLines.flush()
         folder.close()
         senders.stop()
         metrics.endObserving()

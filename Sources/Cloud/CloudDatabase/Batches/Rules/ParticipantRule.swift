@@ -160,5 +160,7 @@ struct ParticipantRule {
             && access.mayRemove(head.record)
     }
 
-    private static func noRight(_ reason: String) -> Fault { Fault(.accessDenied, reason) }
+    private static func noRight(_ reason: String) -> Fault {
+        Fault(.accessDenied, reason).because(.participantMayNotWrite)
+    }
 }

@@ -59,11 +59,20 @@ package struct FetchZoneChanges {
         _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
         let start = try start(request, in: followed)
+        var page = try append(request, followed, from: start, to: &writer, &budget)
+        if request.syncToken?.isEmpty == false { page.from = start.position }
+        return page
+    }
+
+    private func append(
+        _ request: ZoneChangesRequest, _ followed: FollowedZone, from start: SyncToken,
+        to writer: inout JSONWriter, _ budget: inout PageBudget
+    ) throws -> ZoneChangesPage {
         guard !budget.isExhausted else {
             let unmoved = tokens.token(
                 .zone, zone: followed.zone, view: followed.access?.view, position: start.position,
                 cursor: start.cursor)
-            return ZoneChangesPage(syncToken: unmoved, moreComing: true)
+            return ZoneChangesPage(syncToken: unmoved, moreComing: true, to: start.position)
         }
         if let access = followed.access, access.wholeZone == nil {
             var page = try FeedPage(
@@ -228,7 +237,7 @@ package struct FetchZoneChanges {
             syncToken: tokens.token(
                 .zone, zone: zone, view: followed.access?.view, position: position, cursor: cursor,
                 from: (start, request.syncToken)),
-            moreComing: more)
+            moreComing: more, to: position, records: page.shownCount)
     }
 
     /// Visits a zone's versions in the order that the request wants.
@@ -292,6 +301,8 @@ package struct FetchZoneChanges {
                 cursor: .reverse(before: before, until: until))
             : tokens.token(
                 .zone, zone: zone, view: view, position: max(until, start.position))
-        return ZoneChangesPage(syncToken: token, moreComing: more)
+        return ZoneChangesPage(
+            syncToken: token, moreComing: more,
+            to: more ? start.position : max(until, start.position), records: page.shownCount)
     }
 }

@@ -53,8 +53,9 @@ package struct QueryRecords {
         let start = writer.bytes.count
         do {
             return try database.read {
-                QueryEnd(
-                    marker: try append(from: $0, to: &writer), syncToken: try syncToken($0))
+                var end = try append(from: $0, to: &writer)
+                end.syncToken = try syncToken($0)
+                return end
             }
         } catch let unprepared as QueryUnprepared {
             writer.bytes.removeLast(writer.bytes.count - start)
@@ -70,7 +71,7 @@ package struct QueryRecords {
 
     private func append(
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
-    ) throws -> String? {
+    ) throws -> QueryEnd {
         guard let type = try snapshot.recordTypes()[query.type.text] else {
             throw Fault.unknownRecordType(query.type.text)
         }
@@ -94,9 +95,10 @@ package struct QueryRecords {
             count += 1
             reach = max(reach, version.position)
         }
-        guard let end else { return nil }
+        guard let end else { return QueryEnd(records: count) }
         reach = try max(reach, marker?.reach ?? 0, ownReach(zones, snapshot))
-        return markers.text(QueryMarker(cursor: end, reach: reach))
+        return QueryEnd(
+            marker: markers.text(QueryMarker(cursor: end, reach: reach)), records: count)
     }
 
     private var bounds: QueryBounds {

@@ -8,6 +8,7 @@ import Delivery
 import Dispatch
 import HTTPClient
 import Network
+import RequestRecords
 import Storage
 import Synchronization
 
@@ -87,6 +88,8 @@ extension DataFolder: ServerData {
             return "its name cannot be looked up (\(error))"
         }
     }
+
+    package func requestRing() throws -> RequestRing? { try requestLines.current() }
 
     package func auditPage(
         before end: Int64?, since: Milliseconds, prefix: String, limit: Int

@@ -38,6 +38,8 @@ package final class DataFolder: Sendable {
     let providerAccess = ProviderAccess()
     /// Hears of requests that were sent to come back.
     let addressProbe = AddressProbe()
+    /// The lines of requests.
+    let requestLines: RequestLines
     private let personalFiles = PersonalFiles()
     private let lock: Mutex<FileLock?>
     /// One at a time notes who is erased.
@@ -53,6 +55,7 @@ package final class DataFolder: Sendable {
         self.limits = limits
         self.lock = Mutex(lock)
         clock = process.clock
+        requestLines = RequestLines(in: path, configuration.requestLimits)
         let random = process.random
         self.random = random
         secrets = try SecretKeys.open(configuration, of: path, random: random)

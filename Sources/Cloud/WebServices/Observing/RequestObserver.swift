@@ -4,7 +4,7 @@ import HTTP
 
 /// What the log and the metrics get of one finished request.
 ///
-/// It contains nothing of a record and no credential. Whoever writes it out must escape text that came from
+/// It shows nothing of a record and no credential. Whoever writes it out must escape text that came from
 /// the client (`container`).
 package struct RequestObservation: Sendable {
     /// The id that the answer carries as `X-Apple-Request-UUID`.
@@ -35,6 +35,18 @@ package struct RequestObservation: Sendable {
     /// What the machinery reported, for the operator alone; set only with INTERNAL_ERROR and
     /// TRY_AGAIN_LATER.
     package var failure: String?
+    /// The app and the device, as they call themselves.
+    package var sender = RequestSender()
+    /// The session of the web token, by its ID: lets nobody in; nil without a web token.
+    package var session: [UInt8]?
+    /// What tells the fault from others of its code: a `FaultCause` or a `FaultDetail`.
+    package var reason: String?
+    /// How far the date of a signed request is from the server's clock; only where it was refused for that.
+    package var dateAheadMilliseconds: Milliseconds?
+    /// The user that such a request says it acts for; nobody has checked that.
+    package var claimedUser: UserRecordName?
+    package var work = RequestWork()
+    package var stages = RequestStages()
 
     /// Whether it shows nobody's credentials, so that anybody can cause any number of its kind.
     package var isAnonymous: Bool { userRecordName == nil && keyID == nil }

@@ -1,0 +1,139 @@
+import Accounts
+import HTTP
+
+/// What a request says of the app and the device that sent it; read when somebody asks.
+package struct RequestSender: Sendable {
+    private let headers: HTTPHeaders?
+    private let query: QueryString?
+
+    init(_ request: HTTPRequest, _ query: QueryString) {
+        headers = request.headers
+        self.query = query
+    }
+
+    /// One that says nothing.
+    package init() {
+        headers = nil
+        query = nil
+    }
+
+    /// The `clientId` that a device has given itself; nil where it sent none.
+    package var device: String? { query?.text("clientId").flatMap(RequestContext.device) }
+
+    /// The app or browser, and the library that it uses.
+    package var software: ClientSoftware {
+        ClientSoftware(
+            agent: headers?["user-agent"] ?? "", scriptVersion: query?.text("ckjsVersion"))
+    }
+
+    /// A hash of all that `software` is read from, by which it can be remembered; without making a text.
+    package var softwareHash: UInt64 {
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        func add(_ bytes: some Sequence<UInt8>) {
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        }
+        headers?.withValue("user-agent") { add($0.prefix(ClientSoftware.agentBytesMax)) }
+        if let version = query?.value("ckjsVersion") { add(version.prefix(64)) }
+        return hash
+    }
+
+    /// The `clientId` as it was sent, for those who only compare.
+    package var sentDevice: ArraySlice<UInt8>? { query?.value("clientId") }
+}
+
+/// What software sent a request, as its `User-Agent` and its parameters tell.
+///
+/// All of it is the client's own word: bounded, and only of characters that need no escape.
+package struct ClientSoftware: Sendable, Hashable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// A page with Apple's script or the JavaScript client; the version is the script's.
+        case web
+        /// An app on Apple's systems.
+        case apple
+        /// A program with the Swift client on Linux.
+        case swift
+        /// A browser without either script.
+        case browser
+        /// Something else that tells its name, such as curl.
+        case tool
+        case unknown
+    }
+
+    package let kind: Kind
+    /// Such as `Notes`, `Safari` or `curl`; empty where nothing tells.
+    package let name: String
+    /// Empty where nothing tells.
+    package let version: String
+
+    static let agentBytesMax = 256
+    private static let nameBytesMax = 32
+    private static let versionBytesMax = 16
+
+    package init(kind: Kind, name: String, version: String) {
+        self.kind = kind
+        self.name = Self.plain(name, Self.nameBytesMax)
+        self.version = Self.plain(version, Self.versionBytesMax)
+    }
+
+    package init(agent sent: String, scriptVersion: String? = nil) {
+        let agent = String(decoding: sent.utf8.prefix(Self.agentBytesMax), as: UTF8.self)
+        if let scriptVersion {
+            self.init(kind: .web, name: Self.browser(agent) ?? "script", version: scriptVersion)
+            return
+        }
+        let (name, version) = Self.product(agent)
+        if agent.contains(" CFNetwork/") {
+            self.init(kind: .apple, name: name, version: version)
+        } else if agent.contains(" (unknown version) curl/") {
+            self.init(kind: .swift, name: name, version: "")
+        } else if let browser = Self.browser(agent) {
+            self.init(kind: .browser, name: browser, version: Self.version(of: browser, agent))
+        } else {
+            self.init(kind: name.isEmpty ? .unknown : .tool, name: name, version: version)
+        }
+    }
+
+    /// In one word, as lists show it.
+    package var text: String {
+        let words = version.isEmpty ? name : "\(name) \(version)"
+        return words.isEmpty ? kind.rawValue : "\(words) (\(kind.rawValue))"
+    }
+
+    /// The first product of a `User-Agent`.
+    private static func product(_ agent: String) -> (name: String, version: String) {
+        let first = agent.utf8.prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "(") }
+        var name = String(decoding: first, as: UTF8.self)
+        while name.utf8.last == UInt8(ascii: " ") { name.removeLast() }
+        let rest = agent.utf8.dropFirst(first.count)
+        guard rest.first == UInt8(ascii: "/") else { return (name, "") }
+        return (name, String(decoding: rest.dropFirst().prefix { $0 > 0x20 }, as: UTF8.self))
+    }
+
+    /// The words by which browsers tell themselves; the first that is there counts.
+    private static let browsers = [
+        ("Firefox", "Firefox/"), ("Edge", "Edg/"), ("Opera", "OPR/"), ("Chrome", "Chrome/"),
+        ("Chrome", "CriOS/"), ("Safari", "Version/"), ("Safari", "Safari/"),
+    ]
+
+    private static func browser(_ agent: String) -> String? {
+        guard agent.hasPrefix("Mozilla/") else { return nil }
+        return browsers.first { agent.contains($0.1) }?.0 ?? "browser"
+    }
+
+    /// The main number of a browser's version.
+    private static func version(of browser: String, _ agent: String) -> String {
+        for (name, word) in browsers where name == browser {
+            guard let range = agent.firstRange(of: word) else { continue }
+            let digits = agent[range.upperBound...].utf8.prefix { (0x30...0x39).contains($0) }
+            return String(decoding: digits, as: UTF8.self)
+        }
+        return ""
+    }
+
+    private static func plain(_ text: String, _ bytesMax: Int) -> String {
+        let bytes = text.utf8.prefix(bytesMax).filter {
+            (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

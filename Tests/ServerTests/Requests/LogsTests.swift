@@ -1,0 +1,109 @@
+import Administration
+import CloudModel
+import Foundation
+import RequestRecords
+import Testing
+
+@testable import Commands
+@testable import Server
+
+@Suite("Lines of requests, as operators see them")
+struct LogsTests {
+    private let operators = Operator.commandLine(userNumber: 1)
+
+    private func lines(
+        of home: SyncHome, limit: Int = 100,
+        _ select: (inout ListRequests.Selection) -> Void = { _ in }
+    ) throws -> [RequestEntry] {
+        var selection = ListRequests.Selection()
+        select(&selection)
+        let administrator = Administrator(operators, on: home.folder)
+        return try administrator.perform(ListRequests(selection, .init(limit: limit))).entries
+    }
+
+    @Test("A line tells who asked for what, how it ended, and how far the tokens were")
+    func lines() throws {
+        let home = try SyncHome()
+        try home.makeZone("ann")
+        let tag = try home.save("ann", "secret-name", kind: "create").tag
+        let token = try home.fetch("ann", nil).token
+        try home.save("ann", "secret-name", tag: tag)
+        try home.save("ann", "secret-name", tag: tag)
+        try home.fetch("ann", token)
+        try home.save("bob", "x", kind: "create")
+        let found = try lines(of: home) { $0.email = "ann@a.example" }
+        #expect(
+            found.map(\.operation) == [
+                "zones/modify", "records/modify", "changes/zone", "records/modify",
+                "records/modify", "changes/zone",
+            ])
+        let first = try #require(found.first { $0.operation == "changes/zone" })
+        let last = try #require(found.last)
+        #expect(first.zone?.from == nil && first.zone?.name == "z" && first.records == 1)
+        #expect(last.zone?.from == first.zone?.to && last.zone?.to ?? 0 > last.zone?.from ?? 0)
+        #expect(last.device == "anns-phone" && last.session?.count == 32)
+        #expect(last.container == "iCloud.a" && last.database == .private)
+        #expect(last.bytesIn > 20 && last.bytesOut > 20 && last.id.count == 16)
+        let failed = found[4]
+        #expect(failed.failures.map(\.code) == ["CONFLICT"] && failed.items == 1)
+        #expect(failed.failures.first?.records.count == 1 && failed.records == 0)
+        #expect(failed.microseconds.committing > 0 && failed.status == 200)
+        #expect(try lines(of: home) { $0.code = "CONFLICT" } == [failed])
+        #expect(try lines(of: home) { $0.operation = "changes/zone" } == [first, last])
+        #expect(try lines(of: home, limit: 2).map(\.user).last != last.user)
+        let text = try Self.bytes(below: home.temporary.path("data/requests"))
+        #expect(text.contains("anns-phone"))
+        #expect(!text.contains("secret-name") && !text.contains(home.apiToken))
+    }
+
+    private static func bytes(below path: String) throws -> String {
+        try FileManager.default.contentsOfDirectory(atPath: path).map {
+            String(decoding: try Data(contentsOf: URL(filePath: "\(path)/\($0)")), as: UTF8.self)
+        }.joined()
+    }
+
+    @Test("An export has a person's lines, and their erasure overwrites them")
+    func exportAndErasure() throws {
+        let home = try SyncHome()
+        try home.makeZone("ann")
+        try home.fetch("ann", nil)
+        try home.folder.apiTokens.revoke(name: home.apiTokenName)
+        #expect(try home.fetch("ann", nil).code == "AUTHENTICATION_FAILED")
+        let administrator = Administrator(operators, on: home.folder)
+        var archive: [UInt8] = []
+        _ = try administrator.perform(ExportAccount("ann@a.example") { archive += $0 })
+        #expect(String(decoding: archive, as: UTF8.self).contains("requests.jsonl"))
+        let name = try home.userRecordName("ann")
+        let folder = home.temporary.path("data/requests")
+        #expect(try Self.bytes(below: folder).contains(name))
+        let erased = try administrator.perform(
+            EraseAccount("ann@a.example", publicRecords: .delete))
+        #expect(erased.left.isEmpty)
+        let text = try Self.bytes(below: folder)
+        #expect(!text.contains(name) && !text.contains("anns-phone"))
+        #expect(try lines(of: home).isEmpty)
+    }
+
+    @Test("Where nothing is to be kept, nothing is, and the commands say so")
+    func off() throws {
+        let home = try SyncHome { $0.requests.bytesMax = 0 }
+        try home.makeZone("ann")
+        #expect(throws: RequestsRefusal.nothingIsKept) { try lines(of: home) }
+        #expect(throws: RequestsRefusal.nothingIsKept) { try home.report("ann") }
+        #expect(!FileManager.default.fileExists(atPath: home.temporary.path("data/requests")))
+    }
+
+    @Test("The program prints lines, one object with --json, and goes on with what comes")
+    func program() throws {
+        let temporary = try TemporaryFolder()
+        let server = try ServerProcess(data: temporary.path("data"))
+        _ = try server.request("/database/1/iCloud.none/development/public/records/query", [])
+        let text = try server.command("logs")
+        #expect(text.status == 0 && text.output.contains("BAD_REQUEST"), "\(text)")
+        let json = try server.command("logs", "--json", "--error", "bad_request")
+        #expect(json.output.contains("\"requests\":[{\"time\":"), "\(json)")
+        #expect(try server.command("logs", "--error", "NONE").status == 2)
+        server.signal(SIGTERM)
+        _ = server.wait()
+    }
+}
