@@ -107,6 +107,7 @@ let package = Package(
         layer("CloudModel", in: .cloud, ["JSON", "Calendar", "Cryptography"]),
         layer("Audit", in: .cloud, ["CloudModel", "Cryptography", "JSON"]),
         layer("Storage", in: .cloud, ["CloudModel"]),
+        layer("Telemetry", in: .cloud, ["CloudModel", "JSON"]),
         layer(
             "AssetStorage", in: .cloud,
             ["CChecksum", "CloudModel", "Background", "Calendar", "Cryptography", "HTTPClient"]),
@@ -117,7 +118,7 @@ let package = Package(
             "SQLiteStorage", in: .engines,
             [
                 "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit", "SQLite",
-                "Migrations",
+                "Migrations", "Telemetry",
             ]),
         layer(
             "CloudDatabase", in: .cloud,
@@ -130,7 +131,7 @@ let package = Package(
             "Administration", in: .cloud,
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "Accounts", "Audit",
-                "JSON", "ZIP", "Delivery", "Cryptography",
+                "JSON", "ZIP", "Delivery", "Cryptography", "Telemetry",
             ]),
         layer("Configuration", in: .program, ["JSON"]),
         layer(
@@ -153,14 +154,14 @@ let package = Package(
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
                 "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background", "Control",
-                "Backups", "CWebClient",
+                "Backups", "CWebClient", "Telemetry",
             ]),
         layer(
             "Commands", in: .program,
             [
                 "CloudModel", "Storage", "CloudDatabase", "Accounts", "Administration", "Audit",
                 "Configuration", "Control", "Cryptography", "CProcess", "Delivery", "Files", "JSON",
-                "Network", "Pages", "Server",
+                "Network", "Pages", "Server", "Telemetry",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Commands", "Server"],
@@ -217,6 +218,9 @@ let package = Package(
             ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "AuditTests", ["Audit", "Cryptography", "Seeding"]),
+        tests(
+            of: "TelemetryTests",
+            ["Telemetry", "SQLiteStorage", "SQLite", "CloudModel", "Seeding"]),
         tests(
             of: "MailTests",
             ["Mail", "Network", "Cryptography", "Seeding", "ChildProcesses"]),
@@ -275,7 +279,7 @@ let package = Package(
                 "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
-                "ChildProcesses", "PythonProgram", "Awaiting",
+                "ChildProcesses", "PythonProgram", "Awaiting", "Telemetry",
             ]),
         tests(
             of: "RepositoryTests",

@@ -3,6 +3,6 @@ extension Command {
     package static let all: [Command] =
         [serve] + containers + apiTokens + serverKeys + users + userEntrances + userData + userRoles
         + identityProviders + webTokens + pushKeys + webhooks + subscriptions
-        + schemas + data + sizes + secrets + audit + [doctor] + configs + shell
+        + schemas + data + sizes + telemetry + alerts + secrets + audit + [doctor] + configs + shell
         + [healthcheck, version]
 }

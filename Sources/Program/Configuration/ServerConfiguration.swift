@@ -26,6 +26,7 @@ package struct ServerConfiguration: Sendable, Equatable {
     package var outgoing = OutgoingSettings()
     package var log = LogSettings()
     package var metrics = MetricsSettings()
+    package var telemetry = TelemetrySettings()
 
     /// The defaults.
     package init() {}

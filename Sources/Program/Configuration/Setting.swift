@@ -58,7 +58,7 @@ package struct Setting: Sendable {
         SQLiteSettings.section,
         AssetSettings.section, S3Settings.section, SecuritySettings.section,
         PushSettings.section, OutgoingSettings.section, LogSettings.section,
-        MetricsSettings.section,
+        MetricsSettings.section, TelemetrySettings.section,
     ]
 
     static let byPath = Dictionary(

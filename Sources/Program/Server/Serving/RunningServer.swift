@@ -30,6 +30,9 @@ package final class RunningServer: Sendable {
     private let protocolResponder: ProtocolResponder
     private let control: ControlServer
     private let upkeep: Upkeep
+    /// Nil where nothing is counted for charts.
+    let telemetry: TelemetryRounds?
+    let alerts: AlertRounds
     private let accountDeletions: AccountDeletions
     /// Nil where backups are off.
     private let backups: BackupRounds?
@@ -53,7 +56,10 @@ package final class RunningServer: Sendable {
         let stores = folder.stores
         let metrics = Metrics.ofThisProgram(startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
-        let recorder = RequestRecorder(metrics: metrics, log: log)
+        telemetry = TelemetryRounds(folder, log: log, in: metrics)
+        let recorder = RequestRecorder(
+            metrics: metrics, log: log, telemetry: telemetry?.recorder,
+            slowMilliseconds: configuration.telemetry.slowMilliseconds)
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
         wire.wallSeconds = { [clock = folder.clock] in clock.now() / 1_000 }
@@ -75,7 +81,7 @@ package final class RunningServer: Sendable {
         senders = try NoticeSenders(folder, ownKey: ownKey)
         let work = StoreWork(
             configuration, limits: folder.limits, clock: folder.clock, log: log,
-            senders: senders.byKind,
+            senders: senders.byKind, telemetry: telemetry?.recorder,
             hasEnded: DestinationSessions(catalog: folder.catalog, clock: folder.clock).hasEnded)
         Self.observe(work.counts, in: metrics)
         Self.observeNotices(of: work, protocolResponder, in: metrics)
@@ -97,6 +103,9 @@ package final class RunningServer: Sendable {
         backups = try BackupRounds.begin(folder, metrics: metrics, log: log)
         stores.observeOpening { work.begin($0, $1, $2) }
         upkeep.begin()
+        telemetry?.begin()
+        alerts = AlertRounds(folder, log: log)
+        if telemetry != nil { alerts.begin() }
         carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, mark, log: log)
         (self.folder, self.log, self.metrics) = (folder, log, metrics)
         (self.protocolResponder, self.readiness) = (protocolResponder, readiness)
@@ -227,6 +236,8 @@ package final class RunningServer: Sendable {
         protocolResponder.noteLastUses()
         accountDeletions.stop()
         backups?.stop()
+        alerts.stop()
+        telemetry?.stop()
         folder.providerAccess.attach(nil)
         providerRequests.stop()
         carrier?.stop()

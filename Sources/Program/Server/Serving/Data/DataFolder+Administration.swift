@@ -10,6 +10,7 @@ import HTTPClient
 import Network
 import Storage
 import Synchronization
+import Telemetry
 
 extension DataFolder: ServerData {
     package func requireKeysAsKept() throws {
@@ -87,6 +88,8 @@ extension DataFolder: ServerData {
             return "its name cannot be looked up (\(error))"
         }
     }
+
+    package func telemetry() throws -> any TelemetryStorage { try telemetryFile.storage() }
 
     package func auditPage(
         before end: Int64?, since: Milliseconds, prefix: String, limit: Int
