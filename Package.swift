@@ -108,6 +108,7 @@ let package = Package(
         layer("Audit", in: .cloud, ["CloudModel", "Cryptography", "JSON"]),
         layer("RequestRecords", in: .cloud, ["CChecksum", "CloudModel", "Files"]),
         layer("Storage", in: .cloud, ["CloudModel"]),
+        layer("Telemetry", in: .cloud, ["CloudModel", "JSON"]),
         layer(
             "AssetStorage", in: .cloud,
             ["CChecksum", "CloudModel", "Background", "Calendar", "Cryptography", "HTTPClient"]),
@@ -118,7 +119,7 @@ let package = Package(
             "SQLiteStorage", in: .engines,
             [
                 "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit", "SQLite",
-                "Migrations",
+                "Migrations", "Telemetry",
             ]),
         layer(
             "CloudDatabase", in: .cloud,
@@ -135,6 +136,7 @@ let package = Package(
             [
                 "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "RecordDecoding",
                 "Accounts", "Audit", "JSON", "ZIP", "Delivery", "Cryptography", "RequestRecords",
+                "Telemetry",
             ]),
         layer("Configuration", in: .program, ["JSON"]),
         layer(
@@ -157,14 +159,14 @@ let package = Package(
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
                 "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background", "Control",
-                "Backups", "CWebClient", "RequestRecords",
+                "Backups", "CWebClient", "RequestRecords", "Telemetry",
             ]),
         layer(
             "Commands", in: .program,
             [
                 "CloudModel", "Storage", "CloudDatabase", "Accounts", "Administration", "Audit",
                 "Configuration", "Control", "Cryptography", "CProcess", "Delivery", "Files", "JSON",
-                "Network", "Pages", "RequestRecords", "Server",
+                "Network", "Pages", "RequestRecords", "Server", "Telemetry",
             ]),
         .executableTarget(
             name: "lenticular", dependencies: ["Commands", "Server"],
@@ -226,6 +228,9 @@ let package = Package(
         tests(of: "RequestRecordsTests", ["RequestRecords", "CloudModel", "Files", "Seeding"]),
         tests(of: "AuditTests", ["Audit", "Cryptography", "Seeding"]),
         tests(
+            of: "TelemetryTests",
+            ["Telemetry", "SQLiteStorage", "SQLite", "CloudModel", "Seeding"]),
+        tests(
             of: "MailTests",
             ["Mail", "Network", "Cryptography", "Seeding", "ChildProcesses"]),
         tests(of: "IdentityTests", ["Identity", "Cryptography", "JSON", "Seeding"]),
@@ -284,6 +289,7 @@ let package = Package(
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
                 "ChildProcesses", "PythonProgram", "Awaiting", "RequestRecords",
+                "Telemetry",
             ]),
         tests(
             of: "RepositoryTests",

@@ -7,7 +7,7 @@ struct MigrationTests {
     func names() throws {
         let embedding = Repository.text("migrations/sqlite/embed.c") ?? ""
         let name = try Regex("^[0-9]{4}-[a-z0-9-]+\\.sql$")
-        for kind in ["catalog", "store"] {
+        for kind in ["catalog", "store", "telemetry"] {
             let folder = "migrations/sqlite/\(kind)"
             let files = Repository.files(under: folder, endingIn: [".sql"])
             #expect(!files.isEmpty)

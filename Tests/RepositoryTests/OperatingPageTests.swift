@@ -31,6 +31,7 @@ struct OperatingPageTests {
         let sections = Set(Self.settings.filter { $0.contains(".") }.map(Self.section))
         var named = PageText.names(in: page).map(Self.beforeColon).filter {
             $0.contains(".") && sections.contains(Self.section($0)) && !$0.hasSuffix(".conf")
+                && !$0.contains(".sqlite")
                 && $0.allSatisfy { $0.isLetter || $0.isNumber || $0 == "." }
         }
         for block in PageText.blocks(of: page) where block.kind == "json5" {

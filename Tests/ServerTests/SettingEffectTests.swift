@@ -75,6 +75,8 @@ struct SettingEffectTests {
             "ConfigurationTests/LoadingTests.swift",
             "The metrics' token may stand in a file of its own"
         ),
+        "telemetry.series": (watching, "Where the settings want nothing counted, nothing is"),
+        "telemetry.slowMilliseconds": (watching, "A slow request has a line in the log"),
     ]
 
     private static let operating = "ServerTests/OperatingServerTests.swift"
@@ -83,6 +85,7 @@ struct SettingEffectTests {
     private static let letters = "ServerTests/LetterSenderTests.swift"
     private static let texts = "ServerTests/TextMessageTests.swift"
     private static let bucket = "ServerTests/Assets/AssetsOnS3Tests.swift"
+    private static let watching = "ServerTests/WatchingTests.swift"
     private static let outgoing = "ServerTests/OutgoingTrafficTests.swift"
 
     /// Texts that are not the defaults.

@@ -6,6 +6,7 @@ import Cryptography
 import Delivery
 import RequestRecords
 import Storage
+import Telemetry
 
 /// All that a server keeps, as its operators act on it, whatever engine keeps it.
 ///
@@ -77,6 +78,16 @@ package protocol ServerData: AnyObject, Sendable {
     ///
     /// Looks its name up.
     func obstacle(to url: String) -> String?
+
+    /// What was counted of requests and notices.
+    ///
+    /// - Throws: `EngineFault`, where it cannot be opened.
+    func telemetry() throws -> any TelemetryStorage
+
+    /// Tells of an alert, and waits until that is done.
+    ///
+    /// - Throws: what says in one line what has not taken it.
+    func tell(_ message: AlertMessage, by rule: AlertRule) throws
 
     /// What is noted of operators' actions, the newest entries on the first page.
     ///

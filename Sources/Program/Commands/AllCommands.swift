@@ -5,7 +5,7 @@ extension Command {
         + userRoles
         + identityProviders + webTokens + pushKeys + webhooks + subscriptions
         + operators + operatorTokens
-        + schemas + records + transfers + data + sizes + secrets + audit + logs + [doctor]
-        + configs + shell
+        + schemas + records + transfers + data + sizes + telemetry + alerts + secrets + audit
+        + logs + [doctor] + configs + shell
         + [healthcheck, version]
 }

@@ -28,6 +28,7 @@ package struct ServerConfiguration: Sendable, Equatable {
     package var log = LogSettings()
     package var metrics = MetricsSettings()
     package var console = ConsoleSettings()
+    package var telemetry = TelemetrySettings()
 
     /// The defaults.
     package init() {}

@@ -59,7 +59,7 @@ package struct Setting: Sendable {
         SQLiteSettings.section,
         AssetSettings.section, S3Settings.section, SecuritySettings.section,
         PushSettings.section, OutgoingSettings.section, LogSettings.section,
-        MetricsSettings.section, ConsoleSettings.section,
+        MetricsSettings.section, TelemetrySettings.section, ConsoleSettings.section,
     ]
 
     static let byPath = Dictionary(

@@ -18,3 +18,6 @@ struct lenticular_migrations lenticular_catalog_migrations(void);
 
 /// The files that make a container environment's store.sqlite, in the order in which they run.
 struct lenticular_migrations lenticular_store_migrations(void);
+
+/// The files that make telemetry.sqlite, in the order in which they run.
+struct lenticular_migrations lenticular_telemetry_migrations(void);

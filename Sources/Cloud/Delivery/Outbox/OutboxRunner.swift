@@ -27,6 +27,11 @@ package final class OutboxRunner: StoreWorker {
         /// Called with the first failure of the store, and with no further one until all goes well.
         package var report: @Sendable (any Error) -> Void = { _ in }
         package var counts = DeliveryCounts()
+        /// Told of what comes of each attempt; does not block.
+        package var observe:
+            @Sendable (ContainerID, Environment, DestinationKind, DeliveryOutcome) -> Void = {
+                _, _, _, _ in
+            }
         /// How long a destination is left alone that did not take a notice.
         package var backoff = Backoff(first: 5_000, longest: 3_600_000)
 
@@ -185,6 +190,8 @@ package final class OutboxRunner: StoreWorker {
 
     private func take(_ told: Told) {
         options.counts.note(told.outcome)
+        options.observe(
+            source.container, source.environment, told.destination.kind, told.outcome)
         state.withLock { $0.told.append(told) }
         wake()
     }

@@ -52,12 +52,33 @@ package struct StoreSize: Sendable {
     }
 }
 
+/// How much a store holds, as its history by days has it.
+package struct StoreFigures: Sendable, Equatable {
+    package let amount: StoredAmount
+    /// Files, each once however many records hold it.
+    package let assets: Int64
+    /// Deleted records of which the feed still tells.
+    package let tombstones: Int64
+    /// Who has a zone.
+    package let users: Int64
+
+    package init(amount: StoredAmount, assets: Int64, tombstones: Int64, users: Int64) {
+        self.amount = amount
+        self.assets = assets
+        self.tombstones = tombstones
+        self.users = users
+    }
+}
+
 /// Knows what a store takes, and gives back to the file system what it does not need.
 package protocol SpaceKeeping: Sendable {
     /// Goes through a row for each zone.
     ///
     /// - Parameter ownersMax: how many owners are named.
     func size(owners ownersMax: Int) throws -> StoreSize
+
+    /// Counts what is stored: goes through files and tombstones, so not for every request.
+    func figures() throws -> StoreFigures
 
     /// Gives back what holds nothing, in steps of some milliseconds between the writes of others.
     ///

@@ -16,6 +16,9 @@ enum Schemas {
             -2_165_929_916_641_096_619: beforeBaseline, -5_992_076_229_092_266_474: beforePages,
         ])
 
+    /// Of `telemetry.sqlite`.
+    static let telemetry = Migrator(migrations(lenticular_telemetry_migrations()))
+
     /// The last commit that reads what servers wrote before all migrations were folded into one.
     private static let beforeBaseline = "072acb1f8680a6e92105afb1a51c1127d285cde8"
 

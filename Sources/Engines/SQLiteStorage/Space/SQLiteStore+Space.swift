@@ -41,6 +41,24 @@ extension SQLiteStore {
         }
     }
 
+    package func figures() throws -> StoreFigures {
+        let amount = try amount()
+        return try looking { connection in
+            let row = try connection.prepare(
+                """
+                SELECT (SELECT count(*) FROM asset_files WHERE unused_since IS NULL),
+                    (SELECT count(*) FROM tombstones),
+                    (SELECT count(DISTINCT owner) FROM zones
+                        WHERE deleted_at IS NULL AND owner != 0)
+                """)
+            defer { row.reset() }
+            guard try row.step() else { throw InvalidRow(table: "zones") }
+            return StoreFigures(
+                amount: amount, assets: row.int64(0), tombstones: row.int64(1),
+                users: row.int64(2))
+        }
+    }
+
     private func largestOwners(limit: Int) throws -> [OwnerAmount] {
         try looking { connection in
             let rows = try connection.prepare(

@@ -14,12 +14,23 @@ package final class Metrics: Sendable {
         let read: @Sendable () -> Double
     }
 
+    /// Samples of one metric, with their labels.
+    typealias Samples = [(labels: [(name: String, value: String)], value: Double)]
+
+    private struct Family: Sendable {
+        let name: String
+        let kind: MetricsText.Kind
+        let help: String
+        let read: @Sendable () -> Samples
+    }
+
     private let version: String
     private let commit: String
     private let startedAt: Milliseconds
     private let requests = RequestCounts()
     private let engine = Mutex<@Sendable () -> [EngineFigure]>({ [] })
     private let readings = Mutex<[Reading]>([])
+    private let families = Mutex<[Family]>([])
     private let callers = Mutex<@Sendable () -> [CallerKind: RateBudgets.Counts]>({ [:] })
     private let refusals = Mutex<@Sendable () -> [Int: UInt64]>({ [:] })
 
@@ -70,10 +81,19 @@ package final class Metrics: Sendable {
         readings.withLock { $0.append(Reading(name: name, kind: .counter, help: help, read: read)) }
     }
 
+    /// As `gauge` and `counter`, for several samples that labels tell apart: few, and always few.
+    func family(
+        _ name: String, _ kind: MetricsText.Kind, _ help: String,
+        read: @escaping @Sendable () -> Samples
+    ) {
+        families.withLock { $0.append(Family(name: name, kind: kind, help: help, read: read)) }
+    }
+
     /// Lets go of everything that is asked: what is asked leads back here, and would be kept for ever.
     package func endObserving() {
         engine.withLock { $0 = { [] } }
         readings.withLock { $0 = [] }
+        families.withLock { $0 = [] }
         callers.withLock { $0 = { [:] } }
         refusals.withLock { $0 = { [:] } }
     }
@@ -91,6 +111,12 @@ package final class Metrics: Sendable {
         for figure in engine.withLock({ $0 })() { text.write(figure) }
         for reading in readings.withLock({ $0 }) {
             text.single(reading.name, reading.kind, reading.help, reading.read())
+        }
+        for family in families.withLock({ $0 }) {
+            text.metric(family.name, family.kind, family.help)
+            for sample in family.read() {
+                text.sample(family.name, labels: sample.labels, sample.value)
+            }
         }
         ProcessReadings.write(to: &text, startedAt: startedAt)
         return text.bytes
@@ -120,12 +146,31 @@ package final class Metrics: Sendable {
                 "lenticular_request_duration_seconds", labels: [("operation", operation)], histogram
             )
         }
+        write(
+            totals.itemFaults.map {
+                ([("operation", $0.key.operation), ("code", $0.key.code.rawValue)], $0.value)
+            }, as: "lenticular_item_faults_total",
+            "Items of requests that failed, by operation and code.", to: &text)
+        write(
+            totals.refusals.map { ([("reason", "\($0.key)")], $0.value) },
+            as: "lenticular_authentication_failures_total",
+            "Requests whose credentials were not believed, by reason.", to: &text)
         text.single(
             "lenticular_request_body_bytes_total", .counter, "Bytes of request bodies.",
             Double(totals.bytesIn))
         text.single(
             "lenticular_response_body_bytes_total", .counter, "Bytes of answers' bodies.",
             Double(totals.bytesOut))
+    }
+
+    private func write(
+        _ counts: some Sequence<(labels: [(String, String)], count: UInt64)>, as name: String,
+        _ help: String, to text: inout MetricsText
+    ) {
+        text.metric(name, .counter, help)
+        for row in counts.sorted(by: { order($0.labels, $1.labels) }) {
+            text.sample(name, labels: row.labels, Double(row.count))
+        }
     }
 
     private func writeRefusals(to text: inout MetricsText) {

@@ -1,3 +1,4 @@
+import Accounts
 import CloudModel
 import Synchronization
 import WebServices
@@ -10,6 +11,12 @@ final class RequestCounts: Sendable {
         var database: DatabaseScope?
         var status: Int
         var code: FaultCode?
+    }
+
+    /// What items that failed are told apart by.
+    struct ItemKey: Hashable, Sendable {
+        var operation: String
+        var code: FaultCode
     }
 
     /// The requests of one key.
@@ -25,6 +32,8 @@ final class RequestCounts: Sendable {
 
     private struct Shard: Sendable {
         var series: [Key: Series] = [:]
+        var itemFaults: [ItemKey: UInt64] = [:]
+        var refusals: [CredentialRefusal: UInt64] = [:]
         var bytesIn: UInt64 = 0
         var bytesOut: UInt64 = 0
     }
@@ -32,6 +41,8 @@ final class RequestCounts: Sendable {
     struct Totals: Sendable {
         var requests: [Key: UInt64] = [:]
         var seconds: [String: Distribution] = [:]
+        var itemFaults: [ItemKey: UInt64] = [:]
+        var refusals: [CredentialRefusal: UInt64] = [:]
         var bytesIn: UInt64 = 0
         var bytesOut: UInt64 = 0
     }
@@ -64,6 +75,11 @@ final class RequestCounts: Sendable {
                 key = Key(operation: RequestCounts.overflow, database: nil, status: 0, code: nil)
             }
             shard.series[key, default: Series()].note(request.durationNanoseconds)
+            if let refusal = request.refusal { shard.refusals[refusal, default: 0] &+= 1 }
+            for failed in request.work.failures {
+                let item = ItemKey(operation: key.operation, code: failed.code)
+                shard.itemFaults[item, default: 0] &+= UInt64(max(0, failed.count))
+            }
             shard.bytesIn &+= UInt64(max(0, request.bytesIn))
             shard.bytesOut &+= UInt64(max(0, request.bytesOut))
         }
@@ -78,6 +94,8 @@ final class RequestCounts: Sendable {
                 totals.requests[key, default: 0] &+= series.count
                 totals.seconds[key.operation, default: .seconds].add(series.seconds)
             }
+            totals.itemFaults.merge(shard.itemFaults) { $0 &+ $1 }
+            totals.refusals.merge(shard.refusals) { $0 &+ $1 }
             totals.bytesIn &+= shard.bytesIn
             totals.bytesOut &+= shard.bytesOut
         }

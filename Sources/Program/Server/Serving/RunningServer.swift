@@ -33,6 +33,9 @@ package final class RunningServer: Sendable {
     private let protocolResponder: ProtocolResponder
     private let control: ControlServer
     private let upkeep: Upkeep
+    /// Nil where nothing is counted for charts.
+    let telemetry: TelemetryRounds?
+    let alerts: AlertRounds
     private let accountDeletions: AccountDeletions
     /// Nil where backups are off.
     private let backups: BackupRounds?
@@ -62,7 +65,10 @@ package final class RunningServer: Sendable {
         let metrics = Metrics.ofThisProgram(startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
         let keeper = try Self.requestKeeper(of: folder, in: metrics, log)
-        let recorder = RequestRecorder(metrics: metrics, log: log, keeper: keeper)
+        telemetry = TelemetryRounds(folder, log: log, in: metrics)
+        let recorder = RequestRecorder(
+            metrics: metrics, log: log, keeper: keeper, telemetry: telemetry?.recorder,
+            slowMilliseconds: configuration.telemetry.slowMilliseconds)
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
         wire.wallSeconds = { [clock = folder.clock] in clock.now() / 1_000 }
@@ -84,7 +90,7 @@ package final class RunningServer: Sendable {
         senders = try NoticeSenders(folder, ownKey: ownKey)
         let work = StoreWork(
             configuration, limits: folder.limits, clock: folder.clock, log: log,
-            senders: senders.byKind,
+            senders: senders.byKind, telemetry: telemetry?.recorder,
             hasEnded: DestinationSessions(catalog: folder.catalog, clock: folder.clock).hasEnded)
         Self.observe(work.counts, in: metrics)
         Self.observeNotices(of: work, protocolResponder, in: metrics)
@@ -109,6 +115,9 @@ package final class RunningServer: Sendable {
         backups = try BackupRounds.begin(folder, metrics: metrics, log: log)
         stores.observeOpening { work.begin($0, $1, $2) }
         upkeep.begin()
+        telemetry?.begin()
+        alerts = AlertRounds(folder, log: log)
+        if telemetry != nil { alerts.begin() }
         carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, mark, log: log)
         (self.folder, self.log, self.metrics) = (folder, log, metrics)
         (self.protocolResponder, self.readiness) = (protocolResponder, readiness)
@@ -240,6 +249,8 @@ package final class RunningServer: Sendable {
         protocolResponder.noteLastUses()
         accountDeletions.stop()
         backups?.stop()
+        alerts.stop()
+        telemetry?.stop()
         folder.providerAccess.attach(nil)
         providerRequests.stop()
         carrier?.stop()

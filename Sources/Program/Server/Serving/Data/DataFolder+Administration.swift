@@ -11,6 +11,7 @@ import Network
 import RequestRecords
 import Storage
 import Synchronization
+import Telemetry
 
 extension DataFolder: ServerData {
     package func requireKeysAsKept() throws {
@@ -90,6 +91,8 @@ extension DataFolder: ServerData {
     }
 
     package func requestRing() throws -> RequestRing? { try requestLines.current() }
+
+    package func telemetry() throws -> any TelemetryStorage { try telemetryFile.storage() }
 
     package func auditPage(
         before end: Int64?, since: Milliseconds, prefix: String, limit: Int

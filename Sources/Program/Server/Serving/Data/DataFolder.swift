@@ -40,6 +40,8 @@ package final class DataFolder: Sendable {
     let addressProbe = AddressProbe()
     /// The lines of requests.
     let requestLines: RequestLines
+    /// What was counted, for charts and alerts.
+    let telemetryFile: TelemetryFile
     private let personalFiles = PersonalFiles()
     private let lock: Mutex<FileLock?>
     /// One at a time notes who is erased.
@@ -58,6 +60,8 @@ package final class DataFolder: Sendable {
         requestLines = RequestLines(in: path, configuration.requestLimits)
         let random = process.random
         self.random = random
+        telemetryFile = TelemetryFile(
+            Self.telemetryPath(in: path), open: ServerConfiguration.openTelemetry)
         secrets = try SecretKeys.open(configuration, of: path, random: random)
         audit = try AuditLog(path: Self.auditPath(in: path))
         let failedSignIns = FailedSignIns(audit: audit)
@@ -195,6 +199,8 @@ package final class DataFolder: Sendable {
 
     static func auditPath(in folder: String) -> String { "\(folder)/\(auditName)" }
 
+    static func telemetryPath(in folder: String) -> String { "\(folder)/telemetry.sqlite" }
+
     /// Space that is given up when the disk is full.
     static func reservePath(in folder: String) -> String { "\(folder)/reserve" }
 
@@ -210,6 +216,7 @@ package final class DataFolder: Sendable {
     /// Closes the databases and lets go of the lock; the last use.
     package func close() {
         stores.close()
+        telemetryFile.close()
         engine.close()
         lock.withLock { $0 = nil }
     }

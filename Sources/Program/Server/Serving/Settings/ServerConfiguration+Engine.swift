@@ -3,11 +3,17 @@ import HTTP
 import SQLite
 import SQLiteStorage
 import Storage
+import Telemetry
 
 extension ServerConfiguration {
     /// The engine that keeps the data: the one place of the server that names one.
     func engineFactory(random: @escaping @Sendable (Int) -> [UInt8]) -> any EngineFactory {
         SQLiteEngineFactory(engineSettings, random: random)
+    }
+
+    /// What keeps the telemetry, whatever keeps the data.
+    static func openTelemetry(_ path: String) throws -> any TelemetryStorage {
+        try SQLiteTelemetry(path: path)
     }
 
     var engineSettings: SQLiteEngine.Settings {

@@ -57,6 +57,10 @@ extension LeasedStore: SpaceKeeping {
         try withExtendedLifetime(lease) { try store.size(owners: ownersMax) }
     }
 
+    package func figures() throws -> StoreFigures {
+        try withExtendedLifetime(lease) { try store.figures() }
+    }
+
     package func giveBackSpace(while goesOn: (StoreSpace) -> Bool) throws {
         try withExtendedLifetime(lease) { try store.giveBackSpace(while: goesOn) }
     }

@@ -4,6 +4,7 @@ import CloudModel
 import Configuration
 import Delivery
 import Storage
+import Telemetry
 import WebServices
 
 /// Does the queued work of every open store.
@@ -24,10 +25,11 @@ final class StoreWork: Sendable {
 
     /// - Parameters:
     ///   - senders: of the kinds of destinations that are set up.
+    ///   - telemetry: counts what comes of notices; nil for nobody.
     ///   - hasEnded: whether a destination has ended with its session.
     init(
         _ configuration: ServerConfiguration, limits: ServiceLimits, clock: Clock, log: Log,
-        senders: [DestinationKind: any NoticeSender] = [:],
+        senders: [DestinationKind: any NoticeSender] = [:], telemetry: TelemetryRecorder? = nil,
         hasEnded: @escaping @Sendable (StoredDestination) throws -> Bool = { _ in false }
     ) {
         var options = WorkRunner.Options()
@@ -56,6 +58,14 @@ final class StoreWork: Sendable {
             senders: senders, clock: clock, mayTell: NoticeRights.allow)
         delivery.hasEnded = hasEnded
         delivery.counts = deliveryCounts
+        if let telemetry {
+            delivery.observe = { container, environment, kind, outcome in
+                let isSent = outcome == .delivered
+                telemetry.recordNotices(
+                    of: container.folded, in: environment, by: "\(kind)", sent: isSent ? 1 : 0,
+                    failed: isSent ? 0 : 1)
+            }
+        }
         delivery.report = { error in
             log.warning(
                 "what came of notices not noted; tried again", [("failure", .text("\(error)"))])

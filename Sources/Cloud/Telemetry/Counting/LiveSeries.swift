@@ -1,0 +1,91 @@
+import CloudModel
+
+/// What requests have in common that count in the same series; compared with each request.
+struct LiveKey: Hashable {
+    let container: String
+    let environment: Environment?
+    let database: DatabaseScope?
+    let operation: String
+    let softwareHash: UInt64
+
+    init(_ request: MeasuredRequest) {
+        container = request.container
+        environment = request.environment
+        database = request.database
+        operation = request.operation
+        softwareHash = request.softwareHash
+    }
+
+    func isOf(_ request: MeasuredRequest) -> Bool {
+        softwareHash == request.softwareHash && operation == request.operation
+            && container == request.container && database == request.database
+            && environment == request.environment
+    }
+}
+
+/// What tells requests apart while they are counted.
+struct LiveName: Hashable, Sendable {
+    var container: String
+    var environment: Environment?
+    var database: DatabaseScope?
+    var operation: String
+    var client: String
+    var version: String
+
+    /// All that there is no room for.
+    static let other = LiveName(
+        container: SeriesName.other, operation: SeriesName.other, client: SeriesName.other,
+        version: SeriesName.other)
+
+    init(
+        container: String, environment: Environment? = nil, database: DatabaseScope? = nil,
+        operation: String, client: String, version: String
+    ) {
+        self.container = container
+        self.environment = environment
+        self.database = database
+        self.operation = operation
+        self.client = client
+        self.version = version
+    }
+
+    init(_ request: MeasuredRequest, _ client: MeasuredClient) {
+        self.init(
+            container: request.container, environment: request.environment,
+            database: request.database, operation: request.operation, client: client.kind,
+            version: client.version)
+    }
+
+    /// The series of requests that it counts in.
+    var requests: SeriesName {
+        SeriesName(
+            .requests, container: container.lowercased(), environment: environment?.rawValue ?? "",
+            database: database?.rawValue ?? "", operation: operation, client: client)
+    }
+
+    /// The series of versions that it counts in; nil where no client says what it is.
+    var versions: SeriesName? {
+        guard !client.isEmpty else { return nil }
+        return SeriesName(
+            .versions, container: container.lowercased(), environment: environment?.rawValue ?? "",
+            client: client, version: version)
+    }
+}
+
+/// Totals that many requests add to, one after the other.
+final class LiveTotals {
+    var totals = TelemetryTotals()
+
+    func note(_ request: MeasuredRequest, _ hash: UserHash) {
+        totals.latency.record(nanoseconds: request.nanoseconds)
+        totals.microseconds &+= request.nanoseconds / 1_000
+        totals.bytesIn &+= UInt64(max(0, request.bytesIn))
+        totals.bytesOut &+= UInt64(max(0, request.bytesOut))
+        guard request.error != nil || !request.itemFaults.isEmpty else { return }
+        if let error = request.error { totals.errors[error, default: 0] &+= 1 }
+        for (code, count) in request.itemFaults {
+            totals.itemFaults[code, default: 0] &+= UInt64(max(0, count))
+        }
+        if let user = request.user { totals.affected.record(hash.of(user)) }
+    }
+}

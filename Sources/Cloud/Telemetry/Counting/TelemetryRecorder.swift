@@ -1,0 +1,137 @@
+import CloudModel
+import Synchronization
+
+/// Counts finished requests and notices, in memory, until somebody takes a minute's worth of it.
+///
+/// Each event loop has counts of its own, so that none waits for another. `record` may be called from any thread and
+/// takes well under a microsecond.
+package final class TelemetryRecorder: Sendable {
+    private struct Shard {
+        var live: [LiveName: LiveTotals] = [:]
+        /// Where requests count that have been seen in this minute.
+        var byKey: [LiveKey: LiveTotals] = [:]
+        /// The last of them: the next request is often of the same kind.
+        var latest: (key: LiveKey, totals: LiveTotals)?
+    }
+
+    /// How many kinds of requests one loop remembers in a minute; for others it asks each time.
+    private static let keysMax = 8_192
+
+    /// A lock on the heap, as an array cannot hold one in place.
+    private final class ShardBox: Sendable {
+        let shard = Mutex(Shard())
+    }
+
+    private struct Minute {
+        var start: Milliseconds
+        var names: LiveNames
+        var notices: [SeriesName: TelemetryTotals] = [:]
+    }
+
+    /// Containers that a request has shown to be there.
+    private struct KnownContainers {
+        static let countMax = 10_000
+        var names: Set<String> = []
+    }
+
+    private let shards: [ShardBox]
+    private let minute: Mutex<Minute>
+    private let known = Mutex(KnownContainers())
+    private let budget: TelemetryBudget
+    private let hash: UserHash
+    private let clock: Clock
+
+    package init(
+        _ budget: TelemetryBudget = TelemetryBudget(), hash: UserHash, clock: Clock,
+        shardCount: Int = 16
+    ) {
+        self.budget = budget
+        self.hash = hash
+        self.clock = clock
+        shards = (0..<max(1, shardCount)).map { _ in ShardBox() }
+        minute = Mutex(
+            Minute(
+                start: TelemetryStep.minute.start(of: clock.now()), names: LiveNames(budget)))
+    }
+
+    /// Counts one finished request.
+    ///
+    /// - Parameter client: tells what sent it; asked when `softwareHash` is new.
+    package func record(_ request: MeasuredRequest, from client: () -> MeasuredClient) {
+        let box = shards[Int(request.loop.magnitude % UInt(shards.count))]
+        let isCounted = box.shard.withLock { shard in
+            if let latest = shard.latest, latest.key.isOf(request) {
+                latest.totals.note(request, hash)
+                return true
+            }
+            let key = LiveKey(request)
+            guard let totals = shard.byKey[key] else { return false }
+            shard.latest = (key, totals)
+            totals.note(request, hash)
+            return true
+        }
+        if isCounted { return }
+        // The first of its kind in a minute.
+        let name = admitted(LiveName(request, client()), isKnown: request.isKnown)
+        box.shard.withLock { shard in
+            let totals = shard.live[name] ?? LiveTotals()
+            shard.live[name] = totals
+            let key = LiveKey(request)
+            if shard.byKey.count < Self.keysMax { shard.byKey[key] = totals }
+            shard.latest = (key, totals)
+            totals.note(request, hash)
+        }
+    }
+
+    private func admitted(_ name: LiveName, isKnown: Bool) -> LiveName {
+        let isThere = known.withLock { known in
+            if known.names.contains(name.container) { return true }
+            guard isKnown, known.names.count < KnownContainers.countMax else { return false }
+            known.names.insert(name.container)
+            return true
+        }
+        guard isThere else { return .other }
+        return minute.withLock { $0.names.admit(name) }
+    }
+
+    /// Counts what came of attempts to send notices of a container environment.
+    package func recordNotices(
+        of container: String, in environment: Environment, by carrier: String, sent: Int,
+        failed: Int
+    ) {
+        let name = SeriesName(
+            .notices, container: container.lowercased(), environment: environment.rawValue,
+            operation: carrier)
+        minute.withLock { minute in
+            guard minute.notices[name] != nil || minute.notices.count < budget.seriesMax else {
+                return
+            }
+            minute.notices[name, default: TelemetryTotals()].noticesSent &+= UInt64(max(0, sent))
+            minute.notices[name, default: TelemetryTotals()].noticesFailed &+=
+                UInt64(max(0, failed))
+        }
+    }
+
+    /// Takes all that was counted since it was last taken, as the minute in which that began.
+    package func take() -> TelemetryMinute {
+        var taken = minute.withLock { minute in
+            let taken = TelemetryMinute(start: minute.start, series: minute.notices)
+            minute = Minute(
+                start: TelemetryStep.minute.start(of: clock.now()), names: LiveNames(budget))
+            return taken
+        }
+        for box in shards {
+            let live = box.shard.withLock { shard in
+                let live = shard.live.mapValues(\.totals)
+                shard = Shard()
+                return live
+            }
+            for (name, totals) in live {
+                taken.series[name.requests, default: TelemetryTotals()].add(totals)
+                guard let versions = name.versions else { continue }
+                taken.series[versions, default: TelemetryTotals()].add(totals)
+            }
+        }
+        return taken
+    }
+}

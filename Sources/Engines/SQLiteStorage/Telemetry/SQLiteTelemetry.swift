@@ -1,0 +1,196 @@
+import CloudModel
+import Files
+import SQLite
+import Synchronization
+import Telemetry
+
+/// Keeps telemetry in a database of its own: one connection, used by one thread at a time.
+///
+/// A minute is one transaction and one fsync, so a crash loses what was counted in the minute that it came in.
+package final class SQLiteTelemetry: TelemetryStorage {
+    /// What the log may hold before it is moved into the file, in pages.
+    private static let logPagesMax = 1_000
+    /// How often rows that are past their time are removed.
+    private static let cleaningMilliseconds: Milliseconds = 3_600_000
+
+    private struct State {
+        /// Nil once it is closed.
+        var connection: Connection?
+        /// Of series that were written, so that each is looked for once.
+        var known: [SeriesName: Int64] = [:]
+        var cleanedAt: Milliseconds?
+    }
+
+    package let userHash: UserHash
+    private let path: String
+    private let state: Mutex<State>
+
+    /// Opens the file; makes it the first time.
+    ///
+    /// - Throws: `SQLiteError`, `MigrationError`.
+    package init(path: String) throws {
+        self.path = path
+        let connection = try Connection(path: path, mode: .readWrite, cacheKiB: 2_048)
+        try Schemas.telemetry.migrate(connection)
+        let key = try connection.prepare("SELECT key FROM telemetry_key").first { $0.int64(0) }
+        userHash = UserHash(key: UInt64(bitPattern: key ?? 0))
+        state = Mutex(State(connection: connection))
+    }
+
+    package var byteCount: Int64 { FileSystem.size(of: path) + FileSystem.size(of: path + "-wal") }
+
+    package func close() {
+        state.withLock { state in
+            // NB: what is in the log stays there, and the next opening reads it.
+            try? state.connection?.checkpoint()
+            state.connection = nil
+        }
+    }
+
+    // MARK: - Writing
+
+    package func add(_ minute: TelemetryMinute) throws {
+        try state.withLock { state in
+            guard let connection = state.connection else { throw TelemetryClosed() }
+            do {
+                try connection.transaction {
+                    for (name, totals) in minute.series {
+                        let series = try Self.number(of: name, &state.known, connection)
+                        for step in TelemetryStep.allCases {
+                            try Self.add(
+                                totals, to: step, at: minute.start, of: series, connection)
+                        }
+                    }
+                    try Self.clean(at: minute.start, &state, connection)
+                }
+            } catch {
+                // A number that was given out in what is undone is nobody's.
+                state.known = [:]
+                throw error
+            }
+            if connection.logPages >= Self.logPagesMax { try connection.checkpoint() }
+        }
+    }
+
+    private static func number(
+        of name: SeriesName, _ known: inout [SeriesName: Int64], _ connection: Connection
+    ) throws -> Int64 {
+        if let number = known[name] { return number }
+        let found = try connection.prepare(
+            """
+            SELECT id FROM series WHERE container = ?1 AND environment = ?2 AND kind = ?3
+                AND operation = ?4 AND database = ?5 AND client = ?6 AND version = ?7
+            """
+        ).first(
+            name.container, name.environment, name.kind.rawValue, name.operation, name.database,
+            name.client, name.version
+        ) { $0.int64(0) }
+        if let found {
+            known[name] = found
+            return found
+        }
+        try connection.prepare(
+            """
+            INSERT INTO series (container, environment, kind, operation, database, client, version)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            """
+        ).run(
+            name.container, name.environment, name.kind.rawValue, name.operation, name.database,
+            name.client, name.version)
+        let made = connection.lastInsertedRowID
+        known[name] = made
+        return made
+    }
+
+    private static func add(
+        _ totals: TelemetryTotals, to step: TelemetryStep, at moment: Milliseconds,
+        of series: Int64, _ connection: Connection
+    ) throws {
+        let start = step.start(of: moment)
+        var sum = totals
+        if let stored = try stored(step, start, series, connection) { sum.add(stored) }
+        try connection.prepare("INSERT OR REPLACE INTO totals VALUES (?1, ?2, ?3, ?4)").run(
+            step.rawValue, start, series, sum.encoded)
+    }
+
+    private static func stored(
+        _ step: TelemetryStep, _ start: Milliseconds, _ series: Int64, _ connection: Connection
+    ) throws -> TelemetryTotals? {
+        try connection.prepare(
+            "SELECT body FROM totals WHERE step = ?1 AND start = ?2 AND series = ?3"
+        ).first(step.rawValue, start, series) { row in
+            guard let totals = TelemetryTotals(encoded: row.bytes(0)) else {
+                throw InvalidRow(table: "totals")
+            }
+            return totals
+        }
+    }
+
+    /// Removes what is past its time, once an hour.
+    private static func clean(
+        at now: Milliseconds, _ state: inout State, _ connection: Connection
+    ) throws {
+        if let last = state.cleanedAt, now >= last, now - last < cleaningMilliseconds { return }
+        state.cleanedAt = now
+        for step in TelemetryStep.allCases {
+            try connection.prepare("DELETE FROM totals WHERE step = ?1 AND start < ?2").run(
+                step.rawValue, now - step.keptMilliseconds)
+        }
+        try connection.prepare("DELETE FROM figures WHERE day < ?1").run(
+            ContainerFigures.day(of: now - TelemetryStep.sixHours.keptMilliseconds))
+        // A series has rows of six hours the longest.
+        let gone = try connection.prepare(
+            """
+            DELETE FROM series WHERE id NOT IN (
+                SELECT series FROM totals WHERE step = \(TelemetryStep.sixHours.rawValue))
+            """)
+        try gone.run()
+        if connection.changeCount > 0 { state.known = [:] }
+    }
+
+    package func note(_ figures: ContainerFigures) throws {
+        try using { connection in
+            try connection.prepare(
+                "INSERT OR REPLACE INTO figures VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+            ).run(
+                figures.container, figures.environment, figures.day, figures.records,
+                figures.recordBytes, figures.assets, figures.assetBytes, figures.tombstones,
+                figures.users)
+        }
+    }
+
+    func using<Value: Sendable>(_ body: @Sendable (Connection) throws -> Value) throws -> Value {
+        try state.withLock { state in
+            guard let connection = state.connection else { throw TelemetryClosed() }
+            return try body(connection)
+        }
+    }
+}
+
+/// What was asked of telemetry came after its database was closed.
+struct TelemetryClosed: Error, CustomStringConvertible {
+    var description: String { "the telemetry is closed" }
+}
+
+extension Connection {
+    /// Runs what belongs together, or nothing of it.
+    fileprivate func transaction(_ body: () throws -> Void) throws {
+        try execute("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try execute("COMMIT")
+        } catch {
+            resetStatements()
+            // NB: the first error is the one to tell; a transaction left open ends on closing.
+            if isInTransaction { try? execute("ROLLBACK") }
+            throw error
+        }
+    }
+
+    /// Moves the log into the file, as far as nobody reads it.
+    fileprivate func checkpoint() throws {
+        let statement = try prepare("PRAGMA wal_checkpoint(PASSIVE)")
+        _ = try statement.step()
+        statement.reset()
+    }
+}

@@ -1,0 +1,67 @@
+import Accounts
+import CloudModel
+import Configuration
+import Control
+import Dispatch
+import HTTPClient
+import Storage
+import Synchronization
+import Telemetry
+
+extension DataFolder {
+    /// Each request has a deadline before this.
+    private static let postSecondsMax = 60
+
+    /// Tells of an alert, by mail and to its URL, and waits until both are done.
+    ///
+    /// - Throws: `CommandFailure`, which says what has not taken it.
+    package func tell(_ message: AlertMessage, by rule: AlertRule) throws {
+        var failures: [String] = []
+        if !rule.mail.isEmpty {
+            do { try mail(message, to: rule.mail) } catch { failures.append("mail: \(error)") }
+        }
+        if !rule.url.isEmpty {
+            do { try post(message, to: rule.url) } catch { failures.append("\(error)") }
+        }
+        guard failures.isEmpty else {
+            throw CommandFailure("alert \(rule.name) not told: \(failures.joined(separator: "; "))")
+        }
+    }
+
+    private func mail(_ message: AlertMessage, to text: String) throws {
+        let senders = try LetterSenders(configuration, clock: clock, random: random)
+        defer { senders.stop() }
+        guard senders.reaches(.email) else { throw CommandFailure("mail.sender is none") }
+        try senders.send(
+            LetterText(subject: message.subject, body: message.text),
+            to: try AddressFormat.email(text))
+    }
+
+    private func post(_ message: AlertMessage, to text: String) throws {
+        guard let url = TargetURL(text) else { throw CommandFailure("its URL is none") }
+        let traffic = try OutgoingTraffic(configuration)
+        defer { traffic.stop() }
+        let told = Mutex<Result<OutgoingAnswer, ClientFailure>?>(nil)
+        let isTold = DispatchSemaphore(value: 0)
+        traffic.requests.send(
+            OutgoingRequest(
+                method: "POST", url: url, namedBy: .operators,
+                headers: [
+                    ("Content-Type", "application/json"),
+                    ("User-Agent", "lenticular/\(ProgramVersion.text)"),
+                ], body: message.json, isRepeatable: false)
+        ) { result in
+            told.withLock { $0 = result }
+            isTold.signal()
+        }
+        _ = isTold.wait(timeout: .now() + .seconds(Self.postSecondsMax))
+        // Only the host is said: what follows may be a secret.
+        switch told.withLock({ $0 }) {
+        case .success(let answer) where (200..<300).contains(answer.status): return
+        case .success(let answer):
+            throw CommandFailure("\(url.origin.host) answered with \(answer.status)")
+        case .failure(let failure): throw CommandFailure("\(url.origin.host): \(failure)")
+        case nil: throw CommandFailure("\(url.origin.host): no answer")
+        }
+    }
+}

@@ -1,0 +1,126 @@
+import Background
+import CloudModel
+import Storage
+import Synchronization
+import Telemetry
+
+/// Puts away each minute what was counted, and each hour how much the container environments in use hold.
+///
+/// It has a thread of its own, and a database of its own: no request waits for it.
+final class TelemetryRounds: Sendable {
+    /// After the end of a minute, so that what ends with it is in.
+    private static let delayMilliseconds: Milliseconds = 250
+    /// Minutes that are kept in memory while they cannot be written.
+    private static let unwrittenMax = 10
+    private static let sampleMilliseconds: Milliseconds = 3_600_000
+
+    private struct State {
+        var unwritten: [TelemetryMinute] = []
+        var sampledAt: [Stores.Key: Milliseconds] = [:]
+    }
+
+    let recorder: TelemetryRecorder
+    private let storage: any TelemetryStorage
+    private let folder: DataFolder
+    private let log: Log
+    private let readings = ContainerReadings()
+    private let runner: Runner
+    private let state = Mutex(State())
+
+    /// Nil where the settings turn it off, and where its database cannot be opened, which the log is told.
+    init?(_ folder: DataFolder, log: Log, in metrics: Metrics) {
+        let seriesMax = folder.configuration.telemetry.series
+        guard seriesMax > 0 else { return nil }
+        do { storage = try folder.telemetryFile.storage() } catch {
+            log.error(
+                "no telemetry: its database cannot be opened", [("failure", .text("\(error)"))])
+            return nil
+        }
+        recorder = TelemetryRecorder(
+            TelemetryBudget(seriesMax: seriesMax), hash: storage.userHash, clock: folder.clock)
+        self.folder = folder
+        self.log = log
+        runner = Runner("lenticular.telemetry") { error in
+            log.warning(
+                "telemetry not written; tried again", [("failure", .text("\(error)"))])
+        }
+        runner.use { [weak self] in try self?.look() ?? .never }
+        readings.observe(in: metrics)
+        metrics.gauge("lenticular_telemetry_bytes", "What telemetry.sqlite takes on the disk.") {
+            [storage] in Double(storage.byteCount)
+        }
+    }
+
+    /// Begins the rounds; the first writes the minute that goes on when that is over.
+    func begin() { runner.wake() }
+
+    /// Ends the rounds, and puts away what was counted last.
+    func stop() {
+        runner.stop()
+        do { try state.withLock { try write(&$0) } } catch {
+            log.warning("the last telemetry not written", [("failure", .text("\(error)"))])
+        }
+    }
+
+    private func look() throws -> Runner.Next {
+        try round()
+        let into = folder.clock.now() % 60_000
+        return .later(milliseconds: 60_000 - into + Self.delayMilliseconds)
+    }
+
+    /// Puts away what was counted since the last round.
+    func round() throws {
+        try state.withLock { state in
+            try write(&state)
+            sample(&state)
+        }
+    }
+
+    private func write(_ state: inout State) throws {
+        let minute = recorder.take()
+        readings.add(minute)
+        if !minute.series.isEmpty { state.unwritten.append(minute) }
+        state.unwritten.removeFirst(max(0, state.unwritten.count - Self.unwrittenMax))
+        while let next = state.unwritten.first {
+            try storage.add(next)
+            state.unwritten.removeFirst()
+        }
+    }
+
+    /// Notes how much the open stores hold of which that was not noted in the last hour.
+    ///
+    /// Those that nobody opens have not changed.
+    private func sample(_ state: inout State) {
+        let now = folder.clock.now()
+        var sampled: [Stores.Key: Milliseconds] = [:]
+        folder.stores.forEachOpen { key, store in
+            guard !runner.isStopped else { return }
+            if let last = state.sampledAt[key], last <= now, now - last < Self.sampleMilliseconds {
+                sampled[key] = last
+                return
+            }
+            sampled[key] = now
+            do { try sample(key, store, now) } catch {
+                log.warning(
+                    "how much a container holds was not noted",
+                    [
+                        ("container", .text(key.container.name)),
+                        ("environment", .text(key.environment.rawValue)),
+                        ("failure", .text("\(error)")),
+                    ])
+            }
+        }
+        state.sampledAt = sampled
+    }
+
+    private func sample(_ key: Stores.Key, _ store: LeasedStore, _ now: Milliseconds) throws {
+        let found = try store.figures()
+        let figures = ContainerFigures(
+            container: key.container.folded, environment: key.environment.rawValue,
+            day: ContainerFigures.day(of: now), records: found.amount.records,
+            recordBytes: found.amount.recordBytes, assets: found.assets,
+            assetBytes: found.amount.assetBytes, tombstones: found.tombstones, users: found.users)
+        try storage.note(figures)
+        readings.note(figures)
+    }
+}
