@@ -64,7 +64,7 @@ export default CloudKit;
 `;
 
 const store = `${head}/* @ts-self-types="./store.d.ts" */\n\n${joined('store/store.js')}
-export {LenticularStore, StoreError, mergeByField};
+export {LenticularStore, StoreError, mergeByField, syncOnPush};
 `;
 
 const classic = `${head}(() => {

@@ -97,6 +97,8 @@ declare namespace CloudKit {
     acceptShares(shortGUIDs: OneOrMany<string | ShortGUID>): Promise<RecordInfosResponse>;
     fetchRecordInfos(shortGUIDs: OneOrMany<string | ShortGUID>): Promise<RecordInfosResponse>;
     registerForNotifications(options?: RegistrationOptions): Promise<Container>;
+    /** Has notices sent to a `PushSubscription` of the browser, also while no page is open. */
+    registerPushSubscription(subscription: {toJSON(): PushSubscriptionJSON}): Promise<void>;
     unregisterForNotifications(): void;
     addNotificationListener(listener: NotificationListener): void;
     removeNotificationListener(listener: NotificationListener): void;

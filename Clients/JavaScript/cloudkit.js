@@ -1440,6 +1440,7 @@ class Session {
 // container.js
 class Container {
   #given;
+  #configuration;
   #requests;
   #session;
   #auth;
@@ -1449,6 +1450,7 @@ class Container {
   constructor(given, configuration, services, log) {
     const {containerIdentifier, environment, apnsEnvironment, user} = configuration;
     this.#given = given;
+    this.#configuration = configuration;
     this.containerIdentifier = containerIdentifier;
     this.environment = environment;
     this.apnsEnvironment = apnsEnvironment;
@@ -1511,6 +1513,15 @@ class Container {
     return this.#promised(async () => {
       await this.#feed.register(options);
       return this;
+    });
+  }
+
+  registerPushSubscription(subscription) {
+    const {endpoint, keys: {p256dh, auth}} = subscription.toJSON();
+    const {apnsEnvironment, clientId} = this.#configuration;
+    return this.#promised(async () => {
+      await this.#requests.sendOfDevice(
+        'tokens/register', {apnsEnvironment, clientId, webPush: {endpoint, p256dh, auth}});
     });
   }
 

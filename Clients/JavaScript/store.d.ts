@@ -221,6 +221,11 @@ export class LenticularStore {
   sync(): Promise<void>;
   /** Takes part in what a link leads to. */
   acceptShare(shortGUID: string): Promise<{zoneID: ZoneID; recordName: string}>;
+  /**
+   * Has changes wake the service worker of a registration, by the key that `lenticular push key list`
+   * shows. To be called after a click.
+   */
+  enablePush(registration: ServiceWorkerRegistration, applicationServerKey: string): Promise<void>;
   retry(record: StoredRecord): Promise<void>;
   discard(record: StoredRecord): Promise<void>;
   signOut(options?: {force?: boolean}): Promise<void>;
@@ -228,6 +233,14 @@ export class LenticularStore {
   erase(): Promise<void>;
   close(): void;
 }
+
+/** In a service worker: syncs on each push, and shows the notification that browsers insist on. */
+export function syncOnPush(options: {
+  open: () => Promise<LenticularStore>;
+  notification: {title: string; [option: string]: unknown};
+  /** The page that a click on the notification opens. */
+  url?: string;
+}): void;
 
 export class StoreError extends Error {
   readonly code: 'STORAGE_FULL' | 'UNSENT_CHANGES' | 'MERGE_FAILED' | 'LOCKED' | 'WRONG_SECRET' |

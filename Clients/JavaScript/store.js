@@ -1042,6 +1042,51 @@ function byName(one, other) {
   return a === b ? 0 : a < b ? -1 : 1;
 }
 
+// store/push.js
+const syncMilliseconds = 20_000;
+
+async function enablePush(container, scopes, registration, applicationServerKey) {
+  const subscription = await registration.pushManager.subscribe(
+    {userVisibleOnly: true, applicationServerKey});
+  await container.registerPushSubscription(subscription);
+  for (const scope of scopes) {
+    const {errors: [fault]} = await container.getDatabaseWithDatabaseScope(scope).saveSubscriptions({
+      subscriptionID: 'lenticular-store', subscriptionType: 'database',
+      notificationInfo: {shouldSendContentAvailable: true},
+    });
+    if (fault) throw fault;
+  }
+}
+
+function syncOnPush({open, notification: {title, ...options}, url = './'}) {
+  addEventListener('push', event => event.waitUntil(answer(open, title, options)));
+  addEventListener('notificationclick', event => {
+    event.notification.close();
+    event.waitUntil(windowsOf().then(([page]) => page ? page.focus() : clients.openWindow(url)));
+  });
+}
+
+async function answer(open, title, options) {
+  await syncOnce(open).catch(() => {});
+  const windows = await windowsOf();
+  if (windows.some(({visibilityState}) => visibilityState === 'visible')) return;
+  await registration.showNotification(title, {tag: title, ...options});
+}
+
+async function syncOnce(open) {
+  const store = await open();
+  let timer;
+  const late = new Promise(resolve => { timer = setTimeout(resolve, syncMilliseconds); });
+  try {
+    await Promise.race([store.sync(), late]);
+  } finally {
+    clearTimeout(timer);
+    store.close();
+  }
+}
+
+const windowsOf = () => clients.matchAll({type: 'window', includeUncontrolled: true});
+
 // store/state.js
 class Entry {
   #zone;
@@ -2090,7 +2135,8 @@ class LenticularStore {
     fetch = (...all) => globalThis.fetch(...all),
   }) {
     this.#container = container;
-    this.#options = {keepsOnSignOut, onAccountChange};
+    const scopes = hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'];
+    this.#options = {keepsOnSignOut, onAccountChange, scopes};
     this.#merge = (edit, base, theirs) => this.#merged(merge, edit, base, theirs);
     this.#journal = journal;
     this.#replica = new Replica(journal);
@@ -2101,7 +2147,7 @@ class LenticularStore {
     this.encryption.onUnlock = () => wire.unlocked();
     this.#shares = new Shares(container, this.#replica, () => this.sync());
     this.#sync = new Synchronizer(container, this.#replica, {
-      zones, scopes: hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'], backoffMilliseconds,
+      zones, scopes, backoffMilliseconds,
       merge: this.#merge,
       onAccount: (account, before) => this.#becomeUser(account, before),
       wire,
@@ -2162,6 +2208,10 @@ class LenticularStore {
   }
 
   acceptShare(shortGUID) { return this.#shares.accept(shortGUID); }
+
+  enablePush(registration, applicationServerKey) {
+    return enablePush(this.#container, this.#options.scopes, registration, applicationServerKey);
+  }
 
   get refused() {
     const {state} = this.#replica;
@@ -2375,4 +2425,4 @@ function handedOver(state, account) {
   return facts;
 }
 
-export {LenticularStore, StoreError, mergeByField};
+export {LenticularStore, StoreError, mergeByField, syncOnPush};

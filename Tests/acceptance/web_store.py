@@ -2,7 +2,8 @@
 
 Chromium, driven by Playwright. Two tabs have one store open, of which one leads; the leader is crashed and the other
 goes on. What was saved without a network is sent when it is back, also when the browser was killed meanwhile. When the
-browser gives no more room, a save says so and keeps nothing. Two people use the example. With --figures it prints how fast all that is.
+browser gives no more room, a save says so and keeps nothing. A push wakes
+a service worker. Two people use the example. With --figures it prints how fast all that is.
 """
 
 import contextlib
@@ -213,6 +214,49 @@ def killed_browser(world, playwright, program):
                 context.close()
 
 
+def woken_worker(world, site, browser):
+    """A push syncs the store of a service worker while no page has it open, and shows a notification."""
+    name = world.person("gus")
+    site.pages["/empty"] = "<!doctype html><title>Empty</title>"
+    site.pages["/worker.js"] = f"""import CloudKit from '/cloudkit.js';
+      import {{LenticularStore, syncOnPush}} from '/store.js';
+      const container = CloudKit.configure({{serverURL: '{world.base}',
+        services: {{authTokenStore: {{getToken: () => '{world.token(name)}', putToken() {{}}}}}},
+        containers: [{{containerIdentifier: '{CONTAINER}', environment: 'development',
+          apiTokenAuth: {{apiToken: '{world.api}'}}}}]}}).getDefaultContainer();
+      syncOnPush({{open: () => LenticularStore.open({{container}}), notification: {{title: 'News'}}}});"""
+    context = browser.new_context(permissions=["notifications"])
+    page = context.new_page()
+    control = context.new_cdp_session(page)
+    registrations = []
+    control.on("ServiceWorker.workerRegistrationUpdated", lambda told: registrations.extend(told["registrations"]))
+    control.send("ServiceWorker.enable")
+    page.goto(f"{world.site}/empty")
+    page.evaluate("""navigator.serviceWorker.register('/worker.js', {type: 'module'})
+      .then(() => navigator.serviceWorker.ready).then(() => {})""")
+    other = world.open(browser.new_context(), name)
+    save(other, "a", "by a push")
+    sync(other)
+    front = context.new_page()
+    front.bring_to_front()
+    control.send("ServiceWorker.deliverPushMessage", {
+        "origin": world.site, "registrationId": registrations[0]["registrationId"], "data": ""})
+    found = page.evaluate("""async () => {
+      const {CloudKit} = await import('/cloudkit.js');
+      const {LenticularStore} = await import('/store.js');
+      // What the device has without any server.
+      const container = CloudKit.configure({serverURL: 'http://127.0.0.1:9', containers: [{
+        containerIdentifier: %s, environment: 'development', apiTokenAuth: {apiToken: 'x'}}]}).getDefaultContainer();
+      const store = await LenticularStore.open({container});
+      const live = store.live({recordType: 'Note'});
+      if (live.records.length === 0) await new Promise(done => live.subscribe(done));
+      return live.records[0].fields.text.value;
+    }""" % json.dumps(CONTAINER))
+    assert found == "by a push", found
+    for each in (context, other.context):
+        each.close()
+
+
 def example(world, site, browser):
     """The example: Ann writes without a network, shares a note by its link, and Eve and she write in it."""
     with open(EXAMPLE, encoding="utf-8") as file:
@@ -372,6 +416,7 @@ def main(program):
                 without_network(world, browser)
                 full_disk(world, browser)
                 killed_browser(world, playwright, program)
+                woken_worker(world, site, browser)
                 example(world, site, browser)
             browser.close()
         server.stop()

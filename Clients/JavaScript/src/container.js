@@ -11,6 +11,7 @@ import {list, receivedRecord} from './values.js';
 
 export class Container {
   #given;
+  #configuration;
   #requests;
   #session;
   #auth;
@@ -21,6 +22,7 @@ export class Container {
   constructor(given, configuration, services, log) {
     const {containerIdentifier, environment, apnsEnvironment, user} = configuration;
     this.#given = given;
+    this.#configuration = configuration;
     this.containerIdentifier = containerIdentifier;
     this.environment = environment;
     this.apnsEnvironment = apnsEnvironment;
@@ -83,6 +85,16 @@ export class Container {
     return this.#promised(async () => {
       await this.#feed.register(options);
       return this;
+    });
+  }
+
+  /** Has notices sent to a `PushSubscription` of the browser, also while no page is open. */
+  registerPushSubscription(subscription) {
+    const {endpoint, keys: {p256dh, auth}} = subscription.toJSON();
+    const {apnsEnvironment, clientId} = this.#configuration;
+    return this.#promised(async () => {
+      await this.#requests.sendOfDevice(
+        'tokens/register', {apnsEnvironment, clientId, webPush: {endpoint, p256dh, auth}});
     });
   }
 

@@ -240,6 +240,24 @@ describe('the store', () => {
     for (const {store} of [one, other]) assert.deepEqual(plain(store.zone('Crash').records), expected);
   });
 
+  test('a browser is registered for pushes, with a subscription for each database', async () => {
+    const one = await device('fay');
+    const asked = [];
+    // The keys of RFC 8291.
+    const subscription = {toJSON: () => ({endpoint: 'https://push.example.net/push/JzLQ3raZJfFBR0aqvOMsLrt54w4rJUsV', keys: {
+      p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+      auth: 'BTBZMqHH6r4Tts7J_aSIgg'}})};
+    await one.store.enablePush({pushManager: {subscribe: async options => {
+      asked.push(options);
+      return subscription;
+    }}}, 'the key');
+    assert.deepEqual(asked, [{userVisibleOnly: true, applicationServerKey: 'the key'}]);
+    for (const database of [one.container.privateCloudDatabase, one.container.sharedCloudDatabase]) {
+      const {subscriptions: [{subscriptionType}]} = await database.fetchSubscriptions('lenticular-store');
+      assert.equal(subscriptionType, 'database');
+    }
+  });
+
   test('retryAfter of the server is waited for', async () => {
     const one = await device('cid');
     let refusals = 0;

@@ -9,6 +9,7 @@ import {Files} from './files.js';
 import {IndexedJournal, MemoryJournal} from './journal.js';
 import {callAll} from './listeners.js';
 import {LiveQuery} from './live.js';
+import {enablePush, syncOnPush} from './push.js';
 import {Replica} from './replica.js';
 import {Shares} from './shares.js';
 import {Synchronizer} from './sync.js';
@@ -58,7 +59,8 @@ export class LenticularStore {
     fetch = (...all) => globalThis.fetch(...all),
   }) {
     this.#container = container;
-    this.#options = {keepsOnSignOut, onAccountChange};
+    const scopes = hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'];
+    this.#options = {keepsOnSignOut, onAccountChange, scopes};
     this.#merge = (edit, base, theirs) => this.#merged(merge, edit, base, theirs);
     this.#journal = journal;
     this.#replica = new Replica(journal);
@@ -69,7 +71,7 @@ export class LenticularStore {
     this.encryption.onUnlock = () => wire.unlocked();
     this.#shares = new Shares(container, this.#replica, () => this.sync());
     this.#sync = new Synchronizer(container, this.#replica, {
-      zones, scopes: hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'], backoffMilliseconds,
+      zones, scopes, backoffMilliseconds,
       merge: this.#merge,
       onAccount: (account, before) => this.#becomeUser(account, before),
       wire,
@@ -138,6 +140,11 @@ export class LenticularStore {
 
   /** Takes part in what a link leads to, by its short identifier: `{zoneID, recordName}`. */
   acceptShare(shortGUID) { return this.#shares.accept(shortGUID); }
+
+  /** Has changes wake the service worker of a registration; to be called after a click. */
+  enablePush(registration, applicationServerKey) {
+    return enablePush(this.#container, this.#options.scopes, registration, applicationServerKey);
+  }
 
   /** Records whose changes the server does not take; `refused` of each says why. */
   get refused() {
@@ -366,4 +373,4 @@ function handedOver(state, account) {
   return facts;
 }
 
-export {MemoryJournal, StoreError, mergeByField};
+export {MemoryJournal, StoreError, mergeByField, syncOnPush};

@@ -1,5 +1,5 @@
 import CloudKit from '../../cloudkit.js';
-import {LenticularStore, mergeByField, StoreError} from '../../store.js';
+import {LenticularStore, mergeByField, StoreError, syncOnPush} from '../../store.js';
 import type {LiveChange, StoredRecord} from '../../store.js';
 
 const store: LenticularStore = await LenticularStore.open({
@@ -18,6 +18,8 @@ const stop: () => void = live.subscribe(({records, added}: LiveChange) => {
   console.log(records.length, added[0]?.recordName);
 });
 stop();
+syncOnPush({open: () => LenticularStore.open({container: CloudKit.getDefaultContainer()}),
+  notification: {title: 'Notes'}});
 store.on('status', ({state, pending}) => console.log(state, pending));
 try {
   await store.signOut();
