@@ -222,8 +222,9 @@ struct PageActionTests {
         let own = PageAction.allCases.filter { $0.proof == .ofItsOwn }
         #expect(
             own == [
-                    .signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .becomeOperator, .prove,
-                ])
+                .signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .becomeOperator,
+                .prove,
+            ])
     }
 
     @Test("Every action stands in the table, and none of a page hides another of it")

@@ -81,7 +81,8 @@ struct AdministrationTests {
         "DEFINE SCHEMA CREATE ROLE Gardener; RECORD TYPE Bed ( \"___recordID\" REFERENCE );"
 
     private func steps() -> [Step] {
-        Self.stepsOfAccess() + Self.stepsOfRequests() + Self.stepsOfDelivery() + stepsOfSchemas() + Self.stepsOfRecords()
+        Self.stepsOfAccess() + Self.stepsOfRequests() + Self.stepsOfDelivery() + stepsOfSchemas()
+            + Self.stepsOfRecords()
             + stepsOfTransfers() + stepsOfData()
     }
 

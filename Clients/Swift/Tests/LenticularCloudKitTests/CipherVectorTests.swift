@@ -20,12 +20,14 @@ final class CipherVectorTests: XCTestCase {
     func testAValueOfTheJavaScriptClientOpens() throws {
         guard
             case .string(let text)? = try opened(
-                "Afl20ivvEDfSAPsyNbJIfoppvZHuVSKzGVF8l+h7vrC3FVao3Vlk/B50MpAdqN35Sawn6dWxhoznvcc8OfMfic2+JexGt4KljCK8BjG7ypc=")
+                "Afl20ivvEDfSAPsyNbJIfoppvZHuVSKzGVF8l+h7vrC3FVao3Vlk/B50MpAdqN35Sawn6dWxhoznvcc8OfMfic2+JexGt4KljCK8BjG7ypc="
+            )
         else { return XCTFail("it does not open") }
         XCTAssertEqual(text, "nobody ü knows")
         guard
             case .timestamp(let date)? = try opened(
-                "Afl20ivvEDfSdsxR3DWwh5Yt1O1CDpnc+X/+9fFTxAKVuo/JLmzMGoAz9Z5ZuetJ1hFo6T6LZmXk0Ti7xzFEg6Ubcke4YAMhsFbnsQeuJIj330s1YPr5NXf0nG5buZq1r9j86imONPG1")
+                "Afl20ivvEDfSdsxR3DWwh5Yt1O1CDpnc+X/+9fFTxAKVuo/JLmzMGoAz9Z5ZuetJ1hFo6T6LZmXk0Ti7xzFEg6Ubcke4YAMhsFbnsQeuJIj330s1YPr5NXf0nG5buZq1r9j86imONPG1"
+            )
         else { return XCTFail("it does not open") }
         XCTAssertEqual(date.timeIntervalSince1970, 1_795_641_085.369, accuracy: 0.0001)
     }
