@@ -147,7 +147,8 @@ struct ConsoleArguments {
         for value in values {
             guard let text = value.string ?? value.int64.map({ "\($0)" }) else {
                 throw ConsoleFault(
-                    .usage, "\(argument.key) is a text\(argument.isRepeatable ? ", or a list" : "")")
+                    .usage, "\(argument.key) is a text\(argument.isRepeatable ? ", or a list" : "")"
+                )
             }
             guard argument.choices.isEmpty || argument.choices.contains(text) else {
                 throw ConsoleFault(

@@ -22,7 +22,8 @@ extension Command {
                 let email = made.account.email ?? ""
                 let advice =
                     made.hasSecondFactor
-                    ? [] : ["signing in as an operator wants a second factor: set it up at /account"]
+                    ? []
+                    : ["signing in as an operator wants a second factor: set it up at /account"]
                 return CommandOutput(
                     (["\(email) is an operator: \(made.rights.words)"] + advice)
                         .joined(separator: "\n"),
@@ -69,7 +70,8 @@ extension Command {
 
     static let operatorTokens: [Command] = [
         Command(
-            "operator-token create", "make a token for a script that acts as an operator; shown this once",
+            "operator-token create",
+            "make a token for a script that acts as an operator; shown this once",
             options: [
                 CommandOption("name", value: "N", "what to revoke it by; made up when left out")
             ] + rightsOptions + [

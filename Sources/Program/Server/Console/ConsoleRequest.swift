@@ -66,7 +66,8 @@ struct ConsoleRequest: Sendable {
             return false
         }
         if let origin = headers["origin"] {
-            guard let host = headers["host"], origin == "http://\(host)" || origin == "https://\(host)"
+            guard let host = headers["host"],
+                origin == "http://\(host)" || origin == "https://\(host)"
             else { return false }
         }
         let type = headers["content-type"]?.prefix { $0 != ";" }.lowercased()
