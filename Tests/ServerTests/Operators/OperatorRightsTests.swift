@@ -110,7 +110,7 @@ struct OperatorRightsTests {
             ],
             "identity-provider list": [Way(reach: .server, changes: false)],
             "identity-provider remove": [
-                Way(body: ["name": "Id"], reach: .server, proof: true)
+                Way(body: ["name": "Id"], reach: .server)
             ],
             "operator create": [Way(body: ann, reach: .server, proof: true)],
             "operator invite": [
