@@ -124,8 +124,9 @@ private final class Scene {
     /// What each form holds beside what it asks: a new one has to say it here.
     private func fields(for action: PageAction) throws -> [String: String] {
         switch action {
-        case .signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .prove, .signOut,
-            .switchAccount, .letAppIn, .refuseApp, .joinShare, .askForShare, .export, .endAll,
+        case .signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .becomeOperator,
+            .prove, .signOut, .switchAccount, .letAppIn, .refuseApp, .joinShare, .askForShare,
+            .export, .endAll,
             .removeSecondFactor:
             return [:]
         case .askForReset, .askForAccount, .addAddress: return ["address": "thief@evil.example"]

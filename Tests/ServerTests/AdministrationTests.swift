@@ -267,6 +267,14 @@ struct AdministrationTests {
                 item: "https://id.example"),
             Step(arguments: ["identity-provider", "list"], changes: false),
             Step(arguments: ["identity-provider", "remove", "Id"], item: "Id"),
+            Step(
+                arguments: ["operator", "create", "ann@a.example", "--read-only"], hasAccount: true),
+            Step(arguments: ["operator", "list"], changes: false),
+            Step(arguments: ["operator", "invite", "cy@a.example"]),
+            Step(arguments: ["operator", "remove", "ann@a.example"], hasAccount: true),
+            Step(arguments: ["operator-token", "create", "--name", "job"], item: "job"),
+            Step(arguments: ["operator-token", "list"], changes: false),
+            Step(arguments: ["operator-token", "revoke", "job"], item: "job"),
             Step(arguments: ["user", "create", "bea@a.example"]),
             Step(
                 arguments: ["user", "erase", "bea@a.example", "--yes"], hasAccount: true,

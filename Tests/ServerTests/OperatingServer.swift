@@ -27,7 +27,9 @@ final class ServerProcess: Sendable {
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = command.dropFirst() + arguments
         process.environment = Program.cleanEnvironment
-            .merging(["LENTICULAR_METRICS_LISTEN": "127.0.0.1:0"]) { $1 }
+            .merging([
+                "LENTICULAR_METRICS_LISTEN": "127.0.0.1:0", "LENTICULAR_CONSOLE_LISTEN": "",
+            ]) { $1 }
             .merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output

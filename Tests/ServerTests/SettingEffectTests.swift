@@ -69,6 +69,8 @@ struct SettingEffectTests {
             "ServerTests/OperatingLogTests.swift",
             "Where the operator wants it, lines of requests say where on the network"
         ),
+        "console.listen": (console, "The interface is at its own address and at no other"),
+        "console.allow": (console, "An address that is not allowed gets nothing"),
         "metrics.listen": (operating, "Metrics are at an address of their own, and at the others"),
         "metrics.bearerToken": (operating, "Metrics are at an address of their own, and at the"),
         "metrics.bearerTokenFile": (
@@ -79,6 +81,7 @@ struct SettingEffectTests {
         "telemetry.slowMilliseconds": (watching, "A slow request has a line in the log"),
     ]
 
+    private static let console = "ServerTests/Operators/ConsoleTests.swift"
     private static let operating = "ServerTests/OperatingServerTests.swift"
     private static let certificates = "ServerTests/OperatingCertificateTests.swift"
     private static let people = "ServerTests/PeopleTests.swift"

@@ -152,9 +152,9 @@ package protocol OperatorCatalog: Sendable {
     func prove(operatorSession hash: [UInt8], at moment: Milliseconds) throws
     func deleteOperatorSession(hash: [UInt8]) throws
 
-    /// Keeps the digest of a secret by which the first operator may make themselves, in place of an earlier one.
+    /// Keeps the digest of a secret by which the first operator may make themselves.
     ///
-    /// - Returns: false, with nothing kept, where there is an operator.
+    /// - Returns: false, with nothing kept, where there is an operator, and where one was kept before.
     func offerFirstOperator(hash: [UInt8], until end: Milliseconds) throws -> Bool
     /// Makes an account, which is the first operator and may do all, and uses the secret up.
     ///

@@ -23,7 +23,7 @@ final class FolderServer {
 
     /// Opens the folder and serves.
     init(
-        data: String, at now: Milliseconds = 1_800_000_000_000,
+        data: String, at now: Milliseconds = 1_800_000_000_000, console: ConsoleAccess? = nil,
         configure: (inout ServerConfiguration) -> Void = { _ in }
     ) throws {
         let time = Time(now)
@@ -39,7 +39,7 @@ final class FolderServer {
         do {
             server = try RunningServer(
                 folder: folder, log: Log(format: .json, descriptor: -1, clock: .system),
-                commands: CommandLineProgram.answer)
+                console: console, commands: CommandLineProgram.answer)
         } catch {
             folder.close()
             throw error

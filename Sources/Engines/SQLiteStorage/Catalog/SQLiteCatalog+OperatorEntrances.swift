@@ -127,10 +127,9 @@ extension SQLiteCatalog {
     package func offerFirstOperator(hash: [UInt8], until end: Milliseconds) throws -> Bool {
         try write(endsWhatWasTrue: false) { catalog in
             guard try !catalog.exists("SELECT 1 FROM operators") else { return false }
-            try catalog.run(
-                "INSERT OR REPLACE INTO first_operator (id, hash, expires_at) VALUES (0, ?, ?)",
-                .bytes(hash), .integer(end))
-            return true
+            return try catalog.run(
+                "INSERT OR IGNORE INTO first_operator (id, hash, expires_at) VALUES (0, ?, ?)",
+                .bytes(hash), .integer(end)) == 1
         }
     }
 

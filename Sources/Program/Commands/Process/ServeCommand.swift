@@ -88,25 +88,8 @@ struct ServeProcess {
             throw CommandFailure(
                 "a database in \(folder.path) is damaged (\(damage)); `lenticular check` names it")
         }
-        if isDevelopment {
-            try showDevelopment(of: server)
-        } else if let link = try server.firstOperatorLink() {
-            process.writeOutput(
-                Array(
-                    ("no operator yet: the first one opens this within an hour, shown this once\n"
-                        + link + "\n").utf8))
-        }
-        log.info(
-            "serving",
-            [
-                ("version", .text(ProgramVersion.text)), ("data", .text(folder.path)),
-                (
-                    "listen",
-                    .text(server.addresses.map(\.description).joined(separator: " "))
-                ),
-                ("metrics", .text(server.metricsAddress?.description ?? "")),
-                ("console", .text(server.consoleAddress?.description ?? "")),
-            ])
+        try greet(server, isDevelopment: isDevelopment)
+        tellServing(server, log)
         wait(for: stop, of: server)
         log.info("stopped")
         log.flush()
@@ -127,6 +110,29 @@ struct ServeProcess {
         notifier.stopping()
         watchdog?.stop()
         server.drain(withinSeconds: server.folder.configuration.http.drainSecondsMax)
+    }
+
+    /// Prints what is shown once: a development's secrets, or the first operator's link.
+    private func greet(_ server: RunningServer, isDevelopment: Bool) throws {
+        guard !isDevelopment else { return try showDevelopment(of: server) }
+        guard let link = try server.firstOperatorLink() else { return }
+        let text =
+            "no operator yet: the first one opens this within an hour, shown this once\n\(link)\n"
+        process.writeOutput(Array(text.utf8))
+    }
+
+    private func tellServing(_ server: RunningServer, _ log: Log) {
+        log.info(
+            "serving",
+            [
+                ("version", .text(ProgramVersion.text)), ("data", .text(server.folder.path)),
+                (
+                    "listen",
+                    .text(server.addresses.map(\.description).joined(separator: " "))
+                ),
+                ("metrics", .text(server.metricsAddress?.description ?? "")),
+                ("console", .text(server.consoleAddress?.description ?? "")),
+            ])
     }
 
     private func showDevelopment(of server: RunningServer) throws {

@@ -28,7 +28,6 @@ package struct ConsoleFault: Error, Sendable, Equatable {
         case methodRefused = "METHOD_REFUSED"
         /// The command does it once it is asked with `yes`.
         case needsYes = "NEEDS_YES"
-        case tooLarge = "TOO_LARGE"
         /// The command refuses; the reason says why.
         case refused = "REFUSED"
         /// Too many guesses, or too much at a time.
@@ -46,7 +45,6 @@ package struct ConsoleFault: Error, Sendable, Equatable {
             case .noCommand, .unknown: 404
             case .methodRefused: 405
             case .needsYes: 409
-            case .tooLarge: 413
             case .refused: 422
             case .wait: 429
             case .failed: 500
