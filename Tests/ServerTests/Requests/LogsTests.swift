@@ -3,6 +3,7 @@ import CloudModel
 import Foundation
 import RequestRecords
 import Testing
+import WebServices
 
 @testable import Commands
 @testable import Server
@@ -82,6 +83,32 @@ struct LogsTests {
         let text = try Self.bytes(below: folder)
         #expect(!text.contains(name) && !text.contains("anns-phone"))
         #expect(try lines(of: home).isEmpty)
+    }
+
+    @Test("A flood without credentials drives no lines out, and those of users are all kept")
+    func flood() throws {
+        let temporary = try TemporaryFolder()
+        let ring = try RequestRing(
+            temporary.path("ring"), .init(bytesMax: 1 << 20, daysMax: 14))
+        let keeper = RequestKeeper(ring, clock: Clock { 1_800_000_000_000 }) { error in
+            Issue.record("\(error)")
+        }
+        let user = try #require(UserRecordName("_0123456789abcdef0123456789abcdef"))
+        for number in 0..<5_000 {
+            keeper.keep(RequestObservation(requestID: "anonymous", status: 401))
+            if number % 100 == 0 {
+                keeper.keep(
+                    RequestObservation(requestID: "u", userRecordName: user, status: 200))
+            }
+        }
+        keeper.flush()
+        var (anonymous, known) = (0, 0)
+        ring.newest(RequestFilter()) { _, entry in
+            if entry.user == nil { anonymous += 1 } else { known += 1 }
+            return true
+        }
+        #expect(anonymous == 100 && known == 50)
+        #expect(keeper.lostCount == 0)
     }
 
     @Test("Where nothing is to be kept, nothing is, and the commands say so")

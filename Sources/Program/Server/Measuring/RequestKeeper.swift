@@ -13,6 +13,8 @@ package final class RequestKeeper: Sendable {
         /// Whether the thread will look by itself.
         var isScheduled = false
         var lost: UInt64 = 0
+        /// Of requests that anybody can send.
+        var anonymous = LineSampler()
     }
 
     private static let secondsMax = 1
@@ -39,9 +41,14 @@ package final class RequestKeeper: Sendable {
     }
 
     /// Takes one; from any thread, and never blocks.
+    ///
+    /// Of those that show nobody's credentials only some are kept, as in the log: a flood of them must not drive out
+    /// the others.
     package func keep(_ request: RequestObservation) {
         let now = clock.now()
+        let isAnonymous = request.isAnonymous && request.claimedUser == nil
         let count = pending.withLock { pending -> Int? in
+            if isAnonymous, !pending.anonymous.takeNext(now: now).isWritten { return nil }
             guard pending.requests.count < Self.waitingMax else {
                 pending.lost &+= 1
                 return nil
