@@ -1,4 +1,5 @@
 import CloudModel
+import Configuration
 import Telemetry
 import WebServices
 
@@ -19,6 +20,15 @@ package struct RequestRecorder: RequestObserver {
         slowNanoseconds = slowMilliseconds > 0 ? UInt64(slowMilliseconds) * 1_000_000 : .max
         self.metrics = metrics
         self.log = log
+    }
+
+    init(
+        _ configuration: ServerConfiguration, _ metrics: Metrics, _ log: Log,
+        _ telemetry: TelemetryRecorder?
+    ) {
+        self.init(
+            metrics: metrics, log: log, telemetry: telemetry,
+            slowMilliseconds: configuration.telemetry.slowMilliseconds)
     }
 
     package func observe(_ request: RequestObservation) {

@@ -32,7 +32,6 @@ package final class RunningServer: Sendable {
     private let upkeep: Upkeep
     /// Nil where nothing is counted for charts.
     let telemetry: TelemetryRounds?
-    let alerts: AlertRounds
     private let accountDeletions: AccountDeletions
     /// Nil where backups are off.
     private let backups: BackupRounds?
@@ -56,10 +55,8 @@ package final class RunningServer: Sendable {
         let stores = folder.stores
         let metrics = Metrics.ofThisProgram(startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
-        telemetry = TelemetryRounds(folder, log: log, in: metrics)
-        let recorder = RequestRecorder(
-            metrics: metrics, log: log, telemetry: telemetry?.recorder,
-            slowMilliseconds: configuration.telemetry.slowMilliseconds)
+        telemetry = try TelemetryRounds(folder, log: log, in: metrics)
+        let recorder = RequestRecorder(configuration, metrics, log, telemetry?.recorder)
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
         wire.wallSeconds = { [clock = folder.clock] in clock.now() / 1_000 }
@@ -104,8 +101,6 @@ package final class RunningServer: Sendable {
         stores.observeOpening { work.begin($0, $1, $2) }
         upkeep.begin()
         telemetry?.begin()
-        alerts = AlertRounds(folder, log: log)
-        if telemetry != nil { alerts.begin() }
         carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, mark, log: log)
         (self.folder, self.log, self.metrics) = (folder, log, metrics)
         (self.protocolResponder, self.readiness) = (protocolResponder, readiness)
@@ -236,7 +231,6 @@ package final class RunningServer: Sendable {
         protocolResponder.noteLastUses()
         accountDeletions.stop()
         backups?.stop()
-        alerts.stop()
         telemetry?.stop()
         folder.providerAccess.attach(nil)
         providerRequests.stop()
