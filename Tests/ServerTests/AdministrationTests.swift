@@ -146,6 +146,17 @@ struct AdministrationTests {
             ),
             Step(arguments: ["size", "iCloud.a"], changes: false),
             Step(arguments: ["doctor"], changes: false),
+            Step(
+                arguments: ["telemetry", "show"] + location + ["--hours", "24"], changes: false,
+                hasEnvironment: true),
+            Step(
+                arguments: [
+                    "alert", "add", "errors", "--metric", "error-rate", "--above", "5",
+                    "--container", "iCloud.a", "--url", "https://127.0.0.1:9/",
+                ], item: "errors"),
+            Step(arguments: ["alert", "list"], changes: false),
+            Step(arguments: ["alert", "test", "errors"], item: "errors", fails: true),
+            Step(arguments: ["alert", "remove", "errors"], item: "errors"),
             Step(arguments: ["shrink"] + location, hasEnvironment: true),
             Step(arguments: ["push", "key", "list"], changes: false),
             Step(
@@ -241,17 +252,6 @@ struct AdministrationTests {
             Step(arguments: ["backup", temporary.path("backup")], changes: false),
             Step(arguments: ["check"], changes: false),
             Step(arguments: ["audit", "list"], changes: false),
-            Step(
-                arguments: ["telemetry", "show"] + location + ["--hours", "24"], changes: false,
-                hasEnvironment: true),
-            Step(
-                arguments: [
-                    "alert", "add", "errors", "--metric", "error-rate", "--above", "5",
-                    "--container", "iCloud.a", "--url", "https://127.0.0.1:9/",
-                ], item: "errors"),
-            Step(arguments: ["alert", "list"], changes: false),
-            Step(arguments: ["alert", "test", "errors"], item: "errors", fails: true),
-            Step(arguments: ["alert", "remove", "errors"], item: "errors"),
             Step(arguments: ["secrets", "reseal"]),
             Step(
                 arguments: ["user", "second-factor", "ann@a.example"], changes: false,

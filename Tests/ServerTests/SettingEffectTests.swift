@@ -78,6 +78,7 @@ struct SettingEffectTests {
             "The metrics' token may stand in a file of its own"
         ),
         "telemetry.series": (watching, "Where the settings want nothing counted, nothing is"),
+        "telemetry.otlpEndpoint": (watching, "A collector gets each minute once, and what it"),
         "telemetry.slowMilliseconds": (watching, "A slow request has a line in the log"),
     ]
 

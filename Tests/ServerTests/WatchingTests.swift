@@ -133,18 +133,18 @@ struct WatchingTests {
                 "alert", "add", "many", "--metric", "requests", "--above", "4", "--minutes", "10",
                 "--container", "iCloud.a", "--url", "http://127.0.0.1:\(receiver.port)/secret",
             ], on: server)
-        try server.server.alerts.round()
+        try server.server.telemetry?.alerts.round()
         try pass(minutes: 1, on: server)
-        try server.server.alerts.round()
+        try server.server.telemetry?.alerts.round()
         let told = String(decoding: try receiver.next().body, as: UTF8.self)
         #expect(told.contains(#""alert":"many""#) && told.contains(#""value":5"#), "\(told)")
-        try server.server.alerts.round()
+        try server.server.telemetry?.alerts.round()
         let now = server.time.now.withLock { $0 }
         server.stop()
         server = try served()
         defer { server.stop() }
         server.time.now.withLock { $0 = now + 9 * 60_000 }
-        try server.server.alerts.round()
+        try server.server.telemetry?.alerts.round()
         #expect(throws: (any Error).self) { try receiver.next(withinSeconds: 1) }
         let list = try run(["alert", "list"], on: server).text
         #expect(list.contains("many  requests above 4 in 10 min") && list.contains("  told "))
@@ -155,7 +155,7 @@ struct WatchingTests {
         #expect(String(decoding: try receiver.next().body, as: UTF8.self).contains(#""test":true"#))
         // Its time is over, and what it counted is out of sight.
         server.time.now.withLock { $0 = now + 60 * 60_000 }
-        try server.server.alerts.round()
+        try server.server.telemetry?.alerts.round()
         #expect(throws: (any Error).self) { try receiver.next(withinSeconds: 1) }
     }
 

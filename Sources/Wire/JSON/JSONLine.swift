@@ -54,6 +54,12 @@ package struct JSONLine {
         writer.byte(UInt8(ascii: "0") + last)
     }
 
+    /// A finite number, with as many decimals as it has.
+    package mutating func decimal(_ number: Double) {
+        comma()
+        writer.bytes.append(contentsOf: "\(number)".utf8)
+    }
+
     package mutating func flag(_ flag: Bool) {
         comma()
         writer.raw(flag ? "true" : "false")

@@ -38,23 +38,8 @@ package struct OwnerAmount: Sendable {
     }
 }
 
-/// How much a store holds, what that takes, and who holds the most of it.
-package struct StoreSize: Sendable {
-    package let space: StoreSpace
-    package let amount: StoredAmount
-    /// The largest first.
-    package let owners: [OwnerAmount]
-
-    package init(space: StoreSpace, amount: StoredAmount, owners: [OwnerAmount]) {
-        self.space = space
-        self.amount = amount
-        self.owners = owners
-    }
-}
-
-/// How much a store holds, as its history by days has it.
-package struct StoreFigures: Sendable, Equatable {
-    package let amount: StoredAmount
+/// What of a store has to be counted one by one.
+package struct StoreCounts: Sendable, Equatable {
     /// Files, each once however many records hold it.
     package let assets: Int64
     /// Deleted records of which the feed still tells.
@@ -62,11 +47,29 @@ package struct StoreFigures: Sendable, Equatable {
     /// Who has a zone.
     package let users: Int64
 
-    package init(amount: StoredAmount, assets: Int64, tombstones: Int64, users: Int64) {
-        self.amount = amount
+    package init(assets: Int64, tombstones: Int64, users: Int64) {
         self.assets = assets
         self.tombstones = tombstones
         self.users = users
+    }
+}
+
+/// How much a store holds, what that takes, and who holds the most of it.
+package struct StoreSize: Sendable {
+    package let space: StoreSpace
+    package let amount: StoredAmount
+    /// The largest first.
+    package let owners: [OwnerAmount]
+    /// Nil where nobody wanted them.
+    package let counts: StoreCounts?
+
+    package init(
+        space: StoreSpace, amount: StoredAmount, owners: [OwnerAmount], counts: StoreCounts?
+    ) {
+        self.space = space
+        self.amount = amount
+        self.owners = owners
+        self.counts = counts
     }
 }
 
@@ -74,11 +77,10 @@ package struct StoreFigures: Sendable, Equatable {
 package protocol SpaceKeeping: Sendable {
     /// Goes through a row for each zone.
     ///
-    /// - Parameter ownersMax: how many owners are named.
-    func size(owners ownersMax: Int) throws -> StoreSize
-
-    /// Counts what is stored: goes through files and tombstones, so not for every request.
-    func figures() throws -> StoreFigures
+    /// - Parameters:
+    ///   - ownersMax: how many owners are named.
+    ///   - isCounted: whether files and tombstones are counted, too, which goes through all of them.
+    func size(owners ownersMax: Int, counts isCounted: Bool) throws -> StoreSize
 
     /// Gives back what holds nothing, in steps of some milliseconds between the writes of others.
     ///
@@ -87,4 +89,11 @@ package protocol SpaceKeeping: Sendable {
     /// - Parameter goesOn: told before each step what the store takes; false ends it.
     /// - Throws: as a write.
     func giveBackSpace(while goesOn: (StoreSpace) -> Bool) throws
+}
+
+extension SpaceKeeping {
+    /// Goes through a row for each zone, and counts nothing one by one.
+    package func size(owners ownersMax: Int) throws -> StoreSize {
+        try size(owners: ownersMax, counts: false)
+    }
 }

@@ -15,10 +15,11 @@ extension SQLiteStore {
     private static let cutAttempts = 100
     private static let readerMicroseconds: UInt32 = 20_000
 
-    package func size(owners ownersMax: Int) throws -> StoreSize {
+    package func size(owners ownersMax: Int, counts isCounted: Bool) throws -> StoreSize {
         StoreSize(
             space: try space(), amount: try amount(),
-            owners: ownersMax > 0 ? try largestOwners(limit: ownersMax) : [])
+            owners: ownersMax > 0 ? try largestOwners(limit: ownersMax) : [],
+            counts: isCounted ? try counts() : nil)
     }
 
     func space() throws -> StoreSpace {
@@ -41,9 +42,8 @@ extension SQLiteStore {
         }
     }
 
-    package func figures() throws -> StoreFigures {
-        let amount = try amount()
-        return try looking { connection in
+    private func counts() throws -> StoreCounts {
+        try looking { connection in
             let row = try connection.prepare(
                 """
                 SELECT (SELECT count(*) FROM asset_files WHERE unused_since IS NULL),
@@ -53,9 +53,8 @@ extension SQLiteStore {
                 """)
             defer { row.reset() }
             guard try row.step() else { throw InvalidRow(table: "zones") }
-            return StoreFigures(
-                amount: amount, assets: row.int64(0), tombstones: row.int64(1),
-                users: row.int64(2))
+            return StoreCounts(
+                assets: row.int64(0), tombstones: row.int64(1), users: row.int64(2))
         }
     }
 

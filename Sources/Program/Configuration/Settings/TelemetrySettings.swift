@@ -2,6 +2,7 @@
 package struct TelemetrySettings: Sendable, Equatable {
     package var series = 2_000
     package var slowMilliseconds = 1_000
+    package var otlpEndpoint = ""
 }
 
 extension TelemetrySettings {
@@ -15,5 +16,9 @@ extension TelemetrySettings {
             .number(
                 "telemetry.slowMilliseconds", \.telemetry.slowMilliseconds, 0...3_600_000,
                 "milliseconds", zero: "none", "Requests above it are logged as slow."),
+            .origin(
+                "telemetry.otlpEndpoint", \.telemetry.otlpEndpoint,
+                "Collector of OpenTelemetry that gets each minute, by OTLP over HTTP in JSON. Empty: none."
+            ),
         ])
 }

@@ -1,4 +1,5 @@
 import CloudModel
+import Configuration
 import Telemetry
 import WebServices
 
@@ -23,6 +24,15 @@ package struct RequestRecorder: RequestObserver {
         self.metrics = metrics
         self.log = log
         self.keeper = keeper
+    }
+
+    init(
+        _ configuration: ServerConfiguration, _ metrics: Metrics, _ log: Log,
+        keeper: RequestKeeper?, _ telemetry: TelemetryRecorder?
+    ) {
+        self.init(
+            metrics: metrics, log: log, keeper: keeper, telemetry: telemetry,
+            slowMilliseconds: configuration.telemetry.slowMilliseconds)
     }
 
     package func observe(_ request: RequestObservation) {

@@ -35,7 +35,6 @@ package final class RunningServer: Sendable {
     private let upkeep: Upkeep
     /// Nil where nothing is counted for charts.
     let telemetry: TelemetryRounds?
-    let alerts: AlertRounds
     private let accountDeletions: AccountDeletions
     /// Nil where backups are off.
     private let backups: BackupRounds?
@@ -65,10 +64,9 @@ package final class RunningServer: Sendable {
         let metrics = Metrics.ofThisProgram(startedAt: folder.clock.now())
         let readiness = Readiness { stores.diskTrouble }
         let keeper = try Self.requestKeeper(of: folder, in: metrics, log)
-        telemetry = TelemetryRounds(folder, log: log, in: metrics)
+        telemetry = try TelemetryRounds(folder, log: log, in: metrics)
         let recorder = RequestRecorder(
-            metrics: metrics, log: log, keeper: keeper, telemetry: telemetry?.recorder,
-            slowMilliseconds: configuration.telemetry.slowMilliseconds)
+            configuration, metrics, log, keeper: keeper, telemetry?.recorder)
         tls = try configuration.makeTLS()
         var wire = configuration.wire(tls: tls)
         wire.wallSeconds = { [clock = folder.clock] in clock.now() / 1_000 }
@@ -116,8 +114,6 @@ package final class RunningServer: Sendable {
         stores.observeOpening { work.begin($0, $1, $2) }
         upkeep.begin()
         telemetry?.begin()
-        alerts = AlertRounds(folder, log: log)
-        if telemetry != nil { alerts.begin() }
         carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, mark, log: log)
         (self.folder, self.log, self.metrics) = (folder, log, metrics)
         (self.protocolResponder, self.readiness) = (protocolResponder, readiness)
@@ -249,7 +245,6 @@ package final class RunningServer: Sendable {
         protocolResponder.noteLastUses()
         accountDeletions.stop()
         backups?.stop()
-        alerts.stop()
         telemetry?.stop()
         folder.providerAccess.attach(nil)
         providerRequests.stop()

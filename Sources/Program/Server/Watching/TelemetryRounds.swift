@@ -20,6 +20,8 @@ final class TelemetryRounds: Sendable {
     }
 
     let recorder: TelemetryRecorder
+    let alerts: AlertRounds
+    private let exporter: OTLPSender?
     private let storage: any TelemetryStorage
     private let folder: DataFolder
     private let log: Log
@@ -28,7 +30,9 @@ final class TelemetryRounds: Sendable {
     private let state = Mutex(State())
 
     /// Nil where the settings turn it off, and where its database cannot be opened, which the log is told.
-    init?(_ folder: DataFolder, log: Log, in metrics: Metrics) {
+    ///
+    /// - Throws: `CommandFailure` for a collector that cannot be sent to.
+    init?(_ folder: DataFolder, log: Log, in metrics: Metrics) throws {
         let seriesMax = folder.configuration.telemetry.series
         guard seriesMax > 0 else { return nil }
         do { storage = try folder.telemetryFile.storage() } catch {
@@ -36,6 +40,8 @@ final class TelemetryRounds: Sendable {
                 "no telemetry: its database cannot be opened", [("failure", .text("\(error)"))])
             return nil
         }
+        exporter = try OTLPSender(folder.configuration, log: log, in: metrics)
+        alerts = AlertRounds(folder, log: log)
         recorder = TelemetryRecorder(
             TelemetryBudget(seriesMax: seriesMax), hash: storage.userHash, clock: folder.clock)
         self.folder = folder
@@ -52,14 +58,19 @@ final class TelemetryRounds: Sendable {
     }
 
     /// Begins the rounds; the first writes the minute that goes on when that is over.
-    func begin() { runner.wake() }
+    func begin() {
+        runner.wake()
+        alerts.begin()
+    }
 
     /// Ends the rounds, and puts away what was counted last.
     func stop() {
+        alerts.stop()
         runner.stop()
         do { try state.withLock { try write(&$0) } } catch {
             log.warning("the last telemetry not written", [("failure", .text("\(error)"))])
         }
+        exporter?.stop()
     }
 
     private func look() throws -> Runner.Next {
@@ -79,7 +90,10 @@ final class TelemetryRounds: Sendable {
     private func write(_ state: inout State) throws {
         let minute = recorder.take()
         readings.add(minute)
-        if !minute.series.isEmpty { state.unwritten.append(minute) }
+        if !minute.series.isEmpty {
+            exporter?.send(minute, until: folder.clock.now())
+            state.unwritten.append(minute)
+        }
         state.unwritten.removeFirst(max(0, state.unwritten.count - Self.unwrittenMax))
         while let next = state.unwritten.first {
             try storage.add(next)
@@ -114,12 +128,13 @@ final class TelemetryRounds: Sendable {
     }
 
     private func sample(_ key: Stores.Key, _ store: LeasedStore, _ now: Milliseconds) throws {
-        let found = try store.figures()
+        let size = try store.size(owners: 0, counts: true)
+        guard let counts = size.counts else { return }
         let figures = ContainerFigures(
             container: key.container.folded, environment: key.environment.rawValue,
-            day: ContainerFigures.day(of: now), records: found.amount.records,
-            recordBytes: found.amount.recordBytes, assets: found.assets,
-            assetBytes: found.amount.assetBytes, tombstones: found.tombstones, users: found.users)
+            day: ContainerFigures.day(of: now), records: size.amount.records,
+            recordBytes: size.amount.recordBytes, assets: counts.assets,
+            assetBytes: size.amount.assetBytes, tombstones: counts.tombstones, users: counts.users)
         try storage.note(figures)
         readings.note(figures)
     }

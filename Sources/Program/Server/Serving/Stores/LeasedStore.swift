@@ -53,12 +53,10 @@ package final class LeasedStore: Store {
 }
 
 extension LeasedStore: SpaceKeeping {
-    package func size(owners ownersMax: Int) throws -> StoreSize {
-        try withExtendedLifetime(lease) { try store.size(owners: ownersMax) }
-    }
-
-    package func figures() throws -> StoreFigures {
-        try withExtendedLifetime(lease) { try store.figures() }
+    package func size(owners ownersMax: Int, counts isCounted: Bool) throws -> StoreSize {
+        try withExtendedLifetime(lease) {
+            try store.size(owners: ownersMax, counts: isCounted)
+        }
     }
 
     package func giveBackSpace(while goesOn: (StoreSpace) -> Bool) throws {
