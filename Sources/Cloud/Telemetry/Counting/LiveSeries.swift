@@ -16,10 +16,29 @@ struct LiveKey: Hashable {
         softwareHash = request.softwareHash
     }
 
-    func isOf(_ request: MeasuredRequest) -> Bool {
+    /// Of what tells most of them apart: comparing the few that meet costs less than hashing each letter.
+    ///
+    /// Nobody makes many keys that meet: containers and operations are few, and software goes in whole.
+    func hash(into hasher: inout Hasher) {
+        let lengths = operation.utf8.count &* 256 &+ container.utf8.count
+        hasher.combine(softwareHash &+ UInt64(truncatingIfNeeded: lengths) &* 0x9e37_79b9_7f4a_7c15)
+    }
+
+    func isOf(_ request: borrowing MeasuredRequest) -> Bool {
         softwareHash == request.softwareHash && operation == request.operation
             && container == request.container && database == request.database
             && environment == request.environment
+    }
+}
+
+/// Where the requests of one key count.
+final class LiveEntry {
+    let key: LiveKey
+    let totals: LiveTotals
+
+    init(_ key: LiveKey, _ totals: LiveTotals) {
+        self.key = key
+        self.totals = totals
     }
 }
 
@@ -76,7 +95,7 @@ struct LiveName: Hashable, Sendable {
 final class LiveTotals {
     var totals = TelemetryTotals()
 
-    func note(_ request: MeasuredRequest, _ hash: UserHash) {
+    func note(_ request: borrowing MeasuredRequest, _ hash: UserHash) {
         totals.latency.record(nanoseconds: request.nanoseconds)
         totals.microseconds &+= request.nanoseconds / 1_000
         totals.bytesIn &+= UInt64(max(0, request.bytesIn))

@@ -9,9 +9,9 @@ package final class TelemetryRecorder: Sendable {
     private struct Shard {
         var live: [LiveName: LiveTotals] = [:]
         /// Where requests count that have been seen in this minute.
-        var byKey: [LiveKey: LiveTotals] = [:]
+        var byKey: [LiveKey: LiveEntry] = [:]
         /// The last of them: the next request is often of the same kind.
-        var latest: (key: LiveKey, totals: LiveTotals)?
+        var latest: LiveEntry?
     }
 
     /// How many kinds of requests one loop remembers in a minute; for others it asks each time.
@@ -64,10 +64,9 @@ package final class TelemetryRecorder: Sendable {
                 latest.totals.note(request, hash)
                 return true
             }
-            let key = LiveKey(request)
-            guard let totals = shard.byKey[key] else { return false }
-            shard.latest = (key, totals)
-            totals.note(request, hash)
+            guard let entry = shard.byKey[LiveKey(request)] else { return false }
+            shard.latest = entry
+            entry.totals.note(request, hash)
             return true
         }
         if isCounted { return }
@@ -76,9 +75,9 @@ package final class TelemetryRecorder: Sendable {
         box.shard.withLock { shard in
             let totals = shard.live[name] ?? LiveTotals()
             shard.live[name] = totals
-            let key = LiveKey(request)
-            if shard.byKey.count < Self.keysMax { shard.byKey[key] = totals }
-            shard.latest = (key, totals)
+            let entry = LiveEntry(LiveKey(request), totals)
+            if shard.byKey.count < Self.keysMax { shard.byKey[entry.key] = entry }
+            shard.latest = entry
             totals.note(request, hash)
         }
     }
