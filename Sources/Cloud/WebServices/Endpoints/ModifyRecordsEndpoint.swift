@@ -85,3 +85,12 @@ enum ModifyRecordsEndpoint {
         return writer.bytes
     }
 }
+
+extension ModifyRecordsEndpoint {
+    static let takes = ObjectShape(
+        "ModifyRecordsRequest",
+        [
+            .items("operations", .object(OperationDecoder.shape)), ZoneReader.key,
+            .optional("atomic", .flag), .clientToken,
+        ] + ObjectKey.rendering)
+}
