@@ -18,6 +18,12 @@ struct OperatingServerTests {
             #expect(try server.request("/readyz").body == "ready\n")
             #expect(try server.request("/readyz?x", ["-X", "POST"]).status == 405)
             #expect(try server.request("/nothing/here").status == 404)
+            let described = try server.request("/openapi.json")
+            #expect(described.status == 200 && described.body.hasPrefix(#"{"openapi":"3.1.0""#))
+            let able = try server.request("/capabilities?x").body
+            #expect(able.contains(#""operationsPerRequestMax":200"#))
+            #expect(able.contains("\"version\":\"\(ProgramVersion.text)\""))
+            #expect(try server.request("/capabilities", ["-X", "POST"]).status == 405)
             server.signal(number)
             #expect(server.wait() == 0)
             let log = server.log()

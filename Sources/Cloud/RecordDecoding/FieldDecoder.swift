@@ -215,3 +215,19 @@ extension FieldType {
         }
     }
 }
+
+extension FieldDecoder {
+    /// A field of a record: without a type it gets one from its value.
+    package static let shape = ObjectShape(
+        "Field",
+        [
+            .optional("value", .anyOf(values + [.list(.anyOf(values))])),
+            .optional("type", .words(plain.map { "\($0.tag)" })),
+            .optional("isEncrypted", .flag),
+        ])
+
+    package static let values: [ValueShape] = [
+        .text(examples: ["Tea"]), .number(example: 3), .object(FieldValueWriter.location),
+        .object(FieldValueWriter.reference), .object(FieldValueWriter.asset),
+    ]
+}

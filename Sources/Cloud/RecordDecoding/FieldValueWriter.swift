@@ -182,3 +182,30 @@ package struct FieldValueWriter {
         }
     }
 }
+
+extension FieldValueWriter {
+    package static let reference = ObjectShape(
+        "Reference",
+        [
+            .required("recordName", .recordName),
+            .optional("action", .words(FieldReference.Action.self)), ZoneReader.key,
+        ])
+
+    package static let location = ObjectShape(
+        "Location",
+        [
+            .required("latitude", .number(-90...90, example: 52.52)),
+            .required("longitude", .number(-180...180, example: 13.405)),
+            .optional("altitude", .number), .optional("horizontalAccuracy", .number),
+            .optional("verticalAccuracy", .number), .optional("course", .number),
+            .optional("speed", .number), .optional("timestamp", .integer),
+        ])
+
+    /// What an upload has answered, or the checksum of what the field holds.
+    package static let asset = ObjectShape(
+        "Asset", oneOf: ["fileChecksum", "receipt"],
+        [
+            .optional("fileChecksum", .text), .optional("receipt", .text),
+            .optional("size", .integer),
+        ])
+}

@@ -149,3 +149,24 @@ package struct OperationDecoder {
         return .set(name)
     }
 }
+
+extension OperationDecoder {
+    package static let shape = ObjectShape(
+        "RecordOperation",
+        [
+            .required("operationType", .words(RecordOperation.Kind.self, examples: [.forceUpdate])),
+            .required("record", .object(record)),
+        ] + ObjectKey.rendering)
+
+    private static let record = ObjectShape(
+        "RecordToSave",
+        [
+            .optional("recordName", .recordName), .optional("recordChangeTag", .text),
+            .optional("recordType", .recordType(["Note", RecordTypeName.share.text])),
+            .optional("fields", .map(.object(FieldDecoder.shape))),
+            .optional(
+                "parent",
+                .object(ObjectShape("Parent", [.required("recordName", .recordName)]))),
+            .optional("createShortGUID", .flag),
+        ] + ObjectKey.rendering + ShareDecoder.keys)
+}

@@ -131,3 +131,13 @@ package struct RequestObject {
             numbersAsStrings: spelt ?? alias ?? outer.numbersAsStrings)
     }
 }
+
+// The keys of `rendering` as the description has them.
+extension ObjectKey {
+    package static var rendering: [ObjectKey] {
+        [
+            .optional("desiredKeys", .list(.text(examples: ["title"]))),
+            .optional("numbersAsStrings", .flag), .alias("numberAsStrings", .flag),
+        ]
+    }
+}

@@ -6,7 +6,7 @@ import JSON
 ///
 /// A wrong JSON type and an unknown word fail the whole request. A mistake in a name or an address is a
 /// `Fault` of the item, which `ItemFault` carries.
-enum ShareDecoder {
+package enum ShareDecoder {
     /// A fault of the one record.
     struct ItemFault: Error {
         let fault: Fault
@@ -202,4 +202,49 @@ enum ShareDecoder {
             fault: .badRequest(
                 "participants: userRecordName: expected _ and 32 lower-case hexadecimal digits"))
     }
+}
+
+extension ShareDecoder {
+    /// What a record says about sharing, beside the keys of every record.
+    static let keys: [ObjectKey] = [
+        .optional(
+            "forRecord",
+            .object(
+                ObjectShape(
+                    "SharedRoot",
+                    [.required("recordName", .recordName), .optional("recordChangeTag", .text)]))),
+        .optional("publicPermission", .words(PermissionWord.self)),
+        .optional("participants", .list(.object(participant))),
+        .beyond("allowsAccessRequests", .flag), .beyond("approve", names),
+        .beyond("deny", names), .beyond("block", names), .beyond("unblock", names),
+    ]
+
+    private static let names = ValueShape.list(
+        .userRecordName, most: \ServiceLimits.participantsPerShareMax)
+
+    private static let participant = ObjectShape(
+        "Participant",
+        [
+            .optional("participantId", .text), .optional("type", .words(RoleWord.self)),
+            .optional("permission", .words(PermissionWord.self)),
+            .optional("acceptanceStatus", .words(StatusWord.self)),
+            .beyond("oneTimeLink", .flag),
+            .optional(
+                "userIdentity",
+                .object(
+                    ObjectShape(
+                        "UserIdentity",
+                        [
+                            .optional("userRecordName", .userRecordName),
+                            .optional("lookupInfo", .object(lookupInfo)),
+                        ]))),
+        ])
+
+    /// How a person is named: by one of these.
+    package static let lookupInfo = ObjectShape(
+        "LookupInfo", oneOf: ["emailAddress", "phoneNumber", "userRecordName"],
+        [
+            .optional("emailAddress", .emailAddress), .optional("phoneNumber", .phoneNumber),
+            .optional("userRecordName", .userRecordName),
+        ])
 }

@@ -65,3 +65,17 @@ package struct ZoneReader: Sendable {
         return try zone(object)
     }
 }
+
+extension ZoneReader {
+    private static let names: [ObjectKey] = [
+        .optional("zoneName", .text(examples: ["_defaultZone"], bytesMax: 255)),
+        .optional("ownerRecordName", .text(examples: ["_defaultOwner"])),
+        .alias("ownerName", .text(examples: ["_defaultOwner"])),
+    ]
+
+    /// A zone's ID; some clients wrap it once more.
+    package static let shape = ObjectShape(
+        "ZoneID", names + [.alias("zoneID", .object(ObjectShape("WrappedZoneID", names)))])
+
+    package static var key: ObjectKey { .optional("zoneID", .object(shape)) }
+}

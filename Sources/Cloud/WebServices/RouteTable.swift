@@ -1,3 +1,5 @@
+import RecordDecoding
+
 /// What an endpoint does with a request.
 enum EndpointWork: Sendable {
     /// Reads, on a worker: makes the whole body at once.
@@ -45,11 +47,17 @@ struct Route: Sendable {
     /// On a loop it must do no more than takes 0.2 ms, and say `again` where it would.
     let isShort: Bool
     let work: EndpointWork
+    /// What it may be asked, declared beside its decoder; nil for one that reads nothing of its body.
+    let takes: ObjectShape?
+    let answers: ObjectShape
 
     init(
         _ operation: String, _ audience: Audience, _ work: EndpointWork,
+        takes: ObjectShape? = nil, answers: ObjectShape,
         needsNoBody: Bool = false, isShort: Bool = false
     ) {
+        self.takes = takes
+        self.answers = answers
         self.operation = operation
         self.audience = audience
         self.work = work
@@ -66,44 +74,114 @@ struct Route: Sendable {
 /// Every endpoint that this server answers.
 package enum RouteTable {
     static let routes: [String: Route] = {
-        let all = [
-            Route("records/modify", .users, .write(ModifyRecordsEndpoint.run), isShort: true),
-            Route("records/lookup", .world, .look(LookupRecordsEndpoint.answer), isShort: true),
-            Route("records/query", .world, .look(QueryRecordsEndpoint.answer)),
-            Route("records/changes", .users, .follow(RecordChangesEndpoint.answer)),
-            Route("assets/upload", .users, .read(AssetUploadsEndpoint.answer)),
-            Route("assets/rereference", .users, .write(RereferenceAssetsEndpoint.run)),
-            Route("records/resolve", .persons, .read(ResolveSharesEndpoint.answer)),
-            Route("records/accept", .persons, .write(AcceptSharesEndpoint.run)),
-            Route("records/requestAccess", .persons, .write(RequestAccessEndpoint.run)),
-            Route("zones/list", .users, .read(ListZonesEndpoint.answer), needsNoBody: true),
-            Route("zones/lookup", .users, .read(LookupZonesEndpoint.answer)),
-            Route("zones/modify", .users, .write(ModifyZonesEndpoint.run), isShort: true),
-            Route("zones/changes", .users, .look(ZonesChangesEndpoint.answer), needsNoBody: true),
-            Route(
-                "changes/database", .users, .look(DatabaseChangesEndpoint.answer),
-                needsNoBody: true, isShort: true),
-            Route("changes/zone", .users, .follow(ZoneChangesEndpoint.answer), isShort: true),
-            Route(
-                "subscriptions/list", .users, .read(ListSubscriptionsEndpoint.answer),
-                needsNoBody: true),
-            Route("subscriptions/lookup", .users, .read(LookupSubscriptionsEndpoint.answer)),
-            Route("subscriptions/modify", .users, .write(ModifySubscriptionsEndpoint.run)),
-            Route("users/caller", .anyIdentity, .read(CallerEndpoint.answer), needsNoBody: true),
-            Route("users/current", .anyIdentity, .read(CallerEndpoint.answer), needsNoBody: true),
-            Route(
-                "users/discover", .persons, .read(DiscoverUsersEndpoint.answer), needsNoBody: true),
-            Route("users/lookup/email", .persons, .read(LookupUsersEndpoint.byEmail)),
-            Route("users/lookup/id", .persons, .read(LookupUsersEndpoint.byID)),
-            Route(
-                "users/lookup/contacts", .persons, .read(LookupUsersEndpoint.contacts),
-                needsNoBody: true),
-            Route("tokens/create", .persons, .write(CreateTokenEndpoint.run)),
-            Route("tokens/register", .persons, .write(RegisterTokenEndpoint.run)),
-            Route("accounts/web-token", .containerKeys, .write(WebTokenEndpoint.run)),
-        ]
+        let all = records + assets + shares + zones + subscriptions + users + tokens
         return Dictionary(uniqueKeysWithValues: all.map { ($0.operation, $0) })
     }()
+
+    private static let records = [
+        Route(
+            "records/modify", .users, .write(ModifyRecordsEndpoint.run),
+            takes: ModifyRecordsEndpoint.takes, answers: AnswerShapes.records, isShort: true),
+        Route(
+            "records/lookup", .world, .look(LookupRecordsEndpoint.answer),
+            takes: LookupRecordsEndpoint.takes, answers: AnswerShapes.records, isShort: true),
+        Route(
+            "records/query", .world, .look(QueryRecordsEndpoint.answer),
+            takes: QueryRecordsEndpoint.takes, answers: QueryRecordsEndpoint.answers),
+        Route(
+            "records/changes", .users, .follow(RecordChangesEndpoint.answer),
+            takes: RecordChangesEndpoint.takes, answers: RecordChangesEndpoint.answers),
+    ]
+
+    private static let assets = [
+        Route(
+            "assets/upload", .users, .read(AssetUploadsEndpoint.answer),
+            takes: AssetUploadsEndpoint.takes, answers: AssetUploadsEndpoint.answers),
+        Route(
+            "assets/rereference", .users, .write(RereferenceAssetsEndpoint.run),
+            takes: RereferenceAssetsEndpoint.takes, answers: RereferenceAssetsEndpoint.answers),
+    ]
+
+    private static let shares = [
+        Route(
+            "records/resolve", .persons, .read(ResolveSharesEndpoint.answer),
+            takes: ResolveSharesEndpoint.takes, answers: ResolveSharesEndpoint.answers),
+        Route(
+            "records/accept", .persons, .write(AcceptSharesEndpoint.run),
+            takes: ResolveSharesEndpoint.takes, answers: ResolveSharesEndpoint.answers),
+        Route(
+            "records/requestAccess", .persons, .write(RequestAccessEndpoint.run),
+            takes: ResolveSharesEndpoint.takes, answers: ResolveSharesEndpoint.answers),
+    ]
+
+    private static let zones = [
+        Route(
+            "zones/list", .users, .read(ListZonesEndpoint.answer),
+            answers: ListZonesEndpoint.answers, needsNoBody: true),
+        Route(
+            "zones/lookup", .users, .read(LookupZonesEndpoint.answer),
+            takes: LookupZonesEndpoint.takes, answers: ListZonesEndpoint.answers),
+        Route(
+            "zones/modify", .users, .write(ModifyZonesEndpoint.run),
+            takes: ModifyZonesEndpoint.takes, answers: ListZonesEndpoint.answers, isShort: true),
+        Route(
+            "zones/changes", .users, .look(ZonesChangesEndpoint.answer),
+            takes: ZonesChangesEndpoint.takes, answers: ZonesChangesEndpoint.answers,
+            needsNoBody: true),
+        Route(
+            "changes/database", .users, .look(DatabaseChangesEndpoint.answer),
+            takes: DatabaseChangesEndpoint.takes, answers: DatabaseChangesEndpoint.answers,
+            needsNoBody: true, isShort: true),
+        Route(
+            "changes/zone", .users, .follow(ZoneChangesEndpoint.answer),
+            takes: ZoneChangesEndpoint.takes, answers: ZoneChangesEndpoint.answers, isShort: true),
+    ]
+
+    private static let subscriptions = [
+        Route(
+            "subscriptions/list", .users, .read(ListSubscriptionsEndpoint.answer),
+            answers: ListSubscriptionsEndpoint.answers, needsNoBody: true),
+        Route(
+            "subscriptions/lookup", .users, .read(LookupSubscriptionsEndpoint.answer),
+            takes: LookupSubscriptionsEndpoint.takes, answers: ListSubscriptionsEndpoint.answers),
+        Route(
+            "subscriptions/modify", .users, .write(ModifySubscriptionsEndpoint.run),
+            takes: ModifySubscriptionsEndpoint.takes, answers: ListSubscriptionsEndpoint.answers),
+    ]
+
+    private static let users = [
+        Route(
+            "users/caller", .anyIdentity, .read(CallerEndpoint.answer),
+            answers: CallerEndpoint.answers, needsNoBody: true),
+        Route(
+            "users/current", .anyIdentity, .read(CallerEndpoint.answer),
+            answers: CallerEndpoint.answers, needsNoBody: true),
+        Route(
+            "users/discover", .persons, .read(DiscoverUsersEndpoint.answer),
+            takes: DiscoverUsersEndpoint.takes, answers: LookupUsersEndpoint.answers,
+            needsNoBody: true),
+        Route(
+            "users/lookup/email", .persons, .read(LookupUsersEndpoint.byEmail),
+            takes: LookupUsersEndpoint.takesEmails, answers: LookupUsersEndpoint.answers),
+        Route(
+            "users/lookup/id", .persons, .read(LookupUsersEndpoint.byID),
+            takes: LookupUsersEndpoint.takesIDs, answers: LookupUsersEndpoint.answers),
+        Route(
+            "users/lookup/contacts", .persons, .read(LookupUsersEndpoint.contacts),
+            answers: LookupUsersEndpoint.answers, needsNoBody: true),
+    ]
+
+    private static let tokens = [
+        Route(
+            "tokens/create", .persons, .write(CreateTokenEndpoint.run),
+            takes: TokenRequest.takes, answers: TokenRequest.answers),
+        Route(
+            "tokens/register", .persons, .write(RegisterTokenEndpoint.run),
+            takes: TokenRequest.takesAddress, answers: TokenRequest.answers),
+        Route(
+            "accounts/web-token", .containerKeys, .write(WebTokenEndpoint.run),
+            takes: WebTokenEndpoint.takes, answers: WebTokenEndpoint.answers),
+    ]
 
     /// The operations, for documentation and metrics.
     package static var operations: [String] { routes.keys.sorted() }

@@ -59,6 +59,11 @@ package struct JSONValue: Sendable {
     package subscript(
         _ first: StaticString, _ second: StaticString, _ third: StaticString
     ) -> (JSONValue?, JSONValue?, JSONValue?) {
+        #if DEBUG
+            for key in [first, second, third] {
+                key.withUTF8Buffer { JSONReadings.note(self, $0) }
+            }
+        #endif
         guard document.tape.isObject(index) else { return (nil, nil, nil) }
         // Of each the index; no member has the first one.
         var found = (0, 0, 0)
@@ -85,6 +90,9 @@ package struct JSONValue: Sendable {
 
     @usableFromInline
     func member(_ key: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+        #if DEBUG
+            JSONReadings.note(self, key)
+        #endif
         guard document.tape.isObject(index) else { return nil }
         let found = document.bytes.withUnsafeBufferPointer { text in
             var member = index + 2

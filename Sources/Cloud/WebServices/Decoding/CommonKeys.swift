@@ -88,3 +88,23 @@ extension RequestObject {
         return Int(min(wanted, Int64(limits.recordsPerResponseMax)))
     }
 }
+
+// The same keys as the description has them.
+extension ObjectKey {
+    static var waitSeconds: ObjectKey {
+        .beyond(
+            "waitSeconds", .integer(least: 1, most: \ServiceLimits.feedWaitSecondsMax, example: 1))
+    }
+
+    static func items(_ name: String, _ value: ValueShape) -> ObjectKey {
+        .required(name, .list(value, most: \ServiceLimits.operationsPerRequestMax))
+    }
+
+    static func assetItems(_ name: String, _ value: ValueShape) -> ObjectKey {
+        .required(name, .list(value, most: \ServiceLimits.assetTokensPerRequestMax))
+    }
+
+    static var clientToken: ObjectKey { .optional("clientChangeTokenData", .base64()) }
+
+    static var resultsLimit: ObjectKey { .optional("resultsLimit", .integer(least: 1)) }
+}

@@ -55,3 +55,11 @@ enum NotificationInfoDecoder {
         writer.raw("\":")
     }
 }
+
+extension NotificationInfoDecoder {
+    static let shape = ObjectShape(
+        "NotificationInfo",
+        texts.map { .optional("\($0)", .text) }
+            + lists.map { .optional("\($0)", .list(.text)) }
+            + flags.map { .optional("\($0)", .flag) })
+}

@@ -127,3 +127,36 @@ struct QueryDecoder {
         .map { $0.wireName == $0.rawValue ? $0.rawValue : "\($0.wireName) (\($0.rawValue))" }
         .joined(separator: ", ")
 }
+
+extension QueryDecoder {
+    static let shape = ObjectShape(
+        "Query",
+        [
+            .required("recordType", .recordType()),
+            .optional(
+                "filterBy", .list(.object(filterShape), most: \ServiceLimits.filtersPerQueryMax)),
+            .optional("sortBy", .list(.object(sortShape), most: \ServiceLimits.sortsPerQueryMax)),
+        ])
+
+    private static let filterShape = ObjectShape(
+        "Filter", oneOf: subjects,
+        [
+            .required(
+                "comparator", .words(RecordQuery.Comparator.self, examples: [.near])),
+            .required("fieldValue", .object(QueryValueDecoder.shape)),
+            .optional("distance", .number(example: 500)),
+        ] + subjectKeys)
+
+    private static let sortShape = ObjectShape(
+        "Sort", oneOf: subjects,
+        [
+            .optional("ascending", .flag),
+            .optional("relativeLocation", .object(QueryValueDecoder.centre)),
+        ] + subjectKeys)
+
+    private static let subjects = ["fieldName", "systemFieldName"]
+    private static let subjectKeys: [ObjectKey] = [
+        .optional("fieldName", .fieldName),
+        .optional("systemFieldName", .text(examples: ["createdTimestamp"])),
+    ]
+}

@@ -155,3 +155,36 @@ struct QueryValueDecoder {
         RequestObject.mismatch(value, "fieldValue", expected)
     }
 }
+
+extension QueryValueDecoder {
+    static let shape = ObjectShape(
+        "FieldValue",
+        [
+            .required("value", .anyOf(values + [.list(.anyOf(values))])),
+            .optional("type", .words(FieldDecoder.plain.map { "\($0.tag)" })),
+        ])
+}
+
+extension QueryValueDecoder {
+    /// An asset is known for one, and refused.
+    private static let values: [ValueShape] = [
+        .text(examples: ["Tea"]), .number(example: 3),
+        .object(ObjectShape("ComparedLocation", coordinates)),
+        .object(
+            ObjectShape(
+                "ComparedReference", [.required("recordName", .recordName), ZoneReader.key])),
+        .object(
+            ObjectShape(
+                "ComparedAsset", [.optional("fileChecksum", .text), .optional("receipt", .text)])),
+    ]
+
+    private static let coordinates: [ObjectKey] = [
+        .optional("latitude", .number(-90...90, example: 52.52)),
+        .optional("longitude", .number(-180...180, example: 13.405)),
+    ]
+
+    /// From where a sort counts; some clients wrap it as a field's value.
+    static let centre = ObjectShape(
+        "Centre",
+        coordinates + [.alias("value", .object(ObjectShape("WrappedCentre", coordinates)))])
+}

@@ -181,3 +181,25 @@ struct SubscriptionDecoder {
         .badRequest("subscriptionType: '\(kind)' is for \(databases) only")
     }
 }
+
+extension SubscriptionDecoder {
+    static let shape = ObjectShape(
+        "SubscriptionOperation",
+        [
+            .required("operationType", .words(Kind.self)),
+            .required("subscription", .object(subscriptionShape)),
+        ])
+
+    static let idKey = ObjectKey.optional(
+        "subscriptionID", .text(examples: ["notes"], bytesMax: 255))
+
+    private static let subscriptionShape = ObjectShape(
+        "Subscription",
+        [
+            idKey, .optional("subscriptionType", .words(KindWord.self)),
+            .optional("firesOn", .list(.words(FiringWord.self))), .optional("firesOnce", .flag),
+            .optional("zoneWide", .flag), ZoneReader.key, .optional("recordType", .recordType()),
+            .optional("query", .object(QueryDecoder.shape)),
+            .optional("notificationInfo", .object(NotificationInfoDecoder.shape)),
+        ])
+}

@@ -40,3 +40,13 @@ extension ZoneChangesRequest {
         resultsLimit > count || (recordTypes?.count ?? 0) > count / 20
     }
 }
+
+extension ZoneChangesKeys {
+    static let keys: [ObjectKey] =
+        [
+            .optional("syncToken", .text), .resultsLimit,
+            .optional(
+                "desiredRecordTypes", .list(.recordType(), most: \ServiceLimits.recordTypesMax)),
+            .optional("reverse", .flag),
+        ] + ObjectKey.rendering
+}

@@ -50,3 +50,35 @@ enum AssetUploadsEndpoint {
         return (field, record)
     }
 }
+
+extension AssetUploadsEndpoint {
+    static let takes = ObjectShape(
+        "AssetUploadsRequest",
+        [
+            .assetItems(
+                "tokens",
+                .object(
+                    ObjectShape(
+                        "AssetUpload",
+                        [
+                            .required("fieldName", .fieldName),
+                            .optional("recordType", .recordType()),
+                            .optional("recordName", .recordName),
+                        ]))), ZoneReader.key,
+        ])
+
+    static let answers = ObjectShape(
+        "AssetUploadsAnswer",
+        [
+            .required(
+                "tokens",
+                .list(
+                    .object(
+                        ObjectShape(
+                            "AssetUploadURL",
+                            [
+                                .required("recordName", .recordName),
+                                .required("fieldName", .fieldName), .required("url", .text),
+                            ]))))
+        ])
+}

@@ -1,5 +1,6 @@
 import CloudModel
 import JSON
+import RecordDecoding
 import Storage
 
 /// `users/caller` and `users/current` (web-services.md §4.12, rulings.md 40).
@@ -33,4 +34,18 @@ enum CallerEndpoint {
         writer.raw("}")
         return writer.bytes
     }
+}
+
+extension CallerEndpoint {
+    static let answers = ObjectShape(
+        "Caller",
+        [
+            .required("userRecordName", .userRecordName),
+            .required("nameComponents", .object(names)),
+            .required("lookupInfo", .map(.text)), .optional("firstName", .text),
+            .optional("lastName", .text),
+        ])
+
+    static let names = ObjectShape(
+        "NameComponents", [.optional("givenName", .text), .optional("familyName", .text)])
 }

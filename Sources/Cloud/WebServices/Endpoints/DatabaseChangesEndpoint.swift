@@ -60,3 +60,26 @@ private enum DatabaseFeedAnswer {
         }
     }
 }
+
+extension DatabaseChangesEndpoint {
+    static let takes = ObjectShape(
+        "DatabaseChangesRequest", [.optional("syncToken", .text), .resultsLimit, .waitSeconds])
+    static let answers = DatabaseFeedAnswer.shape("DatabaseChanges", tokenKey: "syncToken")
+}
+
+extension ZonesChangesEndpoint {
+    static let takes = ObjectShape(
+        "ZonesChangesRequest", [.optional("metaSyncToken", .text), .resultsLimit])
+    static let answers = DatabaseFeedAnswer.shape("ZonesChanges", tokenKey: "metaSyncToken")
+}
+
+extension DatabaseFeedAnswer {
+    fileprivate static func shape(_ name: String, tokenKey: String) -> ObjectShape {
+        ObjectShape(
+            name,
+            [
+                .required("zones", .list(.object(AnswerShapes.zone))),
+                .required(tokenKey, .text), .required("moreComing", .flag),
+            ])
+    }
+}

@@ -52,3 +52,19 @@ struct DeviceAddress: Sendable {
         }
     }
 }
+
+extension DeviceAddress {
+    static let keys: [ObjectKey] = [
+        .optional("apnsToken", .text(examples: ["00112233445566778899aabbccddeeff"])),
+        .beyond("apnsTopic", .text(examples: ["org.example.Notes"])),
+        .beyond(
+            "webPush",
+            .object(
+                ObjectShape(
+                    "WebPushSubscription",
+                    [
+                        .required("endpoint", .text(examples: ["https://push.example/1"])),
+                        .required("p256dh", .text), .required("auth", .text),
+                    ]))),
+    ]
+}

@@ -211,3 +211,42 @@ extension JSONWriter {
         append(key, text)
     }
 }
+
+extension DiscoverUsersEndpoint {
+    static let takes = ObjectShape(
+        "DiscoverUsersRequest",
+        [
+            .optional(
+                "lookupInfos",
+                .list(
+                    .object(ShareDecoder.lookupInfo), most: \ServiceLimits.operationsPerRequestMax))
+        ])
+}
+
+extension LookupUsersEndpoint {
+    static let takesEmails = ObjectShape(
+        "LookupUsersByEmailRequest", [users("UserByEmail", "emailAddress", .emailAddress)])
+    static let takesIDs = ObjectShape(
+        "LookupUsersByIDRequest", [users("UserByID", "userRecordName", .userRecordName)])
+
+    private static func users(_ name: String, _ key: String, _ value: ValueShape) -> ObjectKey {
+        .items("users", .object(ObjectShape(name, [.required(key, value)])))
+    }
+
+    static let answers = ObjectShape(
+        "Users",
+        [
+            .required(
+                "users",
+                .list(
+                    .object(
+                        ObjectShape(
+                            "User",
+                            [
+                                .optional("userRecordName", .userRecordName),
+                                .optional("nameComponents", .object(CallerEndpoint.names)),
+                                .optional("serverErrorCode", .words(FaultCode.self)),
+                                .optional("reason", .text),
+                            ]))))
+        ])
+}

@@ -53,3 +53,17 @@ enum LookupRecordsEndpoint {
         return items
     }
 }
+
+extension LookupRecordsEndpoint {
+    static let takes = ObjectShape(
+        "LookupRecordsRequest",
+        [
+            .items(
+                "records",
+                .object(
+                    ObjectShape(
+                        "RecordToLookUp",
+                        [.required("recordName", .recordName)] + ObjectKey.rendering))),
+            ZoneReader.key,
+        ] + ObjectKey.rendering)
+}

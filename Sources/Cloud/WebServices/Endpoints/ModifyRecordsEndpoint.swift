@@ -102,3 +102,12 @@ extension RequestWork {
         }
     }
 }
+
+extension ModifyRecordsEndpoint {
+    static let takes = ObjectShape(
+        "ModifyRecordsRequest",
+        [
+            .items("operations", .object(OperationDecoder.shape)), ZoneReader.key,
+            .optional("atomic", .flag), .clientToken,
+        ] + ObjectKey.rendering)
+}

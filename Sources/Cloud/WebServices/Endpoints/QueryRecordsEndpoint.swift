@@ -91,3 +91,20 @@ enum QueryRecordsEndpoint {
         }
     }
 }
+
+extension QueryRecordsEndpoint {
+    static let takes = ObjectShape(
+        "QueryRecordsRequest",
+        [
+            .required("query", .object(QueryDecoder.shape)), ZoneReader.key,
+            .optional("zoneWide", .flag), .optional("continuationMarker", .text),
+            .resultsLimit, .optional("getCurrentSyncToken", .flag),
+        ] + ObjectKey.rendering)
+
+    static let answers = ObjectShape(
+        "FoundRecords",
+        [
+            .required("records", .list(.object(AnswerShapes.record))),
+            .optional("continuationMarker", .text), .optional("syncToken", .text),
+        ])
+}

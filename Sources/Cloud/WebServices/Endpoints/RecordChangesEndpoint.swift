@@ -28,3 +28,9 @@ enum RecordChangesEndpoint {
         }
     }
 }
+
+extension RecordChangesEndpoint {
+    static let takes = ObjectShape("RecordChangesRequest", [ZoneReader.key] + ZoneChangesKeys.keys)
+    static let answers = ObjectShape(
+        "RecordChanges", AnswerShapes.pageKeys + [.required("reverse", .flag)])
+}

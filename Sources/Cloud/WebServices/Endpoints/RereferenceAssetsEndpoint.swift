@@ -47,3 +47,20 @@ enum RereferenceAssetsEndpoint {
         return writer.bytes
     }
 }
+
+extension RereferenceAssetsEndpoint {
+    static let takes = ObjectShape(
+        "RereferenceAssetsRequest",
+        [
+            .assetItems(
+                "assets",
+                .object(
+                    ObjectShape(
+                        "AssetOfRecord",
+                        [.required("recordName", .recordName), .required("fieldName", .fieldName)]))
+            ), ZoneReader.key, .optional("targetZoneID", .object(ZoneReader.shape)),
+        ])
+
+    static let answers = ObjectShape(
+        "RereferencedAssets", [.required("assets", .list(.object(AnswerShapes.asset)))])
+}

@@ -99,3 +99,24 @@ private enum ShareLinks {
         return writer.bytes
     }
 }
+
+extension ResolveSharesEndpoint {
+    /// What the three endpoints take.
+    static let takes = ObjectShape(
+        "ShareLinksRequest",
+        [
+            .items(
+                "shortGUIDs",
+                .object(
+                    ObjectShape(
+                        "ShortGUID",
+                        [
+                            .required("value", .text(examples: ["0123456789abcdefghijkl"])),
+                            .optional("shouldFetchRootRecord", .flag),
+                            .optional("rootRecordDesiredKeys", .list(.text)),
+                        ])))
+        ])
+
+    static let answers = ObjectShape(
+        "ShareLinks", [.required("results", .list(.object(AnswerShapes.item("ShareLink", []))))])
+}

@@ -96,3 +96,42 @@ enum ModifySubscriptionsEndpoint {
         return writer.bytes
     }
 }
+
+extension ListSubscriptionsEndpoint {
+    /// What the three endpoints answer.
+    static let answers = ObjectShape(
+        "Subscriptions",
+        [
+            .required(
+                "subscriptions",
+                .list(
+                    .object(
+                        AnswerShapes.item(
+                            "StoredSubscription",
+                            [
+                                .optional("subscriptionID", .text),
+                                .optional("subscriptionType", .text), .optional("deleted", .flag),
+                            ]))))
+        ])
+}
+
+extension LookupSubscriptionsEndpoint {
+    static let takes = ObjectShape(
+        "LookupSubscriptionsRequest",
+        [
+            .items(
+                "subscriptions",
+                .anyOf([
+                    .object(
+                        ObjectShape(
+                            "SubscriptionToLookUp",
+                            [.required("subscriptionID", SubscriptionDecoder.idKey.value)])),
+                    .text(examples: ["notes"]),
+                ]))
+        ])
+}
+
+extension ModifySubscriptionsEndpoint {
+    static let takes = ObjectShape(
+        "ModifySubscriptionsRequest", [.items("operations", .object(SubscriptionDecoder.shape))])
+}

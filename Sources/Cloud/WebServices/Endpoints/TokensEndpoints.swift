@@ -136,3 +136,20 @@ extension RequestContext {
             in: address.container, address.environment, random: random)
     }
 }
+
+extension TokenRequest {
+    private static let keys: [ObjectKey] = [
+        .required("apnsEnvironment", .text(examples: ["development"])),
+        .optional("clientId", .text(examples: ["phone"], bytesMax: 255)),
+    ]
+
+    static let takes = ObjectShape("CreateTokenRequest", keys)
+    static let takesAddress = ObjectShape("RegisterTokenRequest", keys + DeviceAddress.keys)
+
+    static let answers = ObjectShape(
+        "NotificationToken",
+        [
+            .required("apnsEnvironment", .text), .optional("apnsToken", .text),
+            .optional("webcourierURL", .text),
+        ])
+}

@@ -61,3 +61,21 @@ enum WebTokenEndpoint {
         return writer.bytes
     }
 }
+
+extension WebTokenEndpoint {
+    static let takes = ObjectShape(
+        "WebTokenRequest", oneOf: ["externalID", "userRecordName"],
+        [
+            .beyond("externalID", .text(examples: ["u-17"])),
+            .beyond("userRecordName", .userRecordName), .beyond("givenName", .text),
+            .beyond("familyName", .text), .beyond("emailAddress", .emailAddress),
+            .beyond("expires", .integer(least: 1, example: 600)),
+        ])
+
+    static let answers = ObjectShape(
+        "WebToken",
+        [
+            .required("ckWebAuthToken", .text), .required("userRecordName", .userRecordName),
+            .required("expires", .integer),
+        ])
+}

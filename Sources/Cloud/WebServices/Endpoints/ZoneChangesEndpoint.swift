@@ -133,3 +133,34 @@ extension ZoneProgress {
         self.init(zone, from: page.from, to: page.to, moreComing: page.moreComing)
     }
 }
+
+extension ZoneChangesEndpoint {
+    static let takes = ObjectShape(
+        "ZoneChangesRequest",
+        [
+            .items(
+                "zones",
+                .object(
+                    ObjectShape(
+                        "ZoneToFollow",
+                        [.required("zoneID", .object(ZoneReader.shape))] + ZoneChangesKeys.keys))),
+            .waitSeconds,
+        ] + ZoneChangesKeys.keys)
+
+    static let answers = ObjectShape(
+        "ZoneChanges",
+        [
+            .required(
+                "zones",
+                .list(
+                    .object(
+                        AnswerShapes.item(
+                            "ZonePage",
+                            [
+                                .required("zoneID", .object(AnswerShapes.zoneID)),
+                                .optional("records", .list(.object(AnswerShapes.record))),
+                                .optional("syncToken", .text), .optional("moreComing", .flag),
+                                .optional("clientChangeTokenData", .base64()),
+                            ]))))
+        ])
+}

@@ -140,3 +140,35 @@ enum ModifyZonesEndpoint {
         return writer.bytes
     }
 }
+
+extension ListZonesEndpoint {
+    /// What the three endpoints answer.
+    static let answers = ObjectShape(
+        "Zones", [.required("zones", .list(.object(AnswerShapes.zone)))])
+}
+
+extension LookupZonesEndpoint {
+    static let takes = ObjectShape(
+        "LookupZonesRequest", [.items("zones", .object(ZoneReader.shape))])
+}
+
+extension ModifyZonesEndpoint {
+    static let takes = ObjectShape(
+        "ModifyZonesRequest",
+        [
+            .items(
+                "operations",
+                .object(
+                    ObjectShape(
+                        "ZoneOperation",
+                        [
+                            .required("operationType", .words(ModifyZones.Operation.Kind.self)),
+                            .required(
+                                "zone",
+                                .object(
+                                    ObjectShape(
+                                        "ZoneToModify",
+                                        [.required("zoneID", .object(ZoneReader.shape))]))),
+                        ])))
+        ])
+}

@@ -82,7 +82,8 @@ package final class RunningServer: Sendable {
             metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
             protocolResponder: protocolResponder,
             pages: try Self.pages(on: folder, reached, books, mark, log: log), mark: mark,
-            linkHost: LinkHost(of: reached.baseURL, log), probe: folder.addressProbe)
+            linkHost: LinkHost(of: reached.baseURL, log), probe: folder.addressProbe,
+            description: Self.descriptionPages(on: folder, reached))
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
         senders = try NoticeSenders(folder, ownKey: ownKey)

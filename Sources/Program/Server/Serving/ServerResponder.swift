@@ -11,23 +11,26 @@ package struct ServerResponder: Responder {
     private let linkHost: LinkHost?
     private let probe: AddressProbe?
     private let front: FrontPage
+    private let description: DescriptionPages?
 
     package init(
         readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
         protocolResponder: any Responder, pages: PagesResponder? = nil,
-        mark: ServiceMark = ServiceMark(name: "Lenticular")
+        mark: ServiceMark = ServiceMark(name: "Lenticular"),
+        description: DescriptionPages? = nil
     ) {
         self.init(
             readiness: readiness, metrics: metrics, metricsAccess: metricsAccess,
             protocolResponder: protocolResponder, pages: pages, mark: mark, linkHost: nil,
-            probe: nil)
+            probe: nil, description: description)
     }
 
     init(
         readiness: Readiness, metrics: Metrics, metricsAccess: MetricsAccess,
         protocolResponder: any Responder, pages: PagesResponder?, mark: ServiceMark,
-        linkHost: LinkHost?, probe: AddressProbe?
+        linkHost: LinkHost?, probe: AddressProbe?, description: DescriptionPages?
     ) {
+        self.description = description
         self.probe = probe
         front = FrontPage(mark)
         self.readiness = readiness
@@ -80,7 +83,7 @@ package struct ServerResponder: Responder {
         protocolResponder.receive(request, stream: stream, reply: reply)
     }
 
-    private enum Page { case front, health, readiness, metrics, client }
+    private enum Page { case front, health, readiness, metrics, client, description }
 
     private func page(at target: [UInt8]) -> Page? {
         // All of these are short, and nearly every request is for another address.
@@ -90,6 +93,7 @@ package struct ServerResponder: Responder {
         if path.elementsEqual("/healthz".utf8) { return .health }
         if path.elementsEqual("/readyz".utf8) { return .readiness }
         if ClientFiles.isBelow(path) { return .client }
+        if description?.isOne(path) == true { return .description }
         return path.elementsEqual("/metrics".utf8) ? .metrics : nil
     }
 
@@ -99,6 +103,8 @@ package struct ServerResponder: Responder {
         case .client:
             let path = request.target.prefix { $0 != UInt8(ascii: "?") }
             return ClientFiles.response(at: String(decoding: path, as: UTF8.self))
+        case .description:
+            return description?.response(to: request) ?? text(404, "not found\n")
         case .health:
             probe?.look(at: request)
             return text(200, "ok\n")
