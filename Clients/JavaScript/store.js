@@ -1481,8 +1481,9 @@ class Feeds {
       const gone = listed && !isMore ? this.#unlisted(scope, listed) : [];
       if (zones.length + gone.length > 0) hasNews = true;
       await this.#context.replica.change(state => {
-        const isNew = zones.length + gone.length > 0 || state.tokens[scope] !== syncToken;
-        return isNew ? zoneFacts(state, scope, zones, gone, syncToken) : undefined;
+        const token = listed && isMore ? undefined : syncToken;
+        const isNew = zones.length + gone.length > 0 || token && state.tokens[scope] !== token;
+        return isNew ? zoneFacts(state, scope, zones, gone, token) : undefined;
       });
     }
     return hasNews;

@@ -52,6 +52,14 @@ describe('encrypted values', () => {
     assert.equal(await cipher.open('', place), undefined);
   });
 
+  test('a value of the Swift package opens; its tests have one of these', async () => {
+    const cipher = await ValueCipher.of(Uint8Array.from({length: 32}, (_, index) => index));
+    const place = ['iCloud.org.example.Diary', '_ann', 'Diary', 'Day', 'today', 'secret'];
+    assert.deepEqual(await cipher.open(
+      'Afl20ivvEDfSQZMc1gN5UaE+/Q4dFl2SJGxCliZxIwpAQMy73rcDc97xUVRXocng5PXOO9UEzW9Dad1Vcuh8hoJf0ON24vQ7+GnNbt+nxlw=',
+      place), {value: 'nobody ü knows', type: 'STRING'});
+  });
+
   test('a second device reads after unlocking, and the server never', async () => {
     const one = await device('ann');
     assert.equal(await one.store.encryption.status(), 'notSetUp');

@@ -74,8 +74,10 @@ export class Feeds {
       const gone = listed && !isMore ? this.#unlisted(scope, listed) : [];
       if (zones.length + gone.length > 0) hasNews = true;
       await this.#context.replica.change(state => {
-        const isNew = zones.length + gone.length > 0 || state.tokens[scope] !== syncToken;
-        return isNew ? zoneFacts(state, scope, zones, gone, syncToken) : undefined;
+        // A list that was not read to its end is read anew.
+        const token = listed && isMore ? undefined : syncToken;
+        const isNew = zones.length + gone.length > 0 || token && state.tokens[scope] !== token;
+        return isNew ? zoneFacts(state, scope, zones, gone, token) : undefined;
       });
     }
     return hasNews;
