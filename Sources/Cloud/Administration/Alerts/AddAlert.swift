@@ -12,6 +12,7 @@ package struct AddAlert: AdministrativeAction {
     }
 
     package var name: String { "alert add" }
+    package var right: ActionRight { .container }
 
     private let rule: AlertRule
 
@@ -41,6 +42,7 @@ package struct AddAlert: AdministrativeAction {
 /// Lists the alerts, with when each was last told of.
 package struct ListAlerts: AdministrativeAction {
     package var name: String { "alert list" }
+    package var right: ActionRight { .server }
     package var changes: Bool { false }
 
     package init() {}
@@ -55,6 +57,7 @@ package struct ListAlerts: AdministrativeAction {
 /// Refusals: `AlertRefusal.unknown`.
 package struct RemoveAlert: AdministrativeAction {
     package var name: String { "alert remove" }
+    package var right: ActionRight { .server }
 
     private let alert: String
 
@@ -74,6 +77,7 @@ package struct RemoveAlert: AdministrativeAction {
 /// Refusals: `AlertRefusal.unknown`; what tells says why it could not.
 package struct TestAlert: AdministrativeAction {
     package var name: String { "alert test" }
+    package var right: ActionRight { .server }
 
     private let alert: String
 

@@ -14,6 +14,7 @@ package struct ShowTelemetry: AdministrativeAction {
 
     package var name: String { "telemetry show" }
     package var changes: Bool { false }
+    package var right: ActionRight { .container }
 
     private let target: NamedEnvironment
     private let hours: Int

@@ -24,8 +24,8 @@ package struct ExplainSync: AdministrativeAction {
     }
 
     package var changes: Bool { false }
-
-    package var isNoted: Bool { true }
+    package var right: ActionRight { .container }
+    package var looksAtPrivateData: Bool { true }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
         try ActionSubject(target, in: data, email: email)

@@ -43,8 +43,9 @@ package struct ListRequests: AdministrativeAction {
     }
 
     package var changes: Bool { false }
-
-    package var isNoted: Bool { selection.after == nil }
+    package var right: ActionRight { .container }
+    package var looksAtPrivateData: Bool { selection.email != nil }
+    package var isNoted: Bool { true }
 
     package func subject(in data: any ServerData) throws -> ActionSubject {
         ActionSubject(
@@ -53,6 +54,10 @@ package struct ListRequests: AdministrativeAction {
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
+        try lines(in: data)
+    }
+
+    func lines(in data: any ServerData) throws -> Outcome {
         guard let ring = try data.requestRing() else { throw RequestsRefusal.nothingIsKept }
         var filter = RequestFilter(
             container: try selection.container.map { try data.containers.find($0).id.name },

@@ -43,7 +43,8 @@ package struct CommandConsole: Sendable {
         case .data(let action): output = try action(invocation, administrator)
         case .watched(let action):
             output = try action(invocation, administrator, ProgressWatcher { _ in true })
-        case .local, .copy, .streamed: throw ConsoleFault(.noCommand, "only on the command line")
+        case .streamed(let action): output = try action(invocation, administrator, NoFiles())
+        case .local, .copy: throw ConsoleFault(.noCommand, "only on the command line")
         }
         let values = output.rendered(asJSON: true)
         guard !output.asks else {
@@ -62,7 +63,10 @@ extension Command {
     package var isAtConsole: Bool {
         switch action {
         case .data, .watched: true
-        case .local, .copy, .streamed: false
+        case .streamed:
+            !positionals.contains { $0.kind == .streamed }
+                && !options.contains { $0.kind == .streamed }
+        case .local, .copy: false
         }
     }
 }

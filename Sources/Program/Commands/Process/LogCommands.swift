@@ -28,22 +28,19 @@ extension Command {
                 CommandOption("after", value: "CURSOR", "go on where another page has ended"),
             ],
             action: .streamed { invocation, administrator, files in
-                var selection = try selection(invocation)
+                let selection = try selection(invocation)
                 let request = try invocation.listRequest(usual: requestsUsual)
-                let page = try administrator.perform(ListRequests(selection, request))
-                guard invocation.has("follow") else { return output(page) }
-                let asJSON = invocation.has("json")
-                try files.print(lines(page.entries, asJSON: asJSON))
-                // Everything that comes later is after this.
-                selection.after = page.end ?? RequestLocation(segment: 0, offset: 0)
-                while files.tell("") {
-                    files.pause { _ = usleep(followMicroseconds) }
-                    let more = try administrator.perform(
-                        ListRequests(selection, ListRequest(limit: ListRequest.limitMax)))
-                    guard !more.entries.isEmpty else { continue }
-                    selection.after = more.end
-                    try files.print(lines(more.entries, asJSON: asJSON))
+                guard invocation.has("follow") else {
+                    return output(try administrator.perform(ListRequests(selection, request)))
                 }
+                let asJSON = invocation.has("json")
+                try administrator.perform(
+                    FollowRequests(selection, request) { entries in
+                        try files.print(lines(entries, asJSON: asJSON))
+                    } wait: {
+                        files.pause { _ = usleep(followMicroseconds) }
+                        return files.tell("")
+                    })
                 return CommandOutput()
             })
     ]
