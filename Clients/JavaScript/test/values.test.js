@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {webcrypto} from 'node:crypto';
 import {describe, test} from 'node:test';
-import {uniqueID} from '../src/values.js';
+import {uniqueID} from '../src/unique.js';
 
 describe('names that are made up', () => {
   test('are UUIDs, and no two the same, wherever there is little to make them of', () => {
