@@ -14,22 +14,18 @@ struct FreedSpace {
         self.now = now
     }
 
-    /// Gives back step by step until there is enough.
+    /// Gives back step by step what is free.
     ///
-    /// Called outside of transactions; stops after `secondsMax`, because deletes wait meanwhile.
-    ///
-    /// - Returns: whether there is enough.
-    func giveBack(until isEnough: () -> Bool) -> Bool {
+    /// Called outside of transactions; stops after half a second, because deletes wait meanwhile.
+    func giveBack() {
         let start = now()
         var pages = Self.pagesPerStepMax
         // What the log holds already may be all that is missing.
         connection.truncateLog()
-        while true {
-            if isEnough() { return true }
-            guard now() &- start < Self.nanosecondsMax,
-                // NB: no row is touched, so whatever it was, the next write meets it and tells.
-                let freed = try? connection.freePageCount(), freed > 0
-            else { return false }
+        // NB: no row is touched, so whatever it was, the next write meets it and tells.
+        while now() &- start < Self.nanosecondsMax,
+            let freed = try? connection.freePageCount(), freed > 0
+        {
             // NB: a disk that does not tell is tried with the next number of pages.
             if let room = try? FileSystem.freeBytes(at: connection.path) {
                 pages = min(pages, max(Self.pagesPerStepMin, room / Self.logBytesPerPage))
@@ -38,7 +34,7 @@ struct FreedSpace {
             let isDone = (try? connection.giveBackFreePages(countMax: pages)) != nil
             connection.truncateLog()
             if !isDone {
-                guard pages > Self.pagesPerStepMin else { return false }
+                guard pages > Self.pagesPerStepMin else { return }
                 pages /= 4
             }
         }

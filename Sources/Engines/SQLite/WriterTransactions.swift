@@ -151,16 +151,17 @@ final class WriterTransactions: GroupEngine {
         checkpointer?.makeRoom(connection, roomBytes: roomBytes)
     }
 
-    func hasRoomAgain() -> Bool { holdsReserve() || giveBackFreePages() }
+    /// Whether the reserve fits again, once the file has given back what deletes have freed.
+    ///
+    /// The room beside the reserve is small, and deletes alone would fill it by what they write to the log.
+    func hasRoomAgain() -> Bool {
+        if let connection, reserve?.isHeld == false {
+            FreedSpace(connection, now: now).giveBack()
+        }
+        return holdsReserve()
+    }
 
     func holdsReserve() -> Bool { reserve?.hold() ?? true }
-
-    /// Whether the reserve fits once the file has given back what deletes have freed.
-    private func giveBackFreePages() -> Bool {
-        guard let connection else { return false }
-        let space = FreedSpace(connection, now: now)
-        return space.giveBack(until: holdsReserve)
-    }
 
     // MARK: - Ending
 
