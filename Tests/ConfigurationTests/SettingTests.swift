@@ -111,6 +111,13 @@ struct SettingTests {
             ["", "https://texts.example/send", "http://127.0.0.1:1/"], ["texts.example", "ftp://a"]
         ),
         "textMessages.keyFile": (["", "/etc/lenticular/texts.key"], ["a\\0b"]),
+        "telemetry.otlpEndpoint": (
+            ["", "http://127.0.0.1:4318", "https://collector.example"],
+            ["collector.example", "ftp://a"]
+        ),
+        "console.listen": (
+            ["", "127.0.0.1:9465", "[::1]:0", "unix:/run/x.sock"], ["9465", "host", ":80", "*:80"]
+        ),
         "pages.name": (
             ["", "Tea & Sync", String(repeating: "é", count: 64)],
             [String(repeating: "x", count: 65)]
@@ -213,6 +220,10 @@ struct SettingTests {
             ]
         ),
         "outgoing.allowedNetworks": (
+            [[], ["10.0.0.7"], ["10.0.0.0/8", "fd00::/8"]],
+            [[""], ["10.0.0.1/8"], ["localhost"], ["10.0.0.0/33"]]
+        ),
+        "console.allow": (
             [[], ["10.0.0.7"], ["10.0.0.0/8", "fd00::/8"]],
             [[""], ["10.0.0.1/8"], ["localhost"], ["10.0.0.0/33"]]
         ),

@@ -186,7 +186,8 @@ struct AdministrationTests {
                 arguments: ["api-token", "create"] + location + ["--name", "app"],
                 hasEnvironment: true, item: "app"),
             Step(arguments: ["api-token", "list"], changes: false),
-            Step(arguments: ["api-token", "revoke", "app"], item: "app"),
+            Step(
+                arguments: ["api-token", "revoke", "app"], hasEnvironment: true, item: "app"),
             Step(
                 arguments: ["server-key", "add"] + location + [
                     "--public-key", "f", "--name", "job",

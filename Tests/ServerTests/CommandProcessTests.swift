@@ -92,7 +92,10 @@ struct CommandProcessTests {
         }
         #expect(try mode(data) == 0o700)
         for name in try FileManager.default.contentsOfDirectory(atPath: data) {
-            #expect(try mode("\(data)/\(name)") == 0o600, "\(name)")
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: "\(data)/\(name)", isDirectory: &isFolder)
+            let wanted = isFolder.boolValue ? 0o700 : 0o600
+            #expect(try mode("\(data)/\(name)") == wanted, "\(name)")
         }
     }
 }

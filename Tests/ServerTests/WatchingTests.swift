@@ -48,6 +48,8 @@ struct WatchingTests {
                 ["records": [["recordName": "r"]]])
             #expect(answer.status == 200)
         }
+        // What is asked next by the same connection is answered once the last one was counted.
+        _ = server.connection.send("GET", "/healthz", "")
     }
 
     private func pass(minutes: Int64, on server: FolderServer) throws {
@@ -157,6 +159,28 @@ struct WatchingTests {
         server.time.now.withLock { $0 = now + 60 * 60_000 }
         try server.server.telemetry?.alerts.round()
         #expect(throws: (any Error).self) { try receiver.next(withinSeconds: 1) }
+    }
+
+    @Test(
+        "A collector gets each minute once, and what it did not take again",
+        arguments: [true, false])
+    func collector(takes: Bool) throws {
+        let receiver = try PostReceiver(answering: takes ? "200 OK" : "503 Service Unavailable")
+        let server = try served {
+            $0.telemetry.otlpEndpoint = "http://127.0.0.1:\(receiver.port)"
+        }
+        defer { server.stop() }
+        try ask(2, of: server)
+        try pass(minutes: 1, on: server)
+        let first = try receiver.next()
+        #expect(first.head.hasPrefix("POST /v1/metrics HTTP/1.1\r\n"))
+        let json = try JSONSerialization.jsonObject(with: first.body) as? [String: Any]
+        #expect((json?["resourceMetrics"] as? [Any])?.count == 1)
+        #expect(String(decoding: first.body, as: UTF8.self).contains("records/lookup"))
+        try ask(1, of: server)
+        try pass(minutes: 1, on: server)
+        let second = try receiver.next()
+        #expect((second.body == first.body) == !takes)
     }
 
     @Test(

@@ -22,10 +22,9 @@ struct FreedSpace {
         var pages = Self.pagesPerStepMax
         // What the log holds already may be all that is missing.
         connection.truncateLog()
-        // NB: no row is touched, so whatever it was, the next write meets it and tells.
-        while now() &- start < Self.nanosecondsMax,
-            let freed = try? connection.freePageCount(), freed > 0
-        {
+        while now() &- start < Self.nanosecondsMax {
+            // NB: no row is touched, so whatever it was, the next write meets it and tells.
+            guard let freed = try? connection.freePageCount(), freed > 0 else { return }
             // NB: a disk that does not tell is tried with the next number of pages.
             if let room = try? FileSystem.freeBytes(at: connection.path) {
                 pages = min(pages, max(Self.pagesPerStepMin, room / Self.logBytesPerPage))

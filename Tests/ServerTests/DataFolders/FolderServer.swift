@@ -19,7 +19,7 @@ final class FolderServer {
 
     let server: RunningServer
     let time: Time
-    private let connection: WireConnection
+    let connection: WireConnection
 
     /// Opens the folder and serves.
     init(

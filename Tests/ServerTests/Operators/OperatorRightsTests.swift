@@ -65,7 +65,10 @@ struct OperatorRightsTests {
                 Way(body: ["remove-damaged": true], reach: .server, proof: true),
             ],
         ]
-        for more in [waysOfPeople(), waysOfOperators(), waysOfUsers(), waysOfApps()] {
+        for more in [
+            waysOfPeople(), waysOfOperators(), waysOfUsers(), waysOfApps(), waysOfRecords(),
+            waysOfInsight(),
+        ] {
             ways.merge(more) { $1 }
         }
         return ways
@@ -139,6 +142,54 @@ struct OperatorRightsTests {
                     body: Self.located(["email": "ann@a.example", "all": true]),
                     reach: .container)
             ],
+        ]
+    }
+
+    private func waysOfRecords() -> [String: [Way]] {
+        let open: [String: Any] = ["database": "public"]
+        let own: [String: Any] = ["database": "private", "user": "ann@a.example"]
+        let record = #"{"recordName":"r","recordType":"Bed"}"#
+        func ways(_ more: [String: Any], changes: Bool) -> [Way] {
+            [
+                Way(
+                    body: Self.located(open).merging(more) { $1 }, reach: .container,
+                    changes: changes),
+                Way(
+                    body: Self.located(own).merging(more) { $1 }, reach: .container,
+                    changes: changes, proof: true),
+            ]
+        }
+        return [
+            "record list": ways([:], changes: false),
+            "record get": ways(["name": ["r"]], changes: false),
+            "record query": ways(["type": "Bed"], changes: false),
+            "record save": ways(["file": record], changes: true),
+            "record delete": ways(["name": ["r"], "yes": true], changes: true),
+        ]
+    }
+
+    private func waysOfInsight() -> [String: [Way]] {
+        [
+            "logs": [
+                Way(body: ["container": "iCloud.a"], reach: .container, changes: false),
+                Way(reach: .server, changes: false),
+            ],
+            "user sync": [
+                Way(
+                    body: Self.located(["email": "ann@a.example"]), reach: .container,
+                    changes: false)
+            ],
+            "telemetry show": [Way(body: Self.located(), reach: .container, changes: false)],
+            "alert add": [
+                Way(
+                    body: [
+                        "name": "a", "metric": "errors", "above": "5", "container": "iCloud.a",
+                        "mail": "a@b.example",
+                    ], reach: .container)
+            ],
+            "alert list": [Way(reach: .server, changes: false)],
+            "alert remove": [Way(body: ["name": "none"], reach: .server)],
+            "alert test": [Way(body: ["name": "none"], reach: .server)],
         ]
     }
 

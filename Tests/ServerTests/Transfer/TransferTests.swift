@@ -158,8 +158,13 @@ struct TransferTests {
                 break
             } catch is MemoryFiles.Gone {
                 continue
+            } catch let refusal as RecordsRefusal {
+                // The attempt before was cut when all was written.
+                #expect(refusal.description.hasPrefix("the file holds a whole export"))
+                break
             }
         }
+        files.end(after: .max)
         #expect(try TransferHome.contents(files) == whole)
         // A whole export, and one of something else, are not overwritten.
         #expect(throws: RecordsRefusal.self) { try home.exporting(to: files) }

@@ -118,7 +118,8 @@ struct ServeProcess {
         guard let link = try server.firstOperatorLink() else { return }
         let text =
             "no operator yet: the first one opens this within an hour, shown this once\n\(link)\n"
-        process.writeOutput(Array(text.utf8))
+        // Standard output may be a log, which keeps no secret.
+        process.writeError(Array(text.utf8))
     }
 
     private func tellServing(_ server: RunningServer, _ log: Log) {

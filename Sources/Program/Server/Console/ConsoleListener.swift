@@ -17,12 +17,12 @@ struct ConsoleListener: Sendable {
 
     /// Listens where the settings say.
     ///
-    /// Nil where they say nowhere, and where another process has the default address.
+    /// Nil where they say nowhere, where another process has the default address, and where nobody gave an access.
     ///
     /// - Throws: `CommandFailure` when an address that somebody has chosen cannot be listened at.
-    init?(_ access: ConsoleAccess, on folder: DataFolder, tls: TLSContext?, _ log: Log) throws {
+    init?(_ access: ConsoleAccess?, on folder: DataFolder, tls: TLSContext?, _ log: Log) throws {
         let settings = folder.configuration.console
-        guard let wanted = ListenAddress(settings.listen) else { return nil }
+        guard let access, let wanted = ListenAddress(settings.listen) else { return nil }
         var endpoint = HTTPServer.Endpoint(wanted)
         if case .tcp = wanted { endpoint.tls = tls }
         var wire = HTTPServer.Configuration(endpoints: [endpoint])

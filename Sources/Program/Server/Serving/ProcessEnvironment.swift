@@ -26,6 +26,7 @@ package struct ProcessEnvironment: Sendable {
     /// Shows a question on the terminal and reads a line.
     package var ask: @Sendable (String) -> String
     package var writeOutput: @Sendable ([UInt8]) -> Void
+    package var writeError: @Sendable ([UInt8]) -> Void = { writeAll($0, to: STDERR_FILENO) }
     package var clock: Clock
     package var random: RandomSource
     /// The user who runs the process, by their number in the system.

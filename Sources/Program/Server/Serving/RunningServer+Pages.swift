@@ -1,6 +1,7 @@
 import Accounts
 import Configuration
 import Pages
+import WebServices
 
 extension RunningServer {
     /// The link by which the first operator of a new server makes themselves; nil where somebody or something is there
@@ -10,6 +11,21 @@ extension RunningServer {
         return try folder.accountUseCases.firstOperator.offer(now: folder.clock.now()).map {
             "\(base)/sign-in/first#\($0)"
         }
+    }
+
+    /// Whatever answers at the addresses of apps and people.
+    static func responder(
+        on folder: DataFolder, _ reached: ServerConfiguration, _ readiness: Readiness,
+        _ metrics: Metrics, _ protocolResponder: ProtocolResponder, _ books: Phrasebooks,
+        _ mark: ServiceMark, _ log: Log
+    ) throws -> ServerResponder {
+        try ServerResponder(
+            readiness: readiness, metrics: metrics,
+            metricsAccess: MetricsAccess(token: folder.configuration.metrics.bearerToken.revealed),
+            protocolResponder: protocolResponder,
+            pages: Self.pages(on: folder, reached, books, mark, log: log), mark: mark,
+            linkHost: LinkHost(of: reached.baseURL, log), probe: folder.addressProbe,
+            description: Self.descriptionPages(on: folder, reached))
     }
 
     /// The part that shows pages to people.

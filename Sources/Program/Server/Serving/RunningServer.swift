@@ -68,22 +68,15 @@ package final class RunningServer: Sendable {
         let recorder = RequestRecorder(
             configuration, metrics, log, keeper: keeper, telemetry?.recorder)
         tls = try configuration.makeTLS()
-        var wire = configuration.wire(tls: tls)
-        wire.wallSeconds = { [clock = folder.clock] in clock.now() / 1_000 }
-        try Self.limitConnections(of: &wire, configuration, log)
+        let wire = try Self.wire(configuration, tls: tls, folder.clock, log)
         let binding = try Self.bound(wire)
         addresses = binding.addresses
         let reached = configuration.reached(at: binding.addresses)
         stores.link(by: reached.assetOptions)
         let protocolResponder = try Self.protocolResponder(
             on: folder, reached, observer: recorder, log: log)
-        let responder = ServerResponder(
-            readiness: readiness, metrics: metrics,
-            metricsAccess: MetricsAccess(token: configuration.metrics.bearerToken.revealed),
-            protocolResponder: protocolResponder,
-            pages: try Self.pages(on: folder, reached, books, mark, log: log), mark: mark,
-            linkHost: LinkHost(of: reached.baseURL, log), probe: folder.addressProbe,
-            description: Self.descriptionPages(on: folder, reached))
+        let responder = try Self.responder(
+            on: folder, reached, readiness, metrics, protocolResponder, books, mark, log)
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
         senders = try NoticeSenders(folder, ownKey: ownKey)
@@ -97,9 +90,7 @@ package final class RunningServer: Sendable {
         Self.observeWork(of: protocolResponder, in: metrics)
         stores.reports.observe { log.tell($1, of: $0) }
         do {
-            consoleListener = try console.flatMap { [tls] in
-                try ConsoleListener($0, on: folder, tls: tls, log)
-            }
+            consoleListener = try ConsoleListener(console, on: folder, tls: tls, log)
             (control, metricsListener) = try Self.startedBeside(
                 folder, readiness, metrics, log, commands)
         } catch {
@@ -120,6 +111,15 @@ package final class RunningServer: Sendable {
         (self.protocolResponder, self.readiness) = (protocolResponder, readiness)
         readiness.become(.ready)
         folder.addressProbe.isServing = true
+    }
+
+    private static func wire(
+        _ configuration: ServerConfiguration, tls: TLSContext?, _ clock: Clock, _ log: Log
+    ) throws -> HTTPServer.Configuration {
+        var wire = configuration.wire(tls: tls)
+        wire.wallSeconds = { clock.now() / 1_000 }
+        try limitConnections(of: &wire, configuration, log)
+        return wire
     }
 
     private static func upkeep(
