@@ -1,4 +1,5 @@
 import Administration
+import Awaiting
 import CloudModel
 import Configuration
 import Control
@@ -42,14 +43,22 @@ struct WatchingTests {
         _ = try? run(["container", "create", "iCloud.a"], on: server)
         let token = try run(["api-token", "create", "iCloud.a", "development"], on: server)
             .text.prefix(64)
+        let before = counted(by: server)
         for _ in 0..<count {
             let answer = try server.ask(
                 "/database/1/iCloud.a/development/public/records/lookup?ckAPIToken=\(token)",
                 ["records": [["recordName": "r"]]])
             #expect(answer.status == 200)
         }
-        // What is asked next by the same connection is answered once the last one was counted.
+        // A request is counted after its answer, and for the metrics first of all.
+        try Wait.until { counted(by: server) >= before + count }
         _ = server.connection.send("GET", "/healthz", "")
+    }
+
+    private func counted(by server: FolderServer) -> Int {
+        String(decoding: server.server.metrics.page(), as: UTF8.self).split(separator: "\n")
+            .filter { $0.hasPrefix(#"lenticular_requests_total{operation="records/lookup""#) }
+            .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
     }
 
     private func pass(minutes: Int64, on server: FolderServer) throws {
