@@ -13,7 +13,7 @@ package struct ActionRight: Sendable, Equatable {
     }
 
     package let reach: Reach
-    /// Whether the actor must have shown who they are within the last ten minutes. A token cannot.
+    /// Whether the actor must have shown who they are within the last ten minutes, which a token cannot.
     package let wantsProof: Bool
 
     package static let container = ActionRight(reach: .container, wantsProof: false)

@@ -26,7 +26,9 @@ struct AnswerNotes: Sendable {
     var contentType = Self.json
     /// Headers besides those that every answer has.
     var moreHeaders: [(name: String, value: String)] = []
-    /// The headers that pages of other origins may read. By `Date`, a page whose clock is wrong knows the time.
+    /// The headers that pages of other origins may read.
+    ///
+    /// By `Date`, a page whose clock is wrong knows the time.
     var exposedHeaders =
         "X-Apple-Request-UUID,X-Apple-CloudKit-Web-Auth-Token,X-Apple-CloudKit-Session,Date"
     /// Called with whether the answer has reached the client.
