@@ -13,7 +13,7 @@ struct RequestConversion {
     mutating func entry(of request: RequestObservation, at time: Milliseconds) -> RequestEntry {
         var entry = RequestEntry(
             time: time,
-            id: Hexadecimal.decode(request.requestID.filter { $0 != "-" }) ?? [])
+            id: Hexadecimal.decode(request.requestID.utf8.filter { $0 != UInt8(ascii: "-") }) ?? [])
         entry.operation = request.operation
         entry.container = request.container.map {
             String(decoding: $0.utf8.prefix(Self.textBytesMax), as: UTF8.self)
