@@ -6,8 +6,6 @@ package struct TelemetryBudget: Sendable {
     package var versionsMax = 50
     /// Of series with a version each; as many again are counted without one.
     package var namesMax: Int { seriesMax }
-    /// What one series takes at most on one event loop: 240 buckets of eight bytes, a sketch of users, names, codes.
-    package static let bytesPerSeries = 3_072
 
     package init(seriesMax: Int = 2_000) { self.seriesMax = seriesMax }
 }

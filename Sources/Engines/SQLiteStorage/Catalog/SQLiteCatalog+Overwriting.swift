@@ -1,11 +1,5 @@
-import Dispatch
+import Platform
 import Storage
-
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Darwin)
-    import Darwin
-#endif
 
 extension SQLiteCatalog {
     /// How long readers are left alone between two attempts to empty the log.
