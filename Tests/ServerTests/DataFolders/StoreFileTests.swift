@@ -174,7 +174,7 @@ struct StoreFileTests {
             process.standardOutput = FileHandle.nullDevice
             process.standardError = FileHandle.nullDevice
             try process.run()
-            usleep(UInt32(whole / 1_000) * UInt32(moment) / 50)
+            usleep(UInt32(whole / 1_000 * UInt64(moment) / 50))
             process.signal(SIGKILL)
             process.waitUntilExit()
             if files.fileExists(atPath: target + "/catalog.sqlite") {
