@@ -100,7 +100,7 @@ package struct StoragePromise: Sendable, CustomStringConvertible {
         + surveys + schemas + lives + shares + accessRequests + memberships + queries + locations
         + words
         + assets + subscriptions + destinations + outbox + work
-        + collection + catalog + lists + people + browsers + letters + factors + engines
+        + collection + catalog + lists + people + browsers + operators + letters + factors + engines
 }
 
 /// What an engine does that it promises not to, or does not do that it promises.

@@ -120,13 +120,10 @@ package protocol OperatorCatalog: Sendable {
     ///
     /// - Throws: `containerUnknown`.
     func add(_ invitation: OperatorInvitation, now: Milliseconds) throws
-    /// Makes an account the operator that its address was invited as.
+    /// Adds the account of somebody who was invited, as the operator that one of its addresses was invited as.
     ///
-    /// - Returns: whether it was invited.
-    /// - Throws: `accountUnknown`.
-    func takeInvitation(
-        of address: Address, for account: AccountID, now: Milliseconds
-    ) throws -> Bool
+    /// - Throws: `addressTaken`.
+    func add(invited account: AccountRecord, now: Milliseconds) throws
 
     /// Adds a token, and drops those that have expired by `now`.
     ///
@@ -148,8 +145,6 @@ package protocol OperatorCatalog: Sendable {
     func add(_ session: OperatorSession, countMax: Int, now: Milliseconds) throws
     /// The session with this hash, even if it has expired.
     func operatorSession(hash: [UInt8]) throws -> OperatorSession?
-    /// Notes that a session's operator has shown again who they are.
-    func prove(operatorSession hash: [UInt8], at moment: Milliseconds) throws
     func deleteOperatorSession(hash: [UInt8]) throws
 
     /// Keeps the digest of a secret by which the first operator may make themselves.

@@ -61,8 +61,7 @@ package struct LetterAnswers: Sendable {
             id: AccountID(UniqueID.random(random)), givenName: given, familyName: family,
             addresses: [AccountAddress(address: link.address, isPrimary: true, verifiedAt: now)],
             password: hash, createdAt: now)
-        try catalog.add(account)
-        _ = try catalog.takeInvitation(of: link.address, for: account.id, now: now)
+        try catalog.add(invited: account, now: now)
         return account
     }
 

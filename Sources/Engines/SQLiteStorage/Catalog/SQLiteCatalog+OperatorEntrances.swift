@@ -110,14 +110,6 @@ extension SQLiteCatalog {
         }
     }
 
-    package func prove(operatorSession hash: [UInt8], at moment: Milliseconds) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run(
-                "UPDATE operator_sessions SET proved_at = max(proved_at, ?) WHERE hash = ?",
-                .integer(moment), .bytes(hash))
-        }
-    }
-
     package func deleteOperatorSession(hash: [UInt8]) throws {
         try write(endsWhatWasTrue: false) {
             try $0.run("DELETE FROM operator_sessions WHERE hash = ?", .bytes(hash))

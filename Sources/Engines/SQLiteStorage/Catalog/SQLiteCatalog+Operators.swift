@@ -101,32 +101,34 @@ extension SQLiteCatalog {
         }
     }
 
-    package func takeInvitation(
-        of address: Address, for account: AccountID, now: Milliseconds
-    ) throws -> Bool {
-        let holder = RightsHolder.invitation(address)
-        // Most people were not.
-        guard
-            try read({
-                try $0.exists(
-                    "SELECT 1 FROM operator_invitations WHERE folded = ?", .text(address.folded))
-            })
-        else { return false }
-        return try write(endsWhatWasTrue: false) { catalog in
-            let rights = try catalog.first(
-                """
-                SELECT has_all, is_read_only FROM operator_invitations
-                WHERE folded = ? AND expires_at > ?
-                """, .text(address.folded), .integer(now)
-            ) { try SQLiteCatalog.rights($0, from: 0, of: holder, in: catalog) }
-            try catalog.run(
-                "DELETE FROM operator_invitations WHERE folded = ?", .text(address.folded))
-            try SQLiteCatalog.dropContainers(of: holder, in: catalog)
-            guard let rights else { return false }
-            try SQLiteCatalog.set(
-                OperatorRecord(account: account, rights: rights, madeAt: now), in: catalog)
-            return true
+    package func add(invited account: AccountRecord, now: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.add(account, in: catalog)
+            for held in account.addresses {
+                guard
+                    let rights = try SQLiteCatalog.takeInvitation(
+                        of: held.address, now: now, in: catalog)
+                else { continue }
+                try SQLiteCatalog.set(
+                    OperatorRecord(account: account.id, rights: rights, madeAt: now), in: catalog)
+            }
         }
+    }
+
+    private static func takeInvitation(
+        of address: Address, now: Milliseconds, in catalog: CatalogConnection
+    ) throws -> OperatorRights? {
+        let holder = RightsHolder.invitation(address)
+        let rights = try catalog.first(
+            """
+            SELECT has_all, is_read_only FROM operator_invitations
+            WHERE folded = ? AND expires_at > ?
+            """, .text(address.folded), .integer(now)
+        ) { try Self.rights($0, from: 0, of: holder, in: catalog) }
+        try catalog.run(
+            "DELETE FROM operator_invitations WHERE folded = ?", .text(address.folded))
+        try dropContainers(of: holder, in: catalog)
+        return rights
     }
 
     // MARK: The containers of a holder

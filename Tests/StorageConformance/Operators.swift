@@ -1,0 +1,201 @@
+import CloudModel
+import Storage
+import Synchronization
+
+// Who acts on the server as an operator, by what, and what they looked at.
+extension StoragePromise {
+    private static let some = OperatorRights(containers: [TestPeople.home], isReadOnly: true)
+
+    private static func invitation(
+        _ name: String, _ rights: OperatorRights, expiresAt: Milliseconds = 100
+    ) -> OperatorInvitation {
+        OperatorInvitation(
+            address: TestPeople.address(name), rights: rights, expiresAt: expiresAt)
+    }
+
+    private static func token(
+        _ number: UInt8, _ rights: OperatorRights = .all, expiresAt: Milliseconds = 1_000
+    ) -> OperatorTokenRecord {
+        OperatorTokenRecord(
+            hash: [number], name: "token-\(number)", rights: rights,
+            madeAt: Milliseconds(number), expiresAt: expiresAt)
+    }
+
+    private static func session(
+        _ number: UInt8, of account: String, expiresAt: Milliseconds = 1_000
+    ) -> OperatorSession {
+        OperatorSession(
+            hash: [number], account: TestPeople.id(account), madeAt: Milliseconds(number),
+            provedAt: 1, expiresAt: expiresAt)
+    }
+
+    static let operators = [
+        StoragePromise("An operator's rights are kept as they are, and other rights end sessions") {
+            testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
+            let catalog = scene.catalog
+            let ann = TestPeople.id("ann")
+            let foreign = OperatorRights(
+                containers: [TestStore.name(ContainerID("iCloud.none"))], isReadOnly: false)
+            try scene.refuses(.accountUnknown) {
+                try catalog.set(
+                    OperatorRecord(account: TestPeople.id("none"), rights: .all, madeAt: 1))
+            }
+            try scene.refuses(.containerUnknown) {
+                try catalog.set(OperatorRecord(account: ann, rights: foreign, madeAt: 1))
+            }
+            try expect(catalog.operatorRecord(of: ann) == nil)
+            for (rights, moment) in [(some, 5), (OperatorRights.all, 9)]
+                as [(OperatorRights, Int64)]
+            {
+                let record = OperatorRecord(account: ann, rights: rights, madeAt: moment)
+                try catalog.set(record)
+                let again = try testStore.location.openCatalog()
+                try expect(again.operatorRecord(of: ann)?.rights == rights)
+                // When they became one stays.
+                try expect(again.operatorRecord(of: ann)?.madeAt == 5)
+                try expect(again.operatorSession(hash: [1]) == nil)
+                try catalog.add(session(1, of: "ann"), countMax: 9, now: 1)
+            }
+            try catalog.set(
+                OperatorRecord(account: TestPeople.id("bob"), rights: some, madeAt: 7))
+            try expect(
+                catalog.operators(ListRequest()).items.map(\.account.text), is: ["ann", "bob"])
+            try catalog.deleteOperator(ann)
+            try expect(catalog.operatorSession(hash: [1]) == nil)
+            try scene.refuses(.operatorUnknown) { try catalog.deleteOperator(ann) }
+            try expect(catalog.operators(ListRequest()).items.map(\.account.text), is: ["bob"])
+        },
+        StoragePromise("Who was invited as an operator is one from the moment their account is") {
+            testStore in
+            let scene = try TestPeople(testStore, ["ann"])
+            let catalog = scene.catalog
+            try catalog.add(invitation("bob", .all), now: 1)
+            try catalog.add(invitation("bob", some), now: 1)
+            try catalog.add(invitation("cy", .all, expiresAt: 20), now: 1)
+            try catalog.add(invitation("ann", .all), now: 1)
+            for (name, now) in [("bob", 20), ("cy", 20), ("dee", 20)] as [(String, Int64)] {
+                try catalog.add(invited: TestPeople.account(name), now: now)
+            }
+            let again = try testStore.location.openCatalog()
+            let bob = OperatorRecord(account: TestPeople.id("bob"), rights: some, madeAt: 20)
+            try expect(again.operatorRecord(of: bob.account) == bob)
+            // One invitation had expired, and one person was never invited.
+            for name in ["cy", "dee"] {
+                try expect(again.accounts([.id(TestPeople.id(name))]).count, is: 1)
+                try expect(again.operatorRecord(of: TestPeople.id(name)) == nil)
+            }
+            // What cannot be added uses no invitation up.
+            let taken = AccountRecord(
+                id: TestPeople.id("eve"), givenName: nil, familyName: nil,
+                addresses: TestPeople.account("ann").addresses, password: nil, createdAt: 1)
+            try scene.refuses(.addressTaken) { try again.add(invited: taken, now: 20) }
+            try expect(again.operatorRecord(of: taken.id) == nil)
+            // Nor does an account that the person had before.
+            try expect(again.operatorRecord(of: TestPeople.id("ann")) == nil)
+        },
+        StoragePromise("An operator's token is found by its digest, until it is revoked or over") {
+            testStore in
+            let scene = try TestPeople(testStore, [])
+            let catalog = scene.catalog
+            for (number, rights) in [(1, .all), (2, some)] as [(UInt8, OperatorRights)] {
+                try catalog.add(token(number, rights), now: 1)
+            }
+            try scene.refuses(.nameTaken) {
+                let again = OperatorTokenRecord(
+                    hash: [9], name: "token-1", rights: .all, madeAt: 1, expiresAt: 1_000)
+                try catalog.add(again, now: 1)
+            }
+            try catalog.use(operatorToken: [2], at: 70)
+            let again = try testStore.location.openCatalog()
+            try expect(again.operatorToken(hash: [1]) == token(1))
+            try expect(again.operatorToken(hash: [2])?.usedAt == 70)
+            try expect(again.operatorToken(hash: [2])?.rights == some)
+            try expect(again.operatorToken(hash: [9]) == nil)
+            try again.deleteOperatorToken(name: "token-1")
+            try scene.refuses(.operatorTokenUnknown) {
+                try again.deleteOperatorToken(name: "token-1")
+            }
+            try catalog.add(token(3), now: 1_000)
+            try expect(catalog.operatorTokens(ListRequest()).items.map(\.name), is: ["token-3"])
+        },
+        StoragePromise("Of more sessions than an operator may have, the oldest end") { testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
+            let catalog = scene.catalog
+            try scene.refuses(.operatorUnknown) {
+                try catalog.add(session(1, of: "ann"), countMax: 2, now: 1)
+            }
+            for name in ["ann", "bob"] {
+                try catalog.set(
+                    OperatorRecord(account: TestPeople.id(name), rights: .all, madeAt: 1))
+            }
+            try catalog.add(session(9, of: "bob", expiresAt: 30), countMax: 2, now: 1)
+            for number: UInt8 in 1...3 {
+                try catalog.add(session(number, of: "ann"), countMax: 2, now: 1)
+            }
+            func kept() throws -> [UInt8] {
+                try [1, 2, 3, 9].filter { try catalog.operatorSession(hash: [$0]) != nil }
+            }
+            try expect(kept(), is: [2, 3, 9])
+            try expect(catalog.operatorSession(hash: [2]) == session(2, of: "ann"))
+            try catalog.deleteOperatorSession(hash: [2])
+            try catalog.deleteOperatorSession(hash: [2])
+            // One that is over goes once another begins.
+            try catalog.add(session(1, of: "ann"), countMax: 2, now: 40)
+            try expect(kept(), is: [1, 3])
+        },
+        StoragePromise("The first operator is made once, however many try at the same moment") {
+            testStore in
+            let scene = try TestPeople(testStore, [])
+            let catalog = scene.catalog
+            try expect(catalog.offerFirstOperator(hash: [7], until: 100))
+            try expect(!catalog.offerFirstOperator(hash: [8], until: 100))
+            for (hash, now) in [([8], 50), ([7], 100)] as [([UInt8], Int64)] {
+                let made = try catalog.takeFirstOperator(
+                    hash: hash, as: TestPeople.account("late"), now: now)
+                try expect(!made)
+            }
+            let made = Mutex<[String]>([])
+            try together(16) { number in
+                let account = TestPeople.account("p\(number)")
+                if try catalog.takeFirstOperator(hash: [7], as: account, now: 99) {
+                    made.withLock { $0.append(account.id.text) }
+                }
+            }
+            let first = try require(made.withLock { $0.count == 1 ? $0[0] : nil })
+            let again = try testStore.location.openCatalog()
+            let operators = try again.operators(ListRequest()).items
+            try expect(operators.map(\.account.text), is: [first])
+            try expect(operators.first?.rights == .all)
+            try expect(again.accounts(ListRequest()).items.map(\.id.text), is: [first])
+            try expect(!again.offerFirstOperator(hash: [8], until: 200))
+        },
+        StoragePromise(
+            "What operators looked at is told, the latest first, and where people are known"
+        ) { testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
+            let catalog = scene.catalog
+            let (ann, home) = (TestPeople.id("ann"), TestPeople.home)
+            let looks = (1...3).map { number in
+                OperatorLook(
+                    account: ann, time: Milliseconds(number), by: .token, action: "record list",
+                    container: number == 2 ? nil : home)
+            }
+            for look in looks { try catalog.note(look) }
+            try scene.refuses(.accountUnknown) {
+                try catalog.note(
+                    OperatorLook(
+                        account: TestPeople.id("none"), time: 1, by: .account, action: "x",
+                        container: nil))
+            }
+            let again = try testStore.location.openCatalog()
+            try expect(again.looks(at: ann, limit: 2) == [looks[2], looks[1]])
+            try expect(again.looks(at: TestPeople.id("bob"), limit: 2) == [])
+            try expect(!again.isKnown(ann, in: [home]))
+            try again.note(TestStore.user(1), of: ann, in: home)
+            try expect(again.isKnown(ann, in: [home]))
+            try expect(!again.isKnown(ann, in: [TestStore.name(ContainerID("iCloud.other"))]))
+            try expect(!again.isKnown(ann, in: []))
+        },
+    ]
+}
