@@ -874,132 +874,96 @@ function callAll(listeners, value) {
   }
 }
 
-// store/live.js
+// store/orders.js
+const unusedMax = 8;
 const rebuiltPart = 8;
 
-class LiveQuery {
-  #all;
-  #key;
-  #matching;
-  #limit;
-  #compare;
-  #keysOf;
-  #items = [];
-  #shown = [];
-  #listeners = new Set();
-  #onClose;
+class Orders {
+  #state;
+  #orders = new Set();
 
-  constructor(state, {recordType, zone, where, sortBy = [], limit = Infinity} = {}, onClose) {
-    this.#matching = record => record !== undefined &&
-      (recordType === undefined || record.recordType === recordType) &&
-      (where === undefined || Boolean(where(record)));
-    this.#key = zone?.key;
-    if (!(limit >= 1)) throw new StoreError('INVALID_ARGUMENTS', 'a limit is at least 1');
-    this.#limit = limit;
-    this.#compare = ordering(sortBy);
-    this.#keysOf = keysOf(sortBy);
-    this.#onClose = onClose;
-    this.#all = () => state.records(zone?.key);
-    this.#rebuild();
-    this.#shown = this.#items.map(({record}) => record);
+  constructor(state) { this.#state = state; }
+
+  take(zoneKey, sortBy) {
+    const order = [...this.#orders].find(order => order.isOf(zoneKey, sortBy)) ??
+      new Order(this.#state, zoneKey, sortBy);
+    order.users += 1;
+    this.#orders.add(order);
+    return order;
   }
 
-  get records() { return this.#shown; }
-
-  subscribe = listener => {
-    this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
-  };
-
-  close() {
-    this.#listeners.clear();
-    this.#onClose(this);
+  release(order) {
+    order.users -= 1;
+    this.#orders.delete(order);
+    this.#orders.add(order);
+    const unused = [...this.#orders].filter(({users}) => users === 0);
+    for (const oldest of unused.slice(0, -unusedMax)) this.#orders.delete(oldest);
   }
 
   update(changes) {
-    const own = changes.filter(({key}) => this.#key === undefined || this.#key === key)
-      .map(({before, after}) => [this.#matched(before?.view), this.#matched(after?.view)])
-      .filter(([before, after]) => before || after);
-    if (own.length === 0) return;
-    if (own.length * rebuiltPart > this.#items.length) this.#rebuild();
-    else if (!own.every(([before, after]) => this.#move(before, after))) this.#rebuild();
-    const records = this.#items.map(({record}) => record);
-    const told = this.#limit === Infinity ? parted(own) : windowChanges(this.#shown, records);
-    if (Object.values(told).every(({length}) => length === 0)) return;
-    this.#shown = records;
-    callAll(this.#listeners, {records, ...told});
-  }
-
-  #matched(record) { return this.#matching(record) ? record : undefined; }
-  #item(record) { return {record, keys: this.#keysOf(record)}; }
-
-  #rebuild() {
-    this.#items = [];
-    for (const record of this.#all()) {
-      if (!this.#matching(record)) continue;
-      if (this.#limit === Infinity) this.#items.push(this.#item(record));
-      else this.#insert(this.#item(record));
-    }
-    if (this.#limit === Infinity) this.#items.sort(this.#compare);
-  }
-
-  #insert(item) {
-    const {length} = this.#items;
-    const isBeyond = length === this.#limit && this.#compare(this.#items[length - 1], item) < 0;
-    const index = isBeyond ? length : this.#indexOf(item);
-    if (isBeyond) return index;
-    this.#items.splice(index, 0, item);
-    if (length === this.#limit) this.#items.pop();
-    return index;
-  }
-
-  #move(before, after) {
-    const wasFull = this.#items.length === this.#limit;
-    let hasLost = false;
-    if (before) {
-      const index = this.#indexOf(this.#item(before));
-      hasLost = this.#items[index]?.record === before;
-      if (!hasLost && !(wasFull && index === this.#limit)) return false;
-      if (hasLost) this.#items.splice(index, 1);
-    }
-    const {length} = this.#items;
-    const isInside = Boolean(after) && this.#insert(this.#item(after)) < length;
-    return !(wasFull && hasLost) || isInside;
-  }
-
-  #indexOf(item) {
-    let [low, high] = [0, this.#items.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#compare(this.#items[middle], item) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    for (const order of this.#orders) order.update(changes);
   }
 }
 
-function parted(changes) {
-  const told = {added: [], changed: [], removed: []};
-  for (const [before, after] of changes) {
-    if (!before) told.added.push(after);
-    else if (!after) told.removed.push(before);
-    else told.changed.push(after);
+class Order {
+  users = 0;
+  compare;
+  #state;
+  #zoneKey;
+  #sortBy;
+  #keysOf;
+  #items;
+
+  constructor(state, zoneKey, sortBy) {
+    this.#state = state;
+    this.#zoneKey = zoneKey;
+    this.#sortBy = sortBy;
+    this.#keysOf = keysOf(sortBy);
+    this.compare = ordering(sortBy);
   }
-  return told;
+
+  isOf(zoneKey, sortBy) {
+    return this.#zoneKey === zoneKey && (this.#sortBy === sortBy ||
+      Array.isArray(sortBy) && JSON.stringify(this.#sortBy) === JSON.stringify(sortBy));
+  }
+
+  get items() {
+    this.#items ??= Array.from(this.#state.records(this.#zoneKey), record => this.item(record))
+      .sort(this.compare);
+    return this.#items;
+  }
+
+  item(record) { return {record, keys: this.#keysOf(record)}; }
+
+  update(changes) {
+    if (!this.#items) return;
+    const own = changes.filter(({key}) => this.#zoneKey === undefined || this.#zoneKey === key);
+    const isFew = own.length * rebuiltPart <= this.#items.length;
+    if (!isFew || !own.every(change => this.#move(change))) this.#items = undefined;
+  }
+
+  #move({before, after}) {
+    if (before?.view) {
+      const index = indexOf(this.#items, this.item(before.view), this.compare);
+      if (this.#items[index]?.record !== before.view) return false;
+      this.#items.splice(index, 1);
+    }
+    if (after?.view) {
+      const item = this.item(after.view);
+      this.#items.splice(indexOf(this.#items, item, this.compare), 0, item);
+    }
+    return true;
+  }
 }
 
-function windowChanges(shown, records) {
-  const before = new Map(shown.map(record => [nameOf(record), record]));
-  const told = {added: [], changed: [], removed: []};
-  for (const record of records) {
-    const name = nameOf(record);
-    const present = before.get(name);
-    if (!present) told.added.push(record);
-    else if (present !== record) told.changed.push(record);
-    before.delete(name);
+function indexOf(items, item, compare) {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(items[middle], item) < 0) low = middle + 1;
+    else high = middle;
   }
-  told.removed = [...before.values()];
-  return told;
+  return low;
 }
 
 function nameOf({recordName, zoneID}) {
@@ -1040,6 +1004,119 @@ function byName(one, other) {
   if (one.recordName !== other.recordName) return one.recordName < other.recordName ? -1 : 1;
   const [a, b] = [nameOf(one), nameOf(other)];
   return a === b ? 0 : a < b ? -1 : 1;
+}
+
+// store/live.js
+class LiveQuery {
+  #key;
+  #order;
+  #matching;
+  #limit;
+  #items = [];
+  #shown = [];
+  #listeners = new Set();
+  #onClose;
+
+  constructor(orders, {recordType, zone, where, sortBy = [], limit = Infinity} = {}, onClose) {
+    this.#matching = record => record !== undefined &&
+      (recordType === undefined || record.recordType === recordType) &&
+      (where === undefined || Boolean(where(record)));
+    this.#key = zone?.key;
+    if (!(limit >= 1)) throw new StoreError('INVALID_ARGUMENTS', 'a limit is at least 1');
+    this.#limit = limit;
+    this.#order = orders.take(zone?.key, sortBy);
+    this.#onClose = () => {
+      orders.release(this.#order);
+      onClose(this);
+    };
+    this.#rebuild();
+    this.#shown = this.#items.map(({record}) => record);
+  }
+
+  get records() { return this.#shown; }
+
+  subscribe = listener => {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  };
+
+  close() {
+    this.#listeners.clear();
+    this.#onClose();
+    this.#onClose = () => {};
+  }
+
+  update(changes) {
+    const own = changes.filter(({key}) => this.#key === undefined || this.#key === key)
+      .map(({before, after}) => [this.#matched(before?.view), this.#matched(after?.view)])
+      .filter(([before, after]) => before || after);
+    if (own.length === 0) return;
+    if (own.length * rebuiltPart > this.#items.length) this.#rebuild();
+    else if (!own.every(([before, after]) => this.#move(before, after))) this.#rebuild();
+    const records = this.#items.map(({record}) => record);
+    const told = this.#limit === Infinity ? parted(own) : windowChanges(this.#shown, records);
+    if (Object.values(told).every(({length}) => length === 0)) return;
+    this.#shown = records;
+    callAll(this.#listeners, {records, ...told});
+  }
+
+  #matched(record) { return this.#matching(record) ? record : undefined; }
+
+  #rebuild() {
+    this.#items = [];
+    for (const item of this.#order.items) {
+      if (this.#items.length >= this.#limit) return;
+      if (this.#matching(item.record)) this.#items.push(item);
+    }
+  }
+
+  #move(before, after) {
+    const wasFull = this.#items.length === this.#limit;
+    let hasLost = false;
+    if (before) {
+      const index = this.#indexOf(this.#order.item(before));
+      hasLost = this.#items[index]?.record === before;
+      if (!hasLost && !(wasFull && index === this.#limit)) return false;
+      if (hasLost) this.#items.splice(index, 1);
+    }
+    const {length} = this.#items;
+    const isInside = Boolean(after) && this.#insert(this.#order.item(after)) < length;
+    return !(wasFull && hasLost) || isInside;
+  }
+
+  #insert(item) {
+    const index = this.#indexOf(item);
+    if (index >= this.#limit) return index;
+    this.#items.splice(index, 0, item);
+    if (this.#items.length > this.#limit) this.#items.pop();
+    return index;
+  }
+
+  #indexOf(item) { return indexOf(this.#items, item, this.#order.compare); }
+}
+
+function parted(changes) {
+  const told = {added: [], changed: [], removed: []};
+  for (const [before, after] of changes) {
+    if (!before) told.added.push(after);
+    else if (!after) told.removed.push(before);
+    else told.changed.push(after);
+  }
+  return told;
+}
+
+function windowChanges(shown, records) {
+  const before = new Map(shown.map(record => [nameOf(record), record]));
+  const told = {added: [], changed: [], removed: []};
+  for (const record of records) {
+    const name = nameOf(record);
+    const present = before.get(name);
+    if (!present) told.added.push(record);
+    else if (present !== record) told.changed.push(record);
+    before.delete(name);
+  }
+  told.removed = [...before.values()];
+  return told;
 }
 
 // store/push.js
@@ -2115,6 +2192,7 @@ class LenticularStore {
   #shares;
   #files;
   #queries = new Set();
+  #orders;
   #listeners = new Map();
   #status = {state: 'starting', error: undefined, isLeader: false};
   #asked = new Map();
@@ -2141,6 +2219,7 @@ class LenticularStore {
     this.#merge = (edit, base, theirs) => this.#merged(merge, edit, base, theirs);
     this.#journal = journal;
     this.#replica = new Replica(journal);
+    this.#orders = new Orders(this.#replica.state);
     this.#tabs = new Tabs(name, {locks, isAlone: !journal.isPersistent && !locks});
     this.#files = new Files(container, this.#replica, journal, {fetch, cacheBytesMax});
     this.encryption = new Encryption(container, journal, () => this.account);
@@ -2188,7 +2267,7 @@ class LenticularStore {
   }
 
   live(query) {
-    const live = new LiveQuery(this.#replica.state, query, () => this.#queries.delete(live));
+    const live = new LiveQuery(this.#orders, query, () => this.#queries.delete(live));
     this.#queries.add(live);
     return live;
   }
@@ -2333,7 +2412,10 @@ class LenticularStore {
   }
 
   #tell(changes) {
-    if (changes.length > 0) for (const live of [...this.#queries]) live.update(changes);
+    if (changes.length > 0) {
+      this.#orders.update(changes);
+      for (const live of [...this.#queries]) live.update(changes);
+    }
     for (const {after, before} of changes) {
       if (after?.edit?.refused && !before?.edit?.refused) this.#emit('refused', refusedView(after));
     }

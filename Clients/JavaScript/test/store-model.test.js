@@ -1,22 +1,11 @@
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
 import {Device, plain, serverRecords} from './support/device.js';
+import {randomOf, seed} from './support/random.js';
 import {Server} from './support/server.js';
 
 const steps = Number(process.env.MODEL_STEPS ?? 5000);
-const seed = Number(process.env.MODEL_SEED ?? Date.now() % 1_000_000_000);
 const zoneName = 'Model';
-
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
-function randomOf(start) {
-  let state = start;
-  return () => {
-    state = state + 0x6D2B79F5 | 0;
-    let mixed = Math.imul(state ^ state >>> 15, 1 | state);
-    mixed = mixed + Math.imul(mixed ^ mixed >>> 7, 61 | mixed) ^ mixed;
-    return ((mixed ^ mixed >>> 14) >>> 0) / 4294967296;
-  };
-}
 
 describe('two devices whose network and programs fail at random', () => {
   let server;

@@ -3,6 +3,7 @@ import {after, before, describe, test} from 'node:test';
 import {mergeByField} from '../src/store/store.js';
 import {appOf} from './support/app.js';
 import {Device, plain, serverRecords} from './support/device.js';
+import {randomOf, seed} from './support/random.js';
 import {Server} from './support/server.js';
 
 const note = (recordName, text, more = {}) => ({
@@ -459,6 +460,64 @@ describe('live queries', () => {
     live.close();
     await zone.delete('n1');
     assert.equal(changes.length, 3);
+  });
+
+  test(`are what a look at all records says, after any change (seed ${seed})`, async context => {
+    context.diagnostic(`MODEL_SEED=${seed}`);
+    const random = randomOf(seed);
+    const below = count => Math.floor(random() * count);
+    const zones = ['A', 'B'].map(name => one.store.zone(name));
+    const orders = [
+      undefined, [{fieldName: 'rank'}], [{fieldName: 'rank', ascending: false}, {fieldName: 'text'}],
+      [{systemFieldName: 'recordName', ascending: false}],
+      (one, other) => one.fields.text.value.length - other.fields.text.value.length,
+    ];
+    const query = () => ({
+      zone: [undefined, ...zones][below(3)], sortBy: orders[below(orders.length)],
+      limit: [undefined, 1, 3, 20][below(4)],
+      where: [undefined, ({fields}) => fields.rank?.value > 4][below(2)],
+    });
+    const asked = live => {
+      const {zone, sortBy = [], limit = Infinity, where = () => true} = live.query;
+      const keysOf = record => sortBy.map(({fieldName, systemFieldName}) => systemFieldName
+        ? record[systemFieldName] : record.fields[fieldName]?.value);
+      const compare = typeof sortBy === 'function' ? sortBy : (one, other) => {
+        const [a, b] = [keysOf(one), keysOf(other)];
+        const index = a.findIndex((key, index) => key !== b[index]);
+        if (index < 0) return 0;
+        const isLess = a[index] === undefined || b[index] !== undefined && a[index] < b[index];
+        return isLess === (sortBy[index].ascending ?? true) ? -1 : 1;
+      };
+      const nameOf = ({recordName, zoneID}) => `${recordName} ${zoneID.zoneName}`;
+      return (zone ? [zone] : one.store.zones).flatMap(({records}) => records).filter(where)
+        .sort((one, other) => compare(one, other) || (nameOf(one) < nameOf(other) ? -1 : 1))
+        .slice(0, limit);
+    };
+    // Only these: an order over all zones would see what other tests have left.
+    await one.store.erase();
+    const all = [];
+    for (let step = 0; step < 400; step++) {
+      if (random() < 0.3) {
+        const made = query();
+        all.push({query: made, live: one.store.live(made)});
+      } else if (random() < 0.2 && all.length > 0) {
+        all.splice(below(all.length), 1)[0].live.close();
+      } else {
+        const zone = zones[below(2)];
+        const count = random() < 0.1 ? 40 : 1 + below(3);
+        const names = Array.from({length: count}, () => `n${below(60)}`);
+        if (random() < 0.3) await zone.delete(names);
+        else {
+          await zone.save([...new Set(names)].map(name => note(name, 'x'.repeat(below(4)),
+            random() < 0.2 ? {} : {rank: {value: below(9)}})));
+        }
+      }
+      if (all.length > 12) all.splice(0, 6).forEach(({live}) => live.close());
+      for (const each of all) {
+        assert.deepEqual(each.live.records, asked(each), `step ${step}: ${JSON.stringify(each.query)}`);
+      }
+    }
+    for (const {live} of all) live.close();
   });
 
   test('records are frozen: what an app changes by accident throws', async () => {

@@ -3,35 +3,32 @@
 
 import {StoreError} from './errors.js';
 import {callAll} from './listeners.js';
-
-/** With more changes at once than this part of its records, a query begins anew. */
-const rebuiltPart = 8;
+import {indexOf, nameOf, rebuiltPart} from './orders.js';
 
 export class LiveQuery {
-  #all;
   /** Of the zone, where there is one. */
   #key;
+  #order;
   #matching;
   #limit;
-  #compare;
-  #keysOf;
   /** What is shown, in order: `{record, keys}`. */
   #items = [];
   #shown = [];
   #listeners = new Set();
   #onClose;
 
-  constructor(state, {recordType, zone, where, sortBy = [], limit = Infinity} = {}, onClose) {
+  constructor(orders, {recordType, zone, where, sortBy = [], limit = Infinity} = {}, onClose) {
     this.#matching = record => record !== undefined &&
       (recordType === undefined || record.recordType === recordType) &&
       (where === undefined || Boolean(where(record)));
     this.#key = zone?.key;
     if (!(limit >= 1)) throw new StoreError('INVALID_ARGUMENTS', 'a limit is at least 1');
     this.#limit = limit;
-    this.#compare = ordering(sortBy);
-    this.#keysOf = keysOf(sortBy);
-    this.#onClose = onClose;
-    this.#all = () => state.records(zone?.key);
+    this.#order = orders.take(zone?.key, sortBy);
+    this.#onClose = () => {
+      orders.release(this.#order);
+      onClose(this);
+    };
     this.#rebuild();
     this.#shown = this.#items.map(({record}) => record);
   }
@@ -49,10 +46,11 @@ export class LiveQuery {
 
   close() {
     this.#listeners.clear();
-    this.#onClose(this);
+    this.#onClose();
+    this.#onClose = () => {};
   }
 
-  /** Takes changes in: `{key, before, after}`, of a zone, each an entry or undefined. */
+  /** Takes changes in that its order has taken in: as `Orders.update`. */
   update(changes) {
     const own = changes.filter(({key}) => this.#key === undefined || this.#key === key)
       .map(({before, after}) => [this.#matched(before?.view), this.#matched(after?.view)])
@@ -68,27 +66,13 @@ export class LiveQuery {
   }
 
   #matched(record) { return this.#matching(record) ? record : undefined; }
-  #item(record) { return {record, keys: this.#keysOf(record)}; }
 
   #rebuild() {
     this.#items = [];
-    for (const record of this.#all()) {
-      if (!this.#matching(record)) continue;
-      if (this.#limit === Infinity) this.#items.push(this.#item(record));
-      else this.#insert(this.#item(record));
+    for (const item of this.#order.items) {
+      if (this.#items.length >= this.#limit) return;
+      if (this.#matching(item.record)) this.#items.push(item);
     }
-    if (this.#limit === Infinity) this.#items.sort(this.#compare);
-  }
-
-  /** Inserts an item where it belongs, unless that is beyond the limit; at which index. */
-  #insert(item) {
-    const {length} = this.#items;
-    const isBeyond = length === this.#limit && this.#compare(this.#items[length - 1], item) < 0;
-    const index = isBeyond ? length : this.#indexOf(item);
-    if (isBeyond) return index;
-    this.#items.splice(index, 0, item);
-    if (length === this.#limit) this.#items.pop();
-    return index;
   }
 
   /** False where only a look at all records says what is shown now. */
@@ -96,28 +80,28 @@ export class LiveQuery {
     const wasFull = this.#items.length === this.#limit;
     let hasLost = false;
     if (before) {
-      const index = this.#indexOf(this.#item(before));
+      const index = this.#indexOf(this.#order.item(before));
       hasLost = this.#items[index]?.record === before;
       // Beyond the limit, or `where` or `sortBy` say something else than before.
       if (!hasLost && !(wasFull && index === this.#limit)) return false;
       if (hasLost) this.#items.splice(index, 1);
     }
     const {length} = this.#items;
-    const isInside = Boolean(after) && this.#insert(this.#item(after)) < length;
+    const isInside = Boolean(after) && this.#insert(this.#order.item(after)) < length;
     // One from beyond the limit may come in.
     return !(wasFull && hasLost) || isInside;
   }
 
-  /** Where an item is, or would be. */
-  #indexOf(item) {
-    let [low, high] = [0, this.#items.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#compare(this.#items[middle], item) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+  /** Inserts an item where it belongs, unless that is beyond the limit; at which index. */
+  #insert(item) {
+    const index = this.#indexOf(item);
+    if (index >= this.#limit) return index;
+    this.#items.splice(index, 0, item);
+    if (this.#items.length > this.#limit) this.#items.pop();
+    return index;
   }
+
+  #indexOf(item) { return indexOf(this.#items, item, this.#order.compare); }
 }
 
 /** What changes do where all that matches is shown. */
@@ -144,46 +128,4 @@ function windowChanges(shown, records) {
   }
   told.removed = [...before.values()];
   return told;
-}
-
-/** What tells records apart. */
-function nameOf({recordName, zoneID}) {
-  return `${recordName} ${zoneID.zoneName} ${zoneID.ownerRecordName ?? ''}`;
-}
-
-const systemFields = {
-  recordName: record => record.recordName,
-  createdTimestamp: record => record.created.timestamp,
-  modifiedTimestamp: record => record.modified.timestamp,
-};
-
-function keysOf(sortBy) {
-  if (typeof sortBy === 'function') return () => [];
-  const readers = sortBy.map(({fieldName, systemFieldName}) => systemFields[systemFieldName] ??
-    (record => record.fields[fieldName]?.value));
-  return record => readers.map(read => read(record));
-}
-
-/** Records without the field come first, as in queries of the server; equal ones by their names. */
-function ordering(sortBy) {
-  if (typeof sortBy === 'function') {
-    return (one, other) => sortBy(one.record, other.record) || byName(one.record, other.record);
-  }
-  const signs = sortBy.map(({ascending = true}) => ascending ? 1 : -1);
-  return (one, other) => {
-    for (let index = 0; index < signs.length; index++) {
-      const a = one.keys[index];
-      const b = other.keys[index];
-      if (a === b) continue;
-      if (a === undefined || b !== undefined && a < b) return -signs[index];
-      if (b === undefined || a > b) return signs[index];
-    }
-    return byName(one.record, other.record);
-  };
-}
-
-function byName(one, other) {
-  if (one.recordName !== other.recordName) return one.recordName < other.recordName ? -1 : 1;
-  const [a, b] = [nameOf(one), nameOf(other)];
-  return a === b ? 0 : a < b ? -1 : 1;
 }

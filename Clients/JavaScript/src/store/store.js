@@ -9,6 +9,7 @@ import {Files} from './files.js';
 import {IndexedJournal, MemoryJournal} from './journal.js';
 import {callAll} from './listeners.js';
 import {LiveQuery} from './live.js';
+import {Orders} from './orders.js';
 import {enablePush, syncOnPush} from './push.js';
 import {Replica} from './replica.js';
 import {Shares} from './shares.js';
@@ -29,6 +30,7 @@ export class LenticularStore {
   #shares;
   #files;
   #queries = new Set();
+  #orders;
   #listeners = new Map();
   #status = {state: 'starting', error: undefined, isLeader: false};
   #asked = new Map();
@@ -64,6 +66,7 @@ export class LenticularStore {
     this.#merge = (edit, base, theirs) => this.#merged(merge, edit, base, theirs);
     this.#journal = journal;
     this.#replica = new Replica(journal);
+    this.#orders = new Orders(this.#replica.state);
     this.#tabs = new Tabs(name, {locks, isAlone: !journal.isPersistent && !locks});
     this.#files = new Files(container, this.#replica, journal, {fetch, cacheBytesMax});
     this.encryption = new Encryption(container, journal, () => this.account);
@@ -116,7 +119,7 @@ export class LenticularStore {
 
   /** A query that stays true: `{recordType, zone, where, sortBy, limit}`, all of them optional. */
   live(query) {
-    const live = new LiveQuery(this.#replica.state, query, () => this.#queries.delete(live));
+    const live = new LiveQuery(this.#orders, query, () => this.#queries.delete(live));
     this.#queries.add(live);
     return live;
   }
@@ -275,7 +278,10 @@ export class LenticularStore {
   }
 
   #tell(changes) {
-    if (changes.length > 0) for (const live of [...this.#queries]) live.update(changes);
+    if (changes.length > 0) {
+      this.#orders.update(changes);
+      for (const live of [...this.#queries]) live.update(changes);
+    }
     for (const {after, before} of changes) {
       if (after?.edit?.refused && !before?.edit?.refused) this.#emit('refused', refusedView(after));
     }
