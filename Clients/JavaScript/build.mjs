@@ -2,6 +2,7 @@
 //
 //   cloudkit.js     one ES module
 //   store.js        one more, the store that syncs
+//   elements.js     one more, the elements
 //   cloudkit.cjs    for classic scripts, which get the global CloudKit, and for require()
 //   cloudkit.d.cts  the declarations of cloudkit.d.ts as those two have them
 //
@@ -67,6 +68,12 @@ const store = `${head}/* @ts-self-types="./store.d.ts" */\n\n${joined('store/sto
 export {LenticularStore, StoreError, mergeByField, syncOnPush};
 `;
 
+const elements = `${head}/* @ts-self-types="./elements.d.ts" */
+
+${joined('elements/elements.js')}
+export {ShareFrame, ShareSheet, SignInButton, englishTexts, shareSource};
+`;
+
 const classic = `${head}(() => {
 'use strict';
 
@@ -94,7 +101,7 @@ export as namespace CloudKit;
 const isCheck = process.argv.includes('--check');
 for (const [name, text] of [
   ['cloudkit.js', module], ['cloudkit.cjs', classic], ['cloudkit.d.cts', declarations],
-  ['store.js', store],
+  ['store.js', store], ['elements.js', elements],
 ]) {
   if (!isCheck) writeFileSync(here(name), text);
   else if (read(name) !== text) {

@@ -141,7 +141,12 @@ declare namespace CloudKit {
     /** Sends to any endpoint of this database, such as `changes/zone`; resolves with the answer. */
     request(endpoint: string, body?: object, options?: {signal?: AbortSignal}): Promise<any>;
     /** Rejects with SERVICE_UNAVAILABLE: this version has no page for sharing. */
-    shareWithUI(options?: object): Promise<never>;
+    /**
+     * Shows the server's share sheet over the page, until it is closed.
+     *
+     * The API token needs the page's origin. The share is null where nothing is shared then.
+     */
+    shareWithUI(options: SharingUIOptions): Promise<SharingUIResult>;
   }
 
   export interface RecordsBatchBuilder {
@@ -178,6 +183,21 @@ declare namespace CloudKit {
     resultsLimit?: number;
     numbersAsStrings?: boolean;
   }
+
+  export interface SharingUIOptions {
+    /** The root of what is shared; without it, the whole zone is. */
+    record?: string | CloudRecord;
+    /** Where the record does not say it. */
+    zoneID?: string | ZoneID;
+    shareTitle?: string;
+    shareType?: string;
+    /** A picture: a Blob, bytes, or base64. */
+    shareThumbnail?: Blob | ArrayBuffer | Uint8Array | string;
+    supportedAccess?: Array<'PRIVATE' | 'PUBLIC'>;
+    supportedPermissions?: Array<'READ_ONLY' | 'READ_WRITE'>;
+  }
+
+  export interface SharingUIResult { share: Share | null }
 
   export interface ZoneID { zoneName: string; ownerRecordName?: string; zoneType?: string }
   export type Zone = string | ZoneID | { zoneID: string | ZoneID };

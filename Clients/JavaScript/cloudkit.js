@@ -852,16 +852,184 @@ class RecordInfosResponse extends Response {
   get isRecordInfosResponse() { return true; }
 }
 
+// channel.js
+const failure = -32000;
+const unknownMethod = -32601;
+
+class Channel {
+  #peer;
+  #methods;
+  #origin;
+  #waiting = new Map();
+  #asked = 0;
+  #hear = event => this.#take(event);
+
+  constructor(peer, methods, origin = null) {
+    this.#peer = typeof peer === 'function' ? peer : () => peer;
+    this.#methods = methods;
+    this.#origin = origin;
+    addEventListener('message', this.#hear);
+  }
+
+  close() {
+    removeEventListener('message', this.#hear);
+    for (const {reject} of this.#waiting.values()) reject(new Error('the frame was closed'));
+    this.#waiting.clear();
+  }
+
+  tell(method, params) { this.#post({method, params}); }
+
+  call(method, params) {
+    const id = ++this.#asked;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, {resolve, reject});
+      this.#post({id, method, params});
+    });
+  }
+
+  #post(message) {
+    this.#peer()?.postMessage({jsonrpc: '2.0', ...message}, this.#origin ?? '*');
+  }
+
+  #take({source, origin, data}) {
+    if (!source || source !== this.#peer() || (this.#origin ?? origin) !== origin) return;
+    if (data?.jsonrpc !== '2.0') return;
+    const {id, method, params, result, error} = data;
+    if (typeof method === 'string') {
+      this.#origin = origin;
+      this.#answer(id, method, params);
+      return;
+    }
+    const waiting = this.#waiting.get(id);
+    if (!this.#waiting.delete(id)) return;
+    if (error) waiting.reject(Object.assign(new Error(error.message), error.data));
+    else waiting.resolve(result);
+  }
+
+  async #answer(id, method, params) {
+    let outcome;
+    try {
+      if (!Object.hasOwn(this.#methods, method)) {
+        outcome = {error: {code: unknownMethod, message: `there is no method ${method}`}};
+      } else {
+        outcome = {result: await this.#methods[method](params) ?? null};
+      }
+    } catch (error) {
+      const {ckErrorCode, serverErrorCode, reason, retryAfter} = error;
+      outcome = {error: {
+        code: failure, message: String(error.message),
+        data: {ckErrorCode, serverErrorCode, reason, retryAfter},
+      }};
+    }
+    if (id !== undefined && id !== null) this.#post({id, ...outcome});
+  }
+}
+
+// share-ui.js
+const readySeconds = 15;
+const endpoints = ['records/lookup', 'records/modify'];
+const most = (pixels, most) => `min(${pixels}px, ${most})`;
+
+async function shareByFrame({serverURL, user}, send, options) {
+  const asked = await sharedThing(options ?? {});
+  if (!user || typeof document === 'undefined') {
+    throw localError('SERVICE_UNAVAILABLE', 'sharing has a page where users sign in: in a browser');
+  }
+  const {dialog, frame} = overlay(serverURL, user.apiToken);
+  const request = ({endpoint, body}) => {
+    if (!endpoints.includes(endpoint)) throw new Error(`the sheet may not ask for ${endpoint}`);
+    return send(endpoint, {...body, zoneID: asked.zoneID});
+  };
+  let channel;
+  try {
+    return await new Promise((resolve, reject) => {
+      const alarm = setTimeout(() => reject(localError('SHARE_UI_TIMEOUT',
+        `the sheet did not come up within ${readySeconds} seconds: has the API token the origin ` +
+        `${location.origin}?`)), readySeconds * 1000);
+      let isRunning = false;
+      const run = () => {
+        if (isRunning) return;
+        isRunning = true;
+        channel.call('run', asked).then(({share}) => resolve({share}), error =>
+          reject(error.ckErrorCode ? new CKError(error)
+            : localError('UNEXPECTED_SERVER_RESPONSE', error.message, error)));
+      };
+      channel = new Channel(() => frame.contentWindow, {
+        channelDidOpen: run,
+        applicationIsReady: ({width, height}) => {
+          clearTimeout(alarm);
+          frame.style.height = most(Math.max(Number(height) || 0, 200), 'calc(100vh - 2rem)');
+          frame.style.minWidth = most(Number(width) || 0, '100%');
+        },
+        request,
+      }, new URL(serverURL).origin);
+      dialog.addEventListener('cancel', event => {
+        event.preventDefault();
+        if (isRunning) channel.tell('close');
+        else reject(localError('SHARE_UI_TIMEOUT', 'the sheet was closed before it came up'));
+      });
+      document.body.append(dialog);
+      dialog.showModal();
+    });
+  } finally {
+    channel?.close();
+    dialog.remove();
+  }
+}
+
+async function sharedThing({record, zoneID, shareTitle, shareType, shareThumbnail,
+  supportedAccess, supportedPermissions}) {
+  const zone = zoneIDOf(zoneID ?? record?.zoneID);
+  if (!zone) {
+    throw localError('INVALID_ARGUMENTS',
+      'shareWithUI() needs a zoneID, or a record that has one: the default zone shares nothing');
+  }
+  return {
+    record: record == null ? undefined : {recordName: recordNameOf(record)}, zoneID: zone,
+    shareTitle, shareType, supportedAccess, supportedPermissions,
+    shareThumbnail: await pictureBytes(shareThumbnail),
+  };
+}
+
+async function pictureBytes(picture) {
+  if (picture == null || typeof picture === 'string') return picture ?? undefined;
+  const bytes = new Uint8Array(picture instanceof Blob ? await picture.arrayBuffer() : picture);
+  return btoa(bytes.reduce((text, byte) => text + String.fromCharCode(byte), ''));
+}
+
+function overlay(serverURL, apiToken) {
+  const dialog = document.createElement('dialog');
+  const frame = document.createElement('iframe');
+  const {lang} = document.documentElement;
+  const query = new URLSearchParams({ckAPIToken: apiToken, ...lang ? {lang} : {}});
+  frame.src = `${serverURL}/share-sheet?${query}`;
+  frame.title = 'Share';
+  frame.allow = 'clipboard-write';
+  frame.sandbox = 'allow-scripts allow-same-origin allow-forms';
+  dialog.setAttribute('aria-label', frame.title);
+  Object.assign(dialog.style, {
+    padding: '0', border: '0', borderRadius: '12px', overflow: 'hidden', colorScheme: 'light dark',
+    width: 'min(34rem, calc(100vw - 1rem))', maxWidth: 'none', maxHeight: 'none',
+  });
+  Object.assign(frame.style, {
+    display: 'block', width: '100%', height: '12rem', border: '0',
+  });
+  dialog.append(frame);
+  return {dialog, frame};
+}
+
 // database.js
 class Database {
+  #configuration;
   #requests;
   #promised;
   #log;
   #path;
 
-  constructor(containerIdentifier, databaseScope, {requests, promised, log}) {
+  constructor(containerIdentifier, databaseScope, {configuration, requests, promised, log}) {
     this.containerIdentifier = containerIdentifier;
     this.databaseScope = databaseScope;
+    this.#configuration = configuration;
     this.#requests = requests;
     this.#promised = promised;
     this.#log = log;
@@ -979,10 +1147,14 @@ class Database {
     return this.#promised(() => this.#requests.send(this.#path, endpoint, body, signal));
   }
 
-  shareWithUI() {
+  shareWithUI(options) {
     return this.#promised(async () => {
-      throw localError('SERVICE_UNAVAILABLE', 'this version has no page for sharing: ' +
-        "save a record of type 'cloudkit.share' with forRecord, and hand on its shortGUID");
+      if (this.databaseScope === 'PUBLIC') {
+        throw localError('INVALID_ARGUMENTS', 'the public database is shared with everybody');
+      }
+      const {share} = await shareByFrame(this.#configuration,
+        (endpoint, body) => this.#requests.send(this.#path, endpoint, body), options);
+      return {share: share && receivedRecord(share)};
     });
   }
 
@@ -1462,7 +1634,7 @@ class Container {
     const {Promise: Promised} = services;
     this.#promised = work => Promised === Promise ? work()
       : new Promised((resolve, reject) => work().then(resolve, reject));
-    const shared = {requests: this.#requests, promised: this.#promised, log};
+    const shared = {configuration, requests: this.#requests, promised: this.#promised, log};
     this.publicCloudDatabase = new Database(containerIdentifier, 'PUBLIC', shared);
     this.privateCloudDatabase = new Database(containerIdentifier, 'PRIVATE', shared);
     this.sharedCloudDatabase = new Database(containerIdentifier, 'SHARED', shared);

@@ -34,7 +34,7 @@ export class Container {
     const {Promise: Promised} = services;
     this.#promised = work => Promised === Promise ? work()
       : new Promised((resolve, reject) => work().then(resolve, reject));
-    const shared = {requests: this.#requests, promised: this.#promised, log};
+    const shared = {configuration, requests: this.#requests, promised: this.#promised, log};
     this.publicCloudDatabase = new Database(containerIdentifier, 'PUBLIC', shared);
     this.privateCloudDatabase = new Database(containerIdentifier, 'PRIVATE', shared);
     this.sharedCloudDatabase = new Database(containerIdentifier, 'SHARED', shared);

@@ -8,18 +8,21 @@ import {
   DatabaseChangesResponse, QueryResponse, RecordsResponse, RecordZoneChangesResponse,
   RecordZonesResponse, SubscriptionsResponse,
 } from './responses.js';
+import {shareByFrame} from './share-ui.js';
 import {list, receivedRecord, recordNameOf, recordToSend, zoneIDOf} from './values.js';
 
 export class Database {
+  #configuration;
   #requests;
   #promised;
   #log;
   #path;
 
   /** `promised` makes what a method returns out of its work. */
-  constructor(containerIdentifier, databaseScope, {requests, promised, log}) {
+  constructor(containerIdentifier, databaseScope, {configuration, requests, promised, log}) {
     this.containerIdentifier = containerIdentifier;
     this.databaseScope = databaseScope;
+    this.#configuration = configuration;
     this.#requests = requests;
     this.#promised = promised;
     this.#log = log;
@@ -141,10 +144,15 @@ export class Database {
     return this.#promised(() => this.#requests.send(this.#path, endpoint, body, signal));
   }
 
-  shareWithUI() {
+  /** Shows the server's share sheet over the page, until it is closed. */
+  shareWithUI(options) {
     return this.#promised(async () => {
-      throw localError('SERVICE_UNAVAILABLE', 'this version has no page for sharing: ' +
-        "save a record of type 'cloudkit.share' with forRecord, and hand on its shortGUID");
+      if (this.databaseScope === 'PUBLIC') {
+        throw localError('INVALID_ARGUMENTS', 'the public database is shared with everybody');
+      }
+      const {share} = await shareByFrame(this.#configuration,
+        (endpoint, body) => this.#requests.send(this.#path, endpoint, body), options);
+      return {share: share && receivedRecord(share)};
     });
   }
 

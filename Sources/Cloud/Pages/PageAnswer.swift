@@ -8,6 +8,8 @@ struct PageAnswer: Sendable {
         var formTargets: [String] = []
         /// Whether its one script runs.
         var runsScript = false
+        /// The sites that may show it within their own pages; sources of a Content-Security-Policy.
+        var frameAncestors: [String] = []
     }
 
     /// What is shown or sent.
@@ -76,11 +78,13 @@ struct PageAnswer: Sendable {
             }
         var fields = [
             ("Content-Type", type), ("Content-Security-Policy", contentPolicy),
-            ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
+            ("X-Content-Type-Options", "nosniff"),
             // A form of a page without a referrer would come without an origin, too.
             ("Referrer-Policy", "same-origin"),
             ("Cache-Control", cacheSeconds > 0 ? "public, max-age=\(cacheSeconds)" : "no-store"),
         ]
+        // Browsers without frame-ancestors know no list.
+        if policy.frameAncestors.isEmpty { fields.append(("X-Frame-Options", "DENY")) }
         fields += headers
         var response = HTTPResponse(status: status, headers: fields, body: body)
         response.stream = stream
@@ -115,12 +119,15 @@ struct PageAnswer: Sendable {
 
     /// The page loads and runs only what comes from this server.
     ///
-    /// No other page may show it within itself. A script could not make markup from text.
+    /// No other page may show it within itself, unless the policy names it. A script could not make markup from text.
     private var contentPolicy: String {
+        let ancestors =
+            policy.frameAncestors.isEmpty
+            ? "'none'" : policy.frameAncestors.joined(separator: " ")
         let targets = (["'self'"] + policy.formTargets).joined(separator: " ")
         return "default-src 'none'; style-src 'self'; img-src 'self' data:; "
             + (policy.runsScript ? "script-src 'self'; " : "")
-            + "form-action \(targets); base-uri 'none'; frame-ancestors 'none'; "
+            + "form-action \(targets); base-uri 'none'; frame-ancestors \(ancestors); "
             + "require-trusted-types-for 'script'; trusted-types 'none'"
     }
 }

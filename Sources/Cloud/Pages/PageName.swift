@@ -24,6 +24,8 @@ enum PageName: String, Sendable, CaseIterable {
     case export = "account/export"
     case delete = "account/delete"
     case share
+    case shareSheet = "share-sheet"
+    case shareSheetTexts = "share-sheet/texts"
 
     /// Whether it is shown only to people who have signed in recently.
     var isShownByProof: Bool {

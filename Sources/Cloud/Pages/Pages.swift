@@ -42,16 +42,19 @@ struct Pages: Sendable {
     /// Nil where nothing is shared.
     let shares: (any SharedLinks)?
     let mark: ServiceMark
+    /// Where the files of the JavaScript client are.
+    let clientFolder: String
     private let books: Phrasebooks
     private let forms: FormGuard
 
     init(
         _ accountUseCases: AccountUseCases, shares: (any SharedLinks)?, books: Phrasebooks,
-        mark: ServiceMark
+        mark: ServiceMark, clientFolder: String
     ) throws {
         self.accountUseCases = accountUseCases
         self.shares = shares
         self.mark = mark
+        self.clientFolder = clientFolder
         self.books = books
         forms = FormGuard(key: accountUseCases.formKey, random: accountUseCases.random)
     }
@@ -100,6 +103,7 @@ struct Pages: Sendable {
             guard let link = rest.first, rest.count == 1 else { return (.none, Self.nothing) }
             return visit(.share) { try share($0, link) }
         }
+        if request.path.first == "share-sheet" { return shareSheetPage(rest) }
         switch (rest.first, rest.dropFirst().first, rest.count) {
         case (nil, _, _): return visit(.signIn) { try plainSignIn($0) }
         case ("style.css"?, _, 1):
@@ -134,6 +138,14 @@ struct Pages: Sendable {
         case ("welcome"?, let secret?, 2): return visit(.welcome) { try welcome($0, secret) }
         case (let ticket?, _, 1): return visit(.ticket) { try ticketSignIn($0, ticket) }
         default: return (.none, Self.nothing)
+        }
+    }
+
+    private func shareSheetPage(_ rest: ArraySlice<String>) -> (page: PageName, work: Work) {
+        switch (rest.first, rest.count) {
+        case (nil, _): (.shareSheet, { try shareSheet($0) })
+        case ("texts"?, 1): (.shareSheetTexts, { shareSheetTexts($0) })
+        default: (.none, Self.nothing)
         }
     }
 

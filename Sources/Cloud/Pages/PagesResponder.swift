@@ -45,14 +45,18 @@ package final class PagesResponder: Sendable {
     ///   - shares: what share pages know of links; nil where nothing is shared.
     ///   - books: the languages at hand.
     ///   - mark: whose server it is.
+    ///   - clientFolder: where the files of the JavaScript client are, such as `/client/1.0.0`.
     ///   - observe: told of each page; from any thread, must not block.
     package init(
         _ accountUseCases: AccountUseCases, shares: (any SharedLinks)? = nil,
         books: Phrasebooks = .english,
-        mark: ServiceMark = ServiceMark(name: "Lenticular"), clock: Clock,
+        mark: ServiceMark = ServiceMark(name: "Lenticular"), clientFolder: String = "/client",
+        clock: Clock,
         observe: @escaping @Sendable (PageObservation) -> Void
     ) throws {
-        pages = try Pages(accountUseCases, shares: shares, books: books, mark: mark)
+        pages = try Pages(
+            accountUseCases, shares: shares, books: books, mark: mark,
+            clientFolder: clientFolder)
         isSecure = accountUseCases.publicBaseURL.hasPrefix("https:")
         self.clock = clock
         self.observe = observe
@@ -80,7 +84,9 @@ package final class PagesResponder: Sendable {
         }
     }
 
-    private static let roots = ["/sign-in", "/account", "/share", "/favicon.ico"].map {
+    private static let roots = [
+        "/sign-in", "/account", "/share", "/share-sheet", "/favicon.ico",
+    ].map {
         Array($0.utf8)
     }
 

@@ -22,6 +22,13 @@ static const unsigned char store_types[] = {
 #embed "../../../Clients/JavaScript/store.d.ts"
 };
 
+static const unsigned char elements[] = {
+#embed "../../../Clients/JavaScript/elements.js"
+};
+static const unsigned char elements_types[] = {
+#embed "../../../Clients/JavaScript/elements.d.ts"
+};
+
 static const struct lenticular_client_file files[] = {
     {"cloudkit.js", module, sizeof module},
     {"cloudkit.cjs", classic, sizeof classic},
@@ -29,6 +36,8 @@ static const struct lenticular_client_file files[] = {
     {"cloudkit.d.cts", classic_types, sizeof classic_types},
     {"store.js", store, sizeof store},
     {"store.d.ts", store_types, sizeof store_types},
+    {"elements.js", elements, sizeof elements},
+    {"elements.d.ts", elements_types, sizeof elements_types},
 };
 
 struct lenticular_client_files lenticular_client_files(void) {

@@ -42,7 +42,7 @@ enum ClientFiles {
             let address = "\(baseURL)\(folder)/\(file.name)"
             let check = "integrity=\"\(file.integrity)\" crossorigin"
             switch file.name {
-            case "cloudkit.js", "store.js":
+            case "cloudkit.js", "store.js", "elements.js":
                 return "<link rel=\"modulepreload\" href=\"\(address)\" \(check)>"
             case "cloudkit.cjs": return "<script src=\"\(address)\" \(check)></script>"
             default: return nil

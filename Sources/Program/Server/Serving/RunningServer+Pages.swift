@@ -40,7 +40,8 @@ extension RunningServer {
     ) throws -> PagesResponder {
         let shares = try StoreShares(folder, baseURL: configuration.baseURL)
         return try PagesResponder(
-            folder.accountUseCases, shares: shares, books: books, mark: mark, clock: folder.clock
+            folder.accountUseCases, shares: shares, books: books, mark: mark,
+            clientFolder: ClientFiles.folder, clock: folder.clock
         ) { page in
             if let failure = page.failure {
                 log.error(
