@@ -87,7 +87,7 @@ function make(tag, properties = {}, ...children) {
       element.setAttribute(name, value);
     } else element[name] = value;
   }
-  element.append(...children.flat().filter(child => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
   return element;
 }
 
@@ -627,7 +627,8 @@ function peoplePart(sheet) {
   const {share, texts} = sheet;
   const people = participantsOf(share);
   if (people.length === 0) return null;
-  const rows = people.map((person, index) => personRow(sheet, person, people[index + 1]));
+  const rows = people.map((person, index) => personRow(
+    sheet, person, people[index + 1] ?? people[index - 1]));
   return section(texts.sheetPeople, make('ul', {}, rows));
 }
 
@@ -870,7 +871,7 @@ class ShareSheet extends ElementBase {
     if (!this.#content) return;
     const present = this.shadowRoot.activeElement?.dataset.key;
     const isFocused = this.shadowRoot.activeElement !== null;
-    this.#content.replaceChildren(...this.#parts().flat().filter(Boolean));
+    this.#content.replaceChildren(...this.#parts().flat(Infinity).filter(Boolean));
     if (!isFocused) return;
     const find = wanted => wanted &&
       this.shadowRoot.querySelector(`[data-key="${CSS.escape(wanted)}"]`);

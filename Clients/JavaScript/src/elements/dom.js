@@ -16,7 +16,7 @@ export function make(tag, properties = {}, ...children) {
       element.setAttribute(name, value);
     } else element[name] = value;
   }
-  element.append(...children.flat().filter(child => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter(child => child !== null && child !== undefined));
   return element;
 }
 

@@ -129,7 +129,7 @@ export class ShareSheet extends ElementBase {
     if (!this.#content) return;
     const present = this.shadowRoot.activeElement?.dataset.key;
     const isFocused = this.shadowRoot.activeElement !== null;
-    this.#content.replaceChildren(...this.#parts().flat().filter(Boolean));
+    this.#content.replaceChildren(...this.#parts().flat(Infinity).filter(Boolean));
     if (!isFocused) return;
     const find = wanted => wanted &&
       this.shadowRoot.querySelector(`[data-key="${CSS.escape(wanted)}"]`);

@@ -80,7 +80,8 @@ export function peoplePart(sheet) {
   const {share, texts} = sheet;
   const people = participantsOf(share);
   if (people.length === 0) return null;
-  const rows = people.map((person, index) => personRow(sheet, person, people[index + 1]));
+  const rows = people.map((person, index) => personRow(
+    sheet, person, people[index + 1] ?? people[index - 1]));
   return section(texts.sheetPeople, make('ul', {}, rows));
 }
 
