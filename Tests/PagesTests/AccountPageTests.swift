@@ -199,12 +199,12 @@ struct AccountPageTests {
     func findable() throws {
         let id = try #require(try Users(catalog: server.catalog).list().items.first?.id)
         try signIn(browser)
-        #expect(try !server.catalog.isDiscoverable(id))
+        #expect(try server.catalog.account(id)?.isDiscoverable == false)
         try browser.post("/account", ["do": "findable", "findable": "1"])
-        #expect(try server.catalog.isDiscoverable(id))
+        #expect(try server.catalog.account(id)?.isDiscoverable == true)
         #expect(try browser.get("/account").text.contains("checked"))
         try browser.post("/account", ["do": "findable"])
-        #expect(try !server.catalog.isDiscoverable(id))
+        #expect(try server.catalog.account(id)?.isDiscoverable == false)
     }
 
     @Test("A browser that was not known is told of, one that was is not")

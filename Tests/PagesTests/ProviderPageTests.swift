@@ -110,12 +110,11 @@ struct ProviderPageTests {
             provider.say(claims)
             let visitor = Browser(trusting)
             #expect(try visitor.get(try leave(visitor)).header("Location") == "/account")
-            let id = try #require(
+            let account = try #require(
                 try trusting.catalog.account(
                     of: ProvidedIdentity(
                         issuer: StandInProvider.issuer,
                         subject: claims["sub"]?.replacing("\"", with: "") ?? "")))
-            let account = try #require(try trusting.catalog.account(id))
             #expect(account.addresses.map(\.address.text) == expected, "\(claims)")
         }
     }

@@ -8,7 +8,8 @@ extension StoragePromise {
         _ number: UInt8, of account: String, expiresAt: Milliseconds = 1_000
     ) -> BrowserSession {
         BrowserSession(
-            hash: [number, 0, 255], account: TestPeople.id(account), device: "a browser",
+            hash: [number, 0, 255], kind: .pages, account: TestPeople.id(account),
+            device: "a browser",
             madeAt: Milliseconds(number), usedAt: 1, provedAt: 1, expiresAt: expiresAt)
     }
 
@@ -48,23 +49,57 @@ extension StoragePromise {
             }
             try catalog.add(session(3, of: "bob", expiresAt: 50), countMax: 9, now: 1)
             let again = try testStore.location.openCatalog()
-            try expect(again.browserSession(hash: [1, 0, 255]) == session(1, of: "ann"))
-            try expect(again.browserSession(hash: [7]) == nil)
+            try expect(again.browserSession(.pages, hash: [1, 0, 255]) == session(1, of: "ann"))
+            try expect(again.browserSession(.pages, hash: [7]) == nil)
             try expect(
                 again.browserSessions(of: TestPeople.id("ann")).map { $0.hash[0] }, is: [1, 2])
             try again.use(browserSession: [1, 0, 255], at: 20, isProof: false)
             try again.use(browserSession: [2, 0, 255], at: 30, isProof: true)
-            let used = try require(again.browserSession(hash: [1, 0, 255]))
+            let used = try require(again.browserSession(.pages, hash: [1, 0, 255]))
             try expect(used.usedAt == 20 && used.provedAt == 1)
-            let proved = try require(again.browserSession(hash: [2, 0, 255]))
+            let proved = try require(again.browserSession(.pages, hash: [2, 0, 255]))
             try expect(proved.usedAt == 30 && proved.provedAt == 30)
             // One that is over is told of until somebody adds another.
-            try expect(again.browserSession(hash: [3, 0, 255]) != nil)
+            try expect(again.browserSession(.pages, hash: [3, 0, 255]) != nil)
             try again.add(session(4, of: "ann"), countMax: 9, now: 60)
-            try expect(again.browserSession(hash: [3, 0, 255]) == nil)
+            try expect(again.browserSession(.pages, hash: [3, 0, 255]) == nil)
             try again.deleteBrowserSession(hash: [1, 0, 255])
             try again.deleteBrowserSession(hash: [1, 0, 255])
-            try expect(again.browserSession(hash: [1, 0, 255]) == nil)
+            try expect(again.browserSession(.pages, hash: [1, 0, 255]) == nil)
+        },
+        StoragePromise(
+            "An operator's session is theirs at the console alone, and ends with their rights"
+        ) {
+            testStore in
+            let scene = try TestPeople(testStore, ["ann"])
+            let (catalog, ann) = (scene.catalog, TestPeople.id("ann"))
+            func console(_ number: UInt8) -> BrowserSession {
+                BrowserSession(
+                    hash: [number], kind: .console, account: ann, device: "",
+                    madeAt: Milliseconds(number), usedAt: Milliseconds(number), provedAt: 1,
+                    expiresAt: 1_000)
+            }
+            try scene.refuses(.operatorUnknown) {
+                try catalog.add(console(1), countMax: 2, now: 1)
+            }
+            let rights = OperatorRights(containers: nil, isReadOnly: true)
+            try catalog.set(rights, of: ann, now: 1)
+            try catalog.add(session(9, of: "ann"), countMax: 1, now: 1)
+            for number: UInt8 in 1...3 { try catalog.add(console(number), countMax: 2, now: 1) }
+            try expect(
+                catalog.browserSessions(.console, .account(ann)), is: [console(2), console(3)])
+            try expect(catalog.browserSession(.console, hash: [9, 0, 255]) == nil)
+            try expect(catalog.browserSession(.pages, hash: [3]) == nil)
+            try expect(catalog.browserSessions(of: ann), is: [session(9, of: "ann")])
+            let again = try testStore.location.openCatalog()
+            try expect(again.operatorRecord(of: ann)?.rights == rights)
+            try again.set(OperatorRights(containers: [], isReadOnly: false), of: ann, now: 2)
+            try expect(again.browserSessions(.console, .account(ann)).isEmpty)
+            try expect(again.operatorRecord(of: ann)?.madeAt == 1)
+            try again.set(nil, of: ann, now: 3)
+            try scene.refuses(.operatorUnknown) { try again.set(nil, of: ann, now: 3) }
+            try expect(again.operatorRecord(of: ann) == nil)
+            try expect(again.browserSessions(of: ann).count, is: 1)
         },
         StoragePromise("Of more sessions than an account may have, the one unused the longest ends")
         {
@@ -98,7 +133,8 @@ extension StoragePromise {
                 try catalog.add(code(number, of: name), now: 1)
             }
             let version = catalog.version
-            try catalog.endSessions(of: TestPeople.id("ann"), except: [11, 0, 255])
+            try catalog.change(
+                TestPeople.id("ann"), by: AccountChange(ended: .all(except: [11, 0, 255])))
             try expect(catalog.version > version)
             try expect(
                 catalog.browserSessions(of: TestPeople.id("ann")).map { $0.hash[0] }, is: [11])
@@ -109,7 +145,7 @@ extension StoragePromise {
             try expect(
                 catalog.webToken(hash: token(20, of: "bob").hash) == token(20, of: "bob"))
             try expect(catalog.takeSignInCode(hash: [20], now: 2) == code(20, of: "bob"))
-            try catalog.endSessions(of: TestPeople.id("ann"), except: nil)
+            try catalog.change(TestPeople.id("ann"), by: AccountChange(ended: .all(except: nil)))
             try expect(catalog.browserSessions(of: TestPeople.id("ann")).isEmpty)
         },
         StoragePromise("A session of an app ends with the last of its tokens, or when it is ended")
@@ -137,7 +173,7 @@ extension StoragePromise {
             try expect(again.sessionEnd([1, 0, 255]) == 90)
             try expect(again.sessionEnd([2, 0, 255]) == 70)
             try expect(again.sessionEnd([1]) == nil)
-            try again.endSessions(of: TestPeople.id("ann"), except: nil)
+            try again.change(TestPeople.id("ann"), by: AccountChange(ended: .all(except: nil)))
             try expect(again.sessionEnd([1, 0, 255]) == nil)
         },
         StoragePromise(
@@ -192,13 +228,13 @@ extension StoragePromise {
                     hash: [5], name: "app", container: TestPeople.home, environment: .production,
                     createdAt: 1))
             try scene.refuses(.apiTokenUnknown) {
-                try catalog.addConsent(of: ann, for: [6], at: origin, now: 1)
+                try catalog.addConsent(of: ann, for: [6], at: origin)
             }
             try scene.refuses(.accountUnknown) {
-                try catalog.addConsent(of: TestPeople.id("none"), for: [5], at: origin, now: 1)
+                try catalog.addConsent(of: TestPeople.id("none"), for: [5], at: origin)
             }
-            try catalog.addConsent(of: ann, for: [5], at: origin, now: 1)
-            try catalog.addConsent(of: ann, for: [5], at: origin, now: 2)
+            try catalog.addConsent(of: ann, for: [5], at: origin)
+            try catalog.addConsent(of: ann, for: [5], at: origin)
             try expect(catalog.hasConsent(of: ann, for: [5], at: origin))
             try expect(!catalog.hasConsent(of: ann, for: [5], at: ""))
             try expect(!catalog.hasConsent(of: TestPeople.id("bob"), for: [5], at: origin))

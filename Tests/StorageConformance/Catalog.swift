@@ -115,11 +115,11 @@ extension StoragePromise {
             try expect(
                 again.pushKeys(of: home), is: [key("a", "2", in: home), key("b", "4", in: home)])
             try expect(again.pushKeys().map(\.keyID), is: ["2", "4", "3"])
-            try refuses(.pushKeyUnknown) { try again.deletePushKey(topic: "c", of: home) }
+            try refuses(.pushKeyUnknown) { try again.delete(.pushKey(topic: "c", of: home)) }
             try refuses(.containerUnknown) {
-                try again.deletePushKey(topic: "a", of: container("iCloud.x"))
+                try again.delete(.pushKey(topic: "a", of: container("iCloud.x")))
             }
-            try again.deletePushKey(topic: "a", of: home)
+            try again.delete(.pushKey(topic: "a", of: home))
             try again.delete(home)
             try expect(again.pushKeys().map(\.keyID), is: ["3"])
         }

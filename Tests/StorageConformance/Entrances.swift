@@ -16,15 +16,12 @@ extension StoragePromise {
             try catalog.set(factor)
             let again = try testStore.location.openCatalog()
             try expect(again.secondFactor(of: AccountID("a")) == factor)
-            try expect(try !again.use(step: 5, of: AccountID("a")))
-            try expect(try again.use(step: 7, of: AccountID("a")))
-            try expect(try !again.use(step: 7, of: AccountID("a")))
-            try expect(try !again.use(step: 6, of: AccountID("a")))
-            try expect(
-                try again.useRecovery(from: [one, two], leaving: [two], of: AccountID("a")))
-            try expect(
-                try !again.useRecovery(from: [one, two], leaving: [one], of: AccountID("a")))
-            try expect(try again.useRecovery(from: [two], leaving: [], of: AccountID("a")))
+            var (used, last) = (factor, factor)
+            (used.lastStep, used.recovery) = (7, [two])
+            (last.lastStep, last.recovery) = (7, [])
+            try expect(try again.replace(factor, by: used))
+            try expect(try !again.replace(factor, by: last))
+            try expect(try again.replace(used, by: last))
             try expect(again.secondFactor(of: AccountID("a"))?.recovery == [])
             _ = try again.delete(AccountID("a"))
             try expect(again.secondFactor(of: AccountID("a")) == nil)
@@ -69,13 +66,15 @@ extension StoragePromise {
                 try catalog.add(
                     ProvidedIdentity(issuer: "i", subject: "t"), of: AccountID("x"), now: 1)
             }
-            try expect(catalog.account(of: identity) == AccountID("a"))
-            try catalog.delete(identity, of: AccountID("b"))
+            try expect(catalog.account(of: identity)?.id == AccountID("a"))
+            try catalog.delete(.identity(identity), of: AccountID("b"))
             try expect(catalog.identities(of: AccountID("a")), is: [identity])
-            try catalog.delete(identity, of: AccountID("a"))
+            try catalog.delete(.identity(identity), of: AccountID("a"))
             try expect(catalog.account(of: identity) == nil)
-            try catalog.deleteIdentityProvider(name: "P")
-            try refuses(.identityProviderUnknown) { try catalog.deleteIdentityProvider(name: "P") }
+            try catalog.delete(.identityProvider(name: "P"))
+            try refuses(.identityProviderUnknown) {
+                try catalog.delete(.identityProvider(name: "P"))
+            }
         },
         StoragePromise("A passkey is one account's, and its count goes on from what it was") {
             testStore in
@@ -92,9 +91,9 @@ extension StoragePromise {
             try expect(try !again.use(passkey: [1], from: 3, to: 5, now: 2))
             try expect(try again.use(passkey: [1], from: 4_000_000_000, to: 4_000_000_001, now: 2))
             try expect(again.passkey(id: [1])?.signCount == 4_000_000_001)
-            try again.deletePasskey(id: [1], of: AccountID("b"))
+            try again.delete(.passkey(id: [1]), of: AccountID("b"))
             try expect(again.passkey(id: [1]) != nil)
-            try again.deletePasskey(id: [1], of: AccountID("a"))
+            try again.delete(.passkey(id: [1]), of: AccountID("a"))
             try expect(again.passkey(id: [1]) == nil)
         },
         StoragePromise("An account's end is due when it was asked for, and taken back once") {
@@ -102,15 +101,15 @@ extension StoragePromise {
             let catalog = try testStore.location.openCatalog()
             let ending = AccountEnding(
                 account: AccountID("a"), dueAt: 10, publicRecords: .anonymous)
-            try refuses(.accountUnknown) { try catalog.set(ending) }
+            try refuses(.accountUnknown) { try catalog.set(ending, of: AccountID("a")) }
             try catalog.add(account("a", "a@x.example"))
-            try catalog.set(ending)
+            try expect(!catalog.set(ending, of: AccountID("a")))
             let again = try testStore.location.openCatalog()
             try expect(again.ending(of: AccountID("a")) == ending)
             try expect(again.dueEndings(now: 9, countMax: 5).isEmpty)
             try expect(again.dueEndings(now: 10, countMax: 5), is: [ending])
-            try expect(try again.takeBackEnding(of: AccountID("a")))
-            try expect(try !again.takeBackEnding(of: AccountID("a")))
+            try expect(try again.set(nil, of: AccountID("a")))
+            try expect(try !again.set(nil, of: AccountID("a")))
             let home = container("iCloud.home")
             try again.add(ContainerRecord(id: home, createdAt: 1))
             try again.note(TestStore.user(1), of: AccountID("a"), in: home)

@@ -20,20 +20,23 @@ extension StoragePromise {
             let scene = try TestPeople(testStore, ["ann", "bob"])
             let (catalog, ann) = (scene.catalog, TestPeople.id("ann"))
             try scene.refuses(.accountUnknown) { try catalog.set(factor("none")) }
-            try expect(!catalog.use(step: 11, of: ann))
+            try expect(!catalog.replace(factor("ann"), by: factor("ann")))
             try catalog.set(factor("ann"))
             let again = try testStore.location.openCatalog()
             try expect(again.secondFactor(of: ann) == factor("ann"))
             try expect(again.secondFactor(of: TestPeople.id("bob")) == nil)
             let counted = Mutex(0)
             try together(8) { _ in
-                if try catalog.use(step: 12, of: ann) { counted.withLock { $0 += 1 } }
+                var used = factor("ann")
+                used.lastStep = 12
+                if try catalog.replace(factor("ann"), by: used) { counted.withLock { $0 += 1 } }
             }
             try expect(counted.withLock { $0 }, is: 1)
-            try expect(!catalog.use(step: 11, of: ann), "an earlier step counted")
-            try expect(catalog.use(step: 13, of: ann))
-            try catalog.deleteSecondFactor(of: ann)
-            try catalog.deleteSecondFactor(of: ann)
+            try expect(catalog.secondFactor(of: ann)?.lastStep, is: 12)
+            try catalog.delete(.secondFactor, of: TestPeople.id("bob"))
+            try expect(catalog.secondFactor(of: ann) != nil)
+            try catalog.delete(.secondFactor, of: ann)
+            try catalog.delete(.secondFactor, of: ann)
             try expect(catalog.secondFactor(of: ann) == nil)
         },
         StoragePromise("A recovery code is used by one caller; so is what works once") {
@@ -43,9 +46,8 @@ extension StoragePromise {
             try catalog.set(factor("ann"))
             let used = Mutex((codes: 0, spent: 0))
             try together(8) { _ in
-                if try catalog.useRecovery(
-                    from: [digest(1), digest(2)], leaving: [digest(2)], of: ann)
-                {
+                let rest = factor("ann", recovery: [digest(2)])
+                if try catalog.replace(factor("ann"), by: rest) {
                     used.withLock { $0.codes += 1 }
                 }
                 if try catalog.spend([7], expiresAt: 100, now: 1) {
@@ -95,19 +97,21 @@ extension StoragePromise {
             func ending(_ name: String, _ due: Milliseconds) -> AccountEnding {
                 AccountEnding(account: TestPeople.id(name), dueAt: due, publicRecords: .anonymous)
             }
-            try scene.refuses(.accountUnknown) { try catalog.set(ending("none", 1)) }
-            for (name, due): (String, Milliseconds) in [("ann", 50), ("bob", 20), ("eve", 30)] {
-                try catalog.set(ending(name, due))
+            try scene.refuses(.accountUnknown) {
+                try catalog.set(ending("none", 1), of: TestPeople.id("none"))
             }
-            try catalog.set(ending("eve", 10))
+            for (name, due): (String, Milliseconds) in [("ann", 50), ("bob", 20), ("eve", 30)] {
+                try catalog.set(ending(name, due), of: TestPeople.id(name))
+            }
+            try expect(catalog.set(ending("eve", 10), of: TestPeople.id("eve")))
             let again = try testStore.location.openCatalog()
             try expect(again.ending(of: TestPeople.id("eve")) == ending("eve", 10))
             try expect(again.dueEndings(now: 9, countMax: 9).isEmpty)
             try expect(
                 again.dueEndings(now: 49, countMax: 9) == [ending("eve", 10), ending("bob", 20)])
             try expect(again.dueEndings(now: 99, countMax: 1) == [ending("eve", 10)])
-            try expect(again.takeBackEnding(of: TestPeople.id("eve")))
-            try expect(!again.takeBackEnding(of: TestPeople.id("eve")))
+            try expect(again.set(nil, of: TestPeople.id("eve")))
+            try expect(!again.set(nil, of: TestPeople.id("eve")))
             try expect(again.ending(of: TestPeople.id("eve")) == nil)
             _ = try again.delete(TestPeople.id("bob"))
             try expect(again.dueEndings(now: 99, countMax: 9) == [ending("ann", 50)])

@@ -104,20 +104,25 @@ extension StoragePromise {
             let (catalog, ann) = (scene.catalog, TestPeople.id("ann"))
             func session(_ number: UInt8) -> BrowserSession {
                 BrowserSession(
-                    hash: [number], account: ann, device: "", madeAt: 1, usedAt: 1, provedAt: 1,
+                    hash: [number], kind: .pages, account: ann, device: "", madeAt: 1, usedAt: 1,
+                    provedAt: 1,
                     expiresAt: 1_000)
             }
             for number: UInt8 in 1...2 { try catalog.add(session(number), countMax: 9, now: 1) }
-            try catalog.renewPassword("form 2", of: ann)
+            try catalog.change(ann, by: AccountChange(password: "form 2"))
             try expect(catalog.account(ann)?.password, is: "form 2")
             try expect(catalog.browserSessions(of: ann).count, is: 2)
-            try catalog.setPassword("other", of: ann, except: [2])
+            try catalog.change(
+                ann, by: AccountChange(password: "other", ended: .all(except: [2])))
             try expect(catalog.account(ann)?.password, is: "other")
             try expect(catalog.browserSessions(of: ann).map(\.hash), is: [[2]])
             let none = TestPeople.id("none")
-            try scene.refuses(.accountUnknown) { try catalog.renewPassword("p", of: none) }
             try scene.refuses(.accountUnknown) {
-                try catalog.setPassword("p", of: none, except: nil)
+                try catalog.change(none, by: AccountChange(password: "p"))
+            }
+            try scene.refuses(.accountUnknown) {
+                try catalog.change(
+                    none, by: AccountChange(password: "p", ended: .all(except: nil)))
             }
         },
     ]

@@ -21,49 +21,33 @@ extension StoragePromise {
             madeAt: Milliseconds(number), expiresAt: expiresAt)
     }
 
-    private static func session(
-        _ number: UInt8, of account: String, expiresAt: Milliseconds = 1_000
-    ) -> OperatorSession {
-        OperatorSession(
-            hash: [number], account: TestPeople.id(account), madeAt: Milliseconds(number),
-            provedAt: 1, expiresAt: expiresAt)
-    }
-
     static let operators = [
-        StoragePromise("An operator's rights are kept as they are, and other rights end sessions") {
+        StoragePromise(
+            "An operator's rights are kept as they are, and refused where they cannot be"
+        ) {
             testStore in
             let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
-            let ann = TestPeople.id("ann")
+            let (ann, bob) = (TestPeople.id("ann"), TestPeople.id("bob"))
             let foreign = OperatorRights(
                 containers: [TestStore.name(ContainerID("iCloud.none"))], isReadOnly: false)
             try scene.refuses(.accountUnknown) {
-                try catalog.set(
-                    OperatorRecord(account: TestPeople.id("none"), rights: .all, madeAt: 1))
+                try catalog.set(.all, of: TestPeople.id("none"), now: 1)
             }
-            try scene.refuses(.containerUnknown) {
-                try catalog.set(OperatorRecord(account: ann, rights: foreign, madeAt: 1))
-            }
+            try scene.refuses(.containerUnknown) { try catalog.set(foreign, of: ann, now: 1) }
             try expect(catalog.operatorRecord(of: ann) == nil)
-            for (rights, moment) in [(some, 5), (OperatorRights.all, 9)]
-                as [(OperatorRights, Int64)]
-            {
-                let record = OperatorRecord(account: ann, rights: rights, madeAt: moment)
-                try catalog.set(record)
+            for (rights, moment) in [(some, 5), (.all, 9)] as [(OperatorRights, Int64)] {
+                try catalog.set(rights, of: ann, now: moment)
                 let again = try testStore.location.openCatalog()
-                try expect(again.operatorRecord(of: ann)?.rights == rights)
                 // When they became one stays.
-                try expect(again.operatorRecord(of: ann)?.madeAt == 5)
-                try expect(again.operatorSession(hash: [1]) == nil)
-                try catalog.add(session(1, of: "ann"), countMax: 9, now: 1)
+                try expect(
+                    again.operatorRecord(of: ann)
+                        == OperatorRecord(account: ann, rights: rights, madeAt: 5))
             }
-            try catalog.set(
-                OperatorRecord(account: TestPeople.id("bob"), rights: some, madeAt: 7))
+            try catalog.set(some, of: bob, now: 7)
             try expect(
                 catalog.operators(ListRequest()).items.map(\.account.text), is: ["ann", "bob"])
-            try catalog.deleteOperator(ann)
-            try expect(catalog.operatorSession(hash: [1]) == nil)
-            try scene.refuses(.operatorUnknown) { try catalog.deleteOperator(ann) }
+            try catalog.set(nil, of: ann, now: 9)
             try expect(catalog.operators(ListRequest()).items.map(\.account.text), is: ["bob"])
         },
         StoragePromise("Who was invited as an operator is one from the moment their account is") {
@@ -106,43 +90,18 @@ extension StoragePromise {
                     hash: [9], name: "token-1", rights: .all, madeAt: 1, expiresAt: 1_000)
                 try catalog.add(again, now: 1)
             }
-            try catalog.use(operatorToken: [2], at: 70)
+            try catalog.note(uses: [.operatorToken(hash: [2]): 70])
             let again = try testStore.location.openCatalog()
             try expect(again.operatorToken(hash: [1]) == token(1))
             try expect(again.operatorToken(hash: [2])?.usedAt == 70)
             try expect(again.operatorToken(hash: [2])?.rights == some)
             try expect(again.operatorToken(hash: [9]) == nil)
-            try again.deleteOperatorToken(name: "token-1")
+            try again.delete(.operatorToken(name: "token-1"))
             try scene.refuses(.operatorTokenUnknown) {
-                try again.deleteOperatorToken(name: "token-1")
+                try again.delete(.operatorToken(name: "token-1"))
             }
             try catalog.add(token(3), now: 1_000)
             try expect(catalog.operatorTokens(ListRequest()).items.map(\.name), is: ["token-3"])
-        },
-        StoragePromise("Of more sessions than an operator may have, the oldest end") { testStore in
-            let scene = try TestPeople(testStore, ["ann", "bob"])
-            let catalog = scene.catalog
-            try scene.refuses(.operatorUnknown) {
-                try catalog.add(session(1, of: "ann"), countMax: 2, now: 1)
-            }
-            for name in ["ann", "bob"] {
-                try catalog.set(
-                    OperatorRecord(account: TestPeople.id(name), rights: .all, madeAt: 1))
-            }
-            try catalog.add(session(9, of: "bob", expiresAt: 30), countMax: 2, now: 1)
-            for number: UInt8 in 1...3 {
-                try catalog.add(session(number, of: "ann"), countMax: 2, now: 1)
-            }
-            func kept() throws -> [UInt8] {
-                try [1, 2, 3, 9].filter { try catalog.operatorSession(hash: [$0]) != nil }
-            }
-            try expect(kept(), is: [2, 3, 9])
-            try expect(catalog.operatorSession(hash: [2]) == session(2, of: "ann"))
-            try catalog.deleteOperatorSession(hash: [2])
-            try catalog.deleteOperatorSession(hash: [2])
-            // One that is over goes once another begins.
-            try catalog.add(session(1, of: "ann"), countMax: 2, now: 40)
-            try expect(kept(), is: [1, 3])
         },
         StoragePromise("The first operator is made once, however many try at the same moment") {
             testStore in
@@ -170,9 +129,7 @@ extension StoragePromise {
             try expect(again.accounts(ListRequest()).items.map(\.id.text), is: [first])
             try expect(!again.offerFirstOperator(hash: [8], until: 200))
         },
-        StoragePromise(
-            "What operators looked at is told, the latest first, and where people are known"
-        ) { testStore in
+        StoragePromise("What operators looked at is told, the latest first") { testStore in
             let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
             let (ann, home) = (TestPeople.id("ann"), TestPeople.home)
@@ -191,11 +148,6 @@ extension StoragePromise {
             let again = try testStore.location.openCatalog()
             try expect(again.looks(at: ann, limit: 2) == [looks[2], looks[1]])
             try expect(again.looks(at: TestPeople.id("bob"), limit: 2) == [])
-            try expect(!again.isKnown(ann, in: [home]))
-            try again.note(TestStore.user(1), of: ann, in: home)
-            try expect(again.isKnown(ann, in: [home]))
-            try expect(!again.isKnown(ann, in: [TestStore.name(ContainerID("iCloud.other"))]))
-            try expect(!again.isKnown(ann, in: []))
         },
     ]
 }

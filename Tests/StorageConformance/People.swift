@@ -45,25 +45,25 @@ extension StoragePromise {
             let scene = try TestPeople(testStore, ["ann", "bob"])
             let (catalog, home) = (scene.catalog, TestPeople.home)
             let (ann, address) = (TestPeople.id("ann"), TestPeople.address("ann"))
-            try expect(catalog.isDiscoverable(ann), is: false)
+            try expect(catalog.account(ann)?.isDiscoverable == false)
             try catalog.note(TestStore.user(1), of: ann, in: home)
             try expect(catalog.discoverable(address, in: home) == nil)
-            try catalog.setDiscoverable(true, of: ann)
-            try catalog.setDiscoverable(true, of: TestPeople.id("bob"))
+            try catalog.change(ann, by: AccountChange(isDiscoverable: true))
+            try catalog.change(TestPeople.id("bob"), by: AccountChange(isDiscoverable: true))
             let person = DiscoveredPerson(
                 userRecordName: TestStore.user(1), givenName: "Given", familyName: "ann")
             for open in [catalog, try testStore.location.openCatalog()] {
-                try expect(open.isDiscoverable(ann))
+                try expect(open.account(ann)?.isDiscoverable == true)
                 try expect(open.discoverable(address, in: home) == person)
                 try expect(open.discoverable(TestStore.user(1), in: home) == person)
                 // Bob has not used it.
                 try expect(open.discoverable(TestPeople.address("bob"), in: home) == nil)
                 try expect(open.discoverable(TestStore.user(2), in: home) == nil)
             }
-            try catalog.setDiscoverable(false, of: ann)
+            try catalog.change(ann, by: AccountChange(isDiscoverable: false))
             try expect(catalog.discoverable(TestStore.user(1), in: home) == nil)
             try scene.refuses(.accountUnknown) {
-                try catalog.setDiscoverable(true, of: TestPeople.id("none"))
+                try catalog.change(TestPeople.id("none"), by: AccountChange(isDiscoverable: true))
             }
         },
         StoragePromise("The containers that somebody has used are told in the order of names") {

@@ -18,7 +18,7 @@ struct DiscoveryTests {
 
     private func show(_ client: WireClient, _ isShown: Bool = true) throws {
         let account = try Users(catalog: server.catalog).find(email: client.email)
-        try server.catalog.setDiscoverable(isShown, of: account.id)
+        try server.catalog.change(account.id, by: AccountChange(isDiscoverable: isShown))
     }
 
     private func discover(_ infos: String, by client: WireClient? = nil) throws -> Answer {
@@ -97,7 +97,7 @@ struct DiscoveryTests {
         _ = try Users(catalog: server.catalog).create(
             email: "lu@example.org", phone: "+15550100111", now: 1)
         let lu = try Users(catalog: server.catalog).find(email: "lu@example.org")
-        try server.catalog.setDiscoverable(true, of: lu.id)
+        try server.catalog.change(lu.id, by: AccountChange(isDiscoverable: true))
         let infos = #"{"phoneNumber":"+15550100111"},{"emailAddress":"lu@example.org"}"#
         #expect(
             try discover(infos)["users"].elements.allSatisfy { !$0["userRecordName"].exists })

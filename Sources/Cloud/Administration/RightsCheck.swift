@@ -65,6 +65,8 @@ struct RightsCheck {
 
     /// Whether one of some containers has come to know an account.
     private func hasData(_ account: AccountID, in containers: Set<ContainerID>) throws -> Bool {
-        try data.accountUseCases.catalog.isKnown(account, in: containers)
+        try !data.accountUseCases.catalog.containers(
+            ListRequest(limit: 1), usedBy: account, among: containers
+        ).items.isEmpty
     }
 }

@@ -24,16 +24,13 @@ package struct AccountEnding: Sendable, Equatable {
 
 /// Accounts that will be deleted unless their owners change their minds.
 package protocol AccountEndingCatalog: Sendable {
-    /// Notes that an account is to end, and ends every session and token that acts as the account.
+    /// Notes that an account is to end, in place of an earlier note, and ends all that acts as the account.
     ///
-    /// Replaces an earlier note for the account.
-    ///
+    /// - Parameter ending: nil takes the note back, and ends nothing.
+    /// - Returns: whether there was a note before.
     /// - Throws: `accountUnknown`.
-    func set(_ ending: AccountEnding) throws
-    /// Takes back the note that an account is to end.
-    ///
-    /// - Returns: whether there was such a note.
-    func takeBackEnding(of account: AccountID) throws -> Bool
+    @discardableResult
+    func set(_ ending: AccountEnding?, of account: AccountID) throws -> Bool
     /// The endings that a key leads to, the longest waiting first.
     func endings(_ key: EndingKey) throws -> [AccountEnding]
 }

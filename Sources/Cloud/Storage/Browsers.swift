@@ -1,11 +1,17 @@
 import CloudModel
 
-/// A browser that is signed in to the server's own pages.
+/// A browser that is signed in to the server's own pages, or an operator's to their interface.
 package struct BrowserSession: Sendable, Equatable {
+    package enum Kind: String, Sendable {
+        case pages
+        case console
+    }
+
     /// SHA-256 of the cookie's secret.
     package let hash: [UInt8]
+    package let kind: Kind
     package let account: AccountID
-    /// What the browser says it is, in a few words.
+    /// What the browser says it is, in a few words; empty for none.
     package let device: String
     package let madeAt: Milliseconds
     package let usedAt: Milliseconds
@@ -14,10 +20,11 @@ package struct BrowserSession: Sendable, Equatable {
     package let expiresAt: Milliseconds
 
     package init(
-        hash: [UInt8], account: AccountID, device: String, madeAt: Milliseconds,
+        hash: [UInt8], kind: Kind, account: AccountID, device: String, madeAt: Milliseconds,
         usedAt: Milliseconds, provedAt: Milliseconds, expiresAt: Milliseconds
     ) {
         self.hash = hash
+        self.kind = kind
         self.account = account
         self.device = device
         self.madeAt = madeAt
@@ -60,21 +67,17 @@ package struct SignInCode: Sendable, Equatable {
 package protocol BrowserCatalog: Sendable {
     /// Adds a browser's session, and drops sessions that have expired by `now`.
     ///
-    /// - Parameter countMax: of one account, this one included, at least 1: of more, those that were not in
+    /// - Parameter countMax: of one account and kind, this one included, at least 1: of more, those that were not in
     ///   use for the longest end.
-    /// - Throws: `accountUnknown`.
+    /// - Throws: `accountUnknown`; for the console, `operatorUnknown`.
     func add(_ session: BrowserSession, countMax: Int, now: Milliseconds) throws
-    /// The session with this hash, even if it has expired.
-    func browserSession(hash: [UInt8]) throws -> BrowserSession?
-    /// The sessions of an account, expired ones included, in the order in which they began.
-    func browserSessions(of account: AccountID) throws -> [BrowserSession]
+    /// The sessions of a kind that a key leads to, expired ones included, in the order in which they began.
+    func browserSessions(
+        _ kind: BrowserSession.Kind, _ key: BrowserSessionKey
+    ) throws -> [BrowserSession]
     /// Notes that a session was used, and with `isProof` also that its person proved again who they are.
     func use(browserSession hash: [UInt8], at moment: Milliseconds, isProof: Bool) throws
     func deleteBrowserSession(hash: [UInt8]) throws
-    /// Ends everything that acts as the account: browsers' sessions, web tokens, codes and links.
-    ///
-    /// - Parameter kept: the hash of a browser's session that stays; nil for none.
-    func endSessions(of account: AccountID, except kept: [UInt8]?) throws
 
     /// Whether a person has allowed an app, known by its API token, to act for them at pages of an origin.
     ///
@@ -84,7 +87,7 @@ package protocol BrowserCatalog: Sendable {
     ) throws -> Bool
     /// - Throws: `accountUnknown`, `apiTokenUnknown`.
     func addConsent(
-        of account: AccountID, for apiToken: [UInt8], at origin: String, now: Milliseconds
+        of account: AccountID, for apiToken: [UInt8], at origin: String
     ) throws
 
     /// Adds a code, and drops codes that have expired by `now`.
@@ -95,4 +98,22 @@ package protocol BrowserCatalog: Sendable {
     ///
     /// - Returns: nil for every later caller, and once the code has expired.
     func takeSignInCode(hash: [UInt8], now: Milliseconds) throws -> SignInCode?
+}
+
+/// What browsers' sessions are looked for by.
+package enum BrowserSessionKey: Sendable {
+    case hash([UInt8])
+    case account(AccountID)
+}
+
+extension BrowserCatalog {
+    /// The session of a kind with this hash, even if it has expired.
+    package func browserSession(
+        _ kind: BrowserSession.Kind, hash: [UInt8]
+    ) throws -> BrowserSession? { try browserSessions(kind, .hash(hash)).first }
+
+    /// The sessions of an account at the server's own pages.
+    package func browserSessions(of account: AccountID) throws -> [BrowserSession] {
+        try browserSessions(.pages, .account(account))
+    }
 }

@@ -108,10 +108,12 @@ package struct AccountRecord: Sendable, Equatable {
     /// A salted, slow hash in text form; nil when the account has no password.
     package let password: String?
     package let createdAt: Milliseconds
+    /// Whether others find its person by an address.
+    package let isDiscoverable: Bool
 
     package init(
         id: AccountID, givenName: String?, familyName: String?, addresses: [AccountAddress],
-        password: String?, createdAt: Milliseconds
+        password: String?, createdAt: Milliseconds, isDiscoverable: Bool = false
     ) {
         self.id = id
         self.givenName = givenName
@@ -119,6 +121,7 @@ package struct AccountRecord: Sendable, Equatable {
         self.addresses = addresses
         self.password = password
         self.createdAt = createdAt
+        self.isDiscoverable = isDiscoverable
     }
 
     /// The e-mail address that names the account in commands.
@@ -256,6 +259,7 @@ package struct WebSession: Sendable, Equatable {
 package enum UsedCredential: Hashable, Sendable {
     case apiToken(hash: [UInt8])
     case serverKey(keyID: String)
+    case operatorToken(hash: [UInt8])
     /// A web token with those that replaced it.
     case webTokens(session: [UInt8])
 }

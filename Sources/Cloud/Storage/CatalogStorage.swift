@@ -69,7 +69,6 @@ package protocol CredentialCatalog: Sendable {
 
     /// - Throws: `containerUnknown`.
     func add(_ key: ServerKeyRecord) throws
-    func serverKey(_ keyID: String) throws -> ServerKeyRecord?
     /// The server keys, in the order of their IDs; searched by these.
     ///
     /// - Parameter some: only those of these containers; nil for all.
@@ -78,7 +77,8 @@ package protocol CredentialCatalog: Sendable {
         _ request: ListRequest, of some: Set<ContainerID>?
     ) throws -> ListPage<ServerKeyRecord>
 
-    /// - Throws: `apiTokenUnknown`, `serverKeyUnknown`.
+    /// - Throws: `apiTokenUnknown`, `serverKeyUnknown`, `operatorTokenUnknown`, `identityProviderUnknown`,
+    ///   `pushKeyUnknown`, `containerUnknown`.
     func delete(_ credential: NamedCredential) throws
 
     /// Keeps when tokens and keys were last used; those that are not there any more are passed over.
@@ -118,10 +118,14 @@ package enum APITokenKey: Sendable {
     case hashPrefix([UInt8])
 }
 
-/// A token or key by the name that operators know it by.
+/// What operators have made to let somebody in, or to get in elsewhere, by the name that they know it by.
 package enum NamedCredential: Sendable {
     case apiToken(name: String)
     case serverKey(keyID: String)
+    case operatorToken(name: String)
+    /// Identities at it lead to no account until the provider is added again.
+    case identityProvider(name: String)
+    case pushKey(topic: String, of: ContainerID)
 }
 
 /// What web tokens are looked for by.
@@ -152,6 +156,10 @@ extension CredentialCatalog {
 
     package func apiToken(hash: [UInt8]) throws -> APITokenRecord? { try apiToken(.hash(hash)) }
 
+    package func serverKey(_ keyID: String) throws -> ServerKeyRecord? {
+        try serverKeys(ListRequest(limit: 1, prefix: keyID)).items.first { $0.keyID == keyID }
+    }
+
     package func deleteAPIToken(name: String) throws { try delete(.apiToken(name: name)) }
 
     package func deleteServerKey(keyID: String) throws { try delete(.serverKey(keyID: keyID)) }
@@ -179,8 +187,9 @@ extension CredentialCatalog {
 package protocol AccountCatalog: Sendable {
     /// Adds an account.
     ///
-    /// - Throws: `addressTaken` when one of its verified addresses is verified for another account.
-    func add(_ account: AccountRecord) throws
+    /// - Parameter identity: a provider's name for its person; nil for none.
+    /// - Throws: `identityTaken`; `addressTaken` when one of its verified addresses is verified for another account.
+    func add(_ account: AccountRecord, knownBy identity: ProvidedIdentity?) throws
     /// The accounts that some keys lead to.
     func accounts(_ keys: Set<AccountKey>) throws -> [AccountKey: AccountRecord]
     /// The accounts, in the order in which they were made.
@@ -193,11 +202,10 @@ package protocol AccountCatalog: Sendable {
     func accounts(
         _ request: ListRequest, knownIn some: Set<ContainerID>?
     ) throws -> ListPage<AccountRecord>
-    /// Notes that an address is verified for an account; a person's first e-mail address becomes the primary
-    /// one.
+    /// Changes an account.
     ///
     /// - Throws: `accountUnknown`, `addressTaken`.
-    func verify(_ address: Address, of account: AccountID, now: Milliseconds) throws
+    func change(_ account: AccountID, by change: AccountChange) throws
     /// Deletes an account, its addresses and web tokens, and notes which stores must still forget its data.
     ///
     /// - Parameter publicRecords: what happens to the account's records in public databases.
@@ -228,6 +236,34 @@ package enum AccountKey: Hashable, Sendable {
     case id(AccountID)
     /// An address that is verified for it.
     case verified(Address)
+    case identity(ProvidedIdentity)
+}
+
+/// What changes of an account, all at once; the rest of it stays.
+package struct AccountChange: Sendable {
+    /// An address that its person has shown to be theirs; their first e-mail address becomes the primary one.
+    package let verified: (address: Address, at: Milliseconds)?
+    /// The hash of its password.
+    package let password: String?
+    package let isDiscoverable: Bool?
+    package let ended: EndedSessions
+
+    package init(
+        verified: (address: Address, at: Milliseconds)? = nil, password: String? = nil,
+        isDiscoverable: Bool? = nil, ended: EndedSessions = .none
+    ) {
+        self.verified = verified
+        self.password = password
+        self.isDiscoverable = isDiscoverable
+        self.ended = ended
+    }
+}
+
+/// What ends of all that acts as an account: browsers' sessions, web tokens, codes and links.
+package enum EndedSessions: Sendable, Equatable {
+    case none
+    /// - Parameter except: the hash of a browser's session that stays; nil for none.
+    case all(except: [UInt8]?)
 }
 
 /// Who is behind a user record name.
@@ -241,7 +277,18 @@ extension AccountCatalog {
         try accounts(request, knownIn: nil)
     }
 
+    package func add(_ account: AccountRecord) throws { try add(account, knownBy: nil) }
+
     package func account(_ id: AccountID) throws -> AccountRecord? { try account(.id(id)) }
+
+    package func account(of identity: ProvidedIdentity) throws -> AccountRecord? {
+        try account(.identity(identity))
+    }
+
+    /// Notes that an address is verified for an account.
+    package func verify(_ address: Address, of account: AccountID, now: Milliseconds) throws {
+        try change(account, by: AccountChange(verified: (address, at: now)))
+    }
 
     /// The account for which this address is verified.
     package func account(verified address: Address) throws -> AccountRecord? {

@@ -62,22 +62,19 @@ package protocol IdentityCatalog: Sendable {
     func add(_ provider: IdentityProviderRecord) throws
     /// All providers, in the order of their names.
     func identityProviders() throws -> [IdentityProviderRecord]
-    /// Deletes a provider: identities at it lead to no account until the provider is added again.
-    ///
-    /// - Throws: `identityProviderUnknown`.
-    func deleteIdentityProvider(name: String) throws
-
-    func account(of identity: ProvidedIdentity) throws -> AccountID?
-    /// Adds an account together with a provider's identity for it.
-    ///
-    /// - Throws: `identityTaken`, `addressTaken`.
-    func add(_ account: AccountRecord, knownBy identity: ProvidedIdentity) throws
     /// Adds a provider's identity to an account.
     ///
     /// - Throws: `accountUnknown`, `identityTaken` when it belongs to another account.
     func add(_ identity: ProvidedIdentity, of account: AccountID, now: Milliseconds) throws
     /// The identities of an account, in the order of their issuers.
     func identities(of account: AccountID) throws -> [ProvidedIdentity]
-    /// Deletes an identity; does nothing when it belongs to another account.
-    func delete(_ identity: ProvidedIdentity, of account: AccountID) throws
+    /// Deletes a means by which an account is signed in to; does nothing when it has no such one.
+    func delete(_ means: SignInMeans, of account: AccountID) throws
+}
+
+/// By what somebody shows who they are, beside a password.
+package enum SignInMeans: Sendable {
+    case identity(ProvidedIdentity)
+    case passkey(id: [UInt8])
+    case secondFactor
 }

@@ -119,20 +119,6 @@ package protocol LetterCatalog: Sendable {
     func take(
         code hash: [UInt8], for address: Address, of account: AccountID, now: Milliseconds
     ) throws -> CodeOutcome
-
-    /// Stores the hash of a password.
-    ///
-    /// - Throws: `accountUnknown`.
-    func setPassword(
-        _ hash: String, of account: AccountID, ending sessions: EndedSessions) throws
-}
-
-/// What ends of all that acts as an account.
-package enum EndedSessions: Sendable {
-    /// Nothing: it is the same password in another form.
-    case none
-    /// - Parameter except: the hash of a browser's session that stays; nil for none.
-    case all(except: [UInt8]?)
 }
 
 extension LetterCatalog {
@@ -148,13 +134,4 @@ extension LetterCatalog {
         try letterLink(hash: hash, isUsedUp: true, now: now)
     }
 
-    /// Stores another hash of the same password.
-    package func renewPassword(_ hash: String, of account: AccountID) throws {
-        try setPassword(hash, of: account, ending: .none)
-    }
-
-    /// Sets a password, and ends everything that acts as the account but for one browser's session.
-    package func setPassword(
-        _ hash: String, of account: AccountID, except kept: [UInt8]?
-    ) throws { try setPassword(hash, of: account, ending: .all(except: kept)) }
 }

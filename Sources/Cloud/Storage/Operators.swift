@@ -51,28 +51,6 @@ package struct OperatorTokenRecord: Sendable, Equatable {
     }
 }
 
-/// A browser in which an operator is signed in to the operators' interface.
-package struct OperatorSession: Sendable, Equatable {
-    /// SHA-256 of the cookie's secret.
-    package let hash: [UInt8]
-    package let account: AccountID
-    package let madeAt: Milliseconds
-    /// When they last showed who they are.
-    package let provedAt: Milliseconds
-    package let expiresAt: Milliseconds
-
-    package init(
-        hash: [UInt8], account: AccountID, madeAt: Milliseconds, provedAt: Milliseconds,
-        expiresAt: Milliseconds
-    ) {
-        self.hash = hash
-        self.account = account
-        self.madeAt = madeAt
-        self.provedAt = provedAt
-        self.expiresAt = expiresAt
-    }
-}
-
 /// How an operator came in.
 package enum OperatorKind: String, Sendable, CaseIterable {
     case commandLine = "command line"
@@ -106,15 +84,13 @@ package struct OperatorLook: Sendable, Equatable {
 package protocol OperatorCatalog: Sendable {
     /// Makes an account an operator, or gives one other rights, which ends its sessions as an operator.
     ///
-    /// - Throws: `accountUnknown`, `containerUnknown`.
-    func set(_ record: OperatorRecord) throws
-    func operatorRecord(of account: AccountID) throws -> OperatorRecord?
+    /// - Parameter rights: nil for an operator no more.
+    /// - Throws: `accountUnknown`, `containerUnknown`; `operatorUnknown` for who is none and shall be none.
+    func set(_ rights: OperatorRights?, of account: AccountID, now: Milliseconds) throws
     /// The operators, in the order of their accounts' IDs; searched by these.
     ///
     /// - Throws: `UnusableCursor`.
     func operators(_ request: ListRequest) throws -> ListPage<OperatorRecord>
-    /// - Throws: `operatorUnknown`.
-    func deleteOperator(_ account: AccountID) throws
 
     /// Notes who is to become an operator with an account, in place of an earlier note for the address.
     ///
@@ -134,18 +110,6 @@ package protocol OperatorCatalog: Sendable {
     ///
     /// - Throws: `UnusableCursor`.
     func operatorTokens(_ request: ListRequest) throws -> ListPage<OperatorTokenRecord>
-    func use(operatorToken hash: [UInt8], at moment: Milliseconds) throws
-    /// - Throws: `operatorTokenUnknown`.
-    func deleteOperatorToken(name: String) throws
-
-    /// Adds an operator's session, and drops those that have expired by `now`.
-    ///
-    /// - Parameter countMax: of one account, this one included; of more, the oldest end.
-    /// - Throws: `operatorUnknown`.
-    func add(_ session: OperatorSession, countMax: Int, now: Milliseconds) throws
-    /// The session with this hash, even if it has expired.
-    func operatorSession(hash: [UInt8]) throws -> OperatorSession?
-    func deleteOperatorSession(hash: [UInt8]) throws
 
     /// Keeps the digest of a secret by which the first operator may make themselves.
     ///
@@ -163,6 +127,11 @@ package protocol OperatorCatalog: Sendable {
     func note(_ look: OperatorLook) throws
     /// What operators looked at of an account, the latest first.
     func looks(at account: AccountID, limit: Int) throws -> [OperatorLook]
-    /// Whether one of some containers has given an account a user record name.
-    func isKnown(_ account: AccountID, in containers: Set<ContainerID>) throws -> Bool
+}
+
+extension OperatorCatalog {
+    package func operatorRecord(of account: AccountID) throws -> OperatorRecord? {
+        try operators(ListRequest(limit: 1, prefix: account.text)).items
+            .first { $0.account == account }
+    }
 }

@@ -42,8 +42,6 @@ package protocol PasskeyCatalog: Sendable {
     func use(
         passkey id: [UInt8], from previous: UInt32, to signCount: UInt32, now: Milliseconds
     ) throws -> Bool
-    /// Deletes a passkey; does nothing when it belongs to another account.
-    func deletePasskey(id: [UInt8], of account: AccountID) throws
 }
 
 /// What passkeys are looked for by.

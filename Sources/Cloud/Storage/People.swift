@@ -55,9 +55,6 @@ package protocol PeopleCatalog: Sendable {
     ///
     /// Looks at the same things whether there is such an account or not.
     func discoverable(_ key: PersonKey, in container: ContainerID) throws -> DiscoveredPerson?
-    func isDiscoverable(_ account: AccountID) throws -> Bool
-    /// - Throws: `accountUnknown`.
-    func setDiscoverable(_ isDiscoverable: Bool, of account: AccountID) throws
 }
 
 extension PeopleCatalog {

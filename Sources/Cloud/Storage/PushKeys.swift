@@ -33,8 +33,6 @@ package protocol PushKeyCatalog: Sendable {
     func add(_ key: PushKeyRecord) throws
     /// The keys of a container, or of all, in the order of containers and topics.
     func pushKeys(of container: ContainerID?) throws -> [PushKeyRecord]
-    /// - Throws: `containerUnknown`, `pushKeyUnknown`.
-    func deletePushKey(topic: String, of container: ContainerID) throws
 }
 
 extension PushKeyCatalog {

@@ -6,9 +6,9 @@ package struct SecondFactor: Sendable, Equatable {
     /// The secret from which the codes are made, sealed.
     package let secret: [UInt8]
     /// The time step of the code that was used last.
-    package let lastStep: Int64
+    package var lastStep: Int64
     /// The digests of the recovery codes that are not used yet.
-    package let recovery: [[UInt8]]
+    package var recovery: [[UInt8]]
     package let madeAt: Milliseconds
 
     package init(
@@ -30,19 +30,10 @@ package protocol SecondFactorCatalog: Sendable {
     /// - Throws: `accountUnknown`.
     func set(_ factor: SecondFactor) throws
     func secondFactor(of account: AccountID) throws -> SecondFactor?
-    /// Deletes an account's second factor; does nothing where there is none.
-    func deleteSecondFactor(of account: AccountID) throws
-    /// Notes that the code of a time step was used.
+    /// Replaces a second factor, of which a code was used.
     ///
-    /// - Returns: false when this code or a later one was used before, and when there is no second factor.
-    ///   Then the code does not count.
-    func use(step: Int64, of account: AccountID) throws -> Bool
-    /// Replaces the recovery codes that are not used yet.
-    ///
-    /// - Returns: false when the stored codes are no longer the `previous` ones.
-    func useRecovery(
-        from previous: [[UInt8]], leaving rest: [[UInt8]], of account: AccountID
-    ) throws -> Bool
+    /// - Returns: false when the stored one is no longer the `previous` one. Then the code does not count.
+    func replace(_ previous: SecondFactor, by factor: SecondFactor) throws -> Bool
 
     /// Notes that something that works only once was used, and drops notes that have expired by `now`.
     ///

@@ -262,6 +262,8 @@ CREATE INDEX web_tokens_by_environment ON web_tokens (container, environment, se
 CREATE TABLE browser_sessions (
     -- Of what the cookie holds.
     hash BLOB PRIMARY KEY,
+    -- 'pages', or 'console' for an operator's.
+    kind TEXT NOT NULL,
     account TEXT NOT NULL,
     -- What the browser says it is, in a few words.
     device TEXT NOT NULL,
@@ -279,7 +281,6 @@ CREATE TABLE consents (
     account TEXT NOT NULL,
     token_hash BLOB NOT NULL,
     origin TEXT NOT NULL,
-    given_at INTEGER NOT NULL,
     PRIMARY KEY (account, token_hash, origin)
 ) WITHOUT ROWID;
 CREATE INDEX consents_by_token ON consents (token_hash);
@@ -399,18 +400,6 @@ CREATE TABLE operator_tokens (
     -- As of api_tokens.
     used_at INTEGER
 ) WITHOUT ROWID;
-
--- Browsers that are signed in to the operators' interface.
-CREATE TABLE operator_sessions (
-    -- Of what the cookie holds.
-    hash BLOB PRIMARY KEY,
-    account TEXT NOT NULL,
-    made_at INTEGER NOT NULL,
-    -- When the operator last showed who they are.
-    proved_at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX operator_sessions_by_account ON operator_sessions (account);
 
 -- One row at most: by what the first operator makes themselves.
 CREATE TABLE first_operator (

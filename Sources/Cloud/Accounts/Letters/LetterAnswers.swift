@@ -36,7 +36,8 @@ package struct LetterAnswers: Sendable {
             link.purpose == .reset, let account = link.account,
             try catalog.operatorRecord(of: account) == nil
         else { return nil }
-        try catalog.setPassword(hash, of: account, except: nil)
+        try catalog.change(
+            account, by: AccountChange(password: hash, ended: .all(except: nil)))
         return account
     }
 

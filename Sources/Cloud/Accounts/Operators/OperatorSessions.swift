@@ -42,7 +42,7 @@ package struct OperatorSessions: Sendable {
     /// An operator who is signed in.
     package struct SignedIn: Sendable {
         package let record: OperatorRecord
-        package let session: OperatorSession
+        package let session: BrowserSession
         /// What a page shows with each request that it is the one that was signed in.
         package let pageSecret: String
     }
@@ -110,8 +110,9 @@ package struct OperatorSessions: Sendable {
         let cookie = Hexadecimal.encode(random.bytes(Self.cookieBytes))
         do {
             try catalog.add(
-                OperatorSession(
-                    hash: Self.hash(cookie), account: account.id, madeAt: now, provedAt: now,
+                BrowserSession(
+                    hash: Self.hash(cookie), kind: .console, account: account.id, device: "",
+                    madeAt: now, usedAt: now, provedAt: now,
                     expiresAt: now + Milliseconds(Self.seconds) * 1_000),
                 countMax: Self.countMax, now: now)
         } catch CatalogRefusal.operatorUnknown {
@@ -123,7 +124,7 @@ package struct OperatorSessions: Sendable {
     /// The operator behind a cookie; nil for one that does not count now.
     package func find(_ cookie: String, now: Milliseconds) throws -> SignedIn? {
         guard cookie.utf8.count == 2 * Self.cookieBytes,
-            let session = try catalog.operatorSession(hash: Self.hash(cookie)),
+            let session = try catalog.browserSession(.console, hash: Self.hash(cookie)),
             now < session.expiresAt,
             let record = try catalog.operatorRecord(of: session.account)
         else { return nil }
@@ -133,8 +134,8 @@ package struct OperatorSessions: Sendable {
     }
 
     /// Signs a browser out.
-    package func end(_ session: OperatorSession) throws {
-        try catalog.deleteOperatorSession(hash: session.hash)
+    package func end(_ session: BrowserSession) throws {
+        try catalog.deleteBrowserSession(hash: session.hash)
     }
 
     private static func hash(_ cookie: String) -> [UInt8] { SHA256.digest(Array(cookie.utf8)) }

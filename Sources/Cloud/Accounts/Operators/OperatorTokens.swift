@@ -51,7 +51,7 @@ package struct OperatorTokens: Sendable {
             let record = try catalog.operatorToken(hash: Self.hash(token)), now < record.expiresAt
         else { return nil }
         if now - (record.usedAt ?? .min / 2) > Self.useMilliseconds {
-            try catalog.use(operatorToken: record.hash, at: now)
+            try catalog.note(uses: [.operatorToken(hash: record.hash): now])
         }
         return record
     }

@@ -23,7 +23,8 @@ package struct AccountEndings: Sendable {
         for account: AccountID, publicRecords: PublicRecordsFate, now: Milliseconds
     ) throws {
         try catalog.set(
-            AccountEnding(account: account, dueAt: due(now: now), publicRecords: publicRecords))
+            AccountEnding(account: account, dueAt: due(now: now), publicRecords: publicRecords),
+            of: account)
     }
 
     /// Takes the request back when the owner signs in.
@@ -35,6 +36,6 @@ package struct AccountEndings: Sendable {
     ) throws -> Bool {
         guard let ending = try catalog.ending(of: account), now < ending.dueAt else { return false }
         try note()
-        return try catalog.takeBackEnding(of: account)
+        return try catalog.set(nil, of: account)
     }
 }

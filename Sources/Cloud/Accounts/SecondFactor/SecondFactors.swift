@@ -28,8 +28,8 @@ package struct SecondFactors: Sendable {
         }
     }
 
-    /// Two sign-ins with different recovery codes can get in each other's way this often.
-    private static let recoveryTriesMax = 16
+    /// Two sign-ins with different codes can get in each other's way this often.
+    private static let triesMax = 16
 
     let catalog: any CatalogStorage
     let secrets: SealedSecrets
@@ -68,7 +68,7 @@ package struct SecondFactors: Sendable {
 
     /// Removes an account's second factor, so that the password is enough again.
     package func remove(of account: AccountID) throws {
-        try catalog.deleteSecondFactor(of: account)
+        try catalog.delete(.secondFactor, of: account)
     }
 
     /// Compares a code of the app, or a recovery code, with what an account has; each counts once.
@@ -101,17 +101,21 @@ package struct SecondFactors: Sendable {
     private func take(
         _ code: String, of account: AccountID, now: Milliseconds
     ) throws -> (isRight: Bool, recoveryLeft: Int?) {
-        guard let factor = try catalog.secondFactor(of: account) else { return (false, nil) }
-        let secret = try secrets.open(factor.secret, for: Self.subject(account))
-        let step = TimeCodes(secret: secret).step(of: code, at: now, after: factor.lastStep)
-        if let step { return (try catalog.use(step: step, of: account), nil) }
-        for _ in 0..<Self.recoveryTriesMax {
-            guard let kept = try catalog.secondFactor(of: account)?.recovery,
-                let rest = RecoveryCodes.use(code, of: kept, owner: account.text)
-            else { return (false, nil) }
-            if try catalog.useRecovery(from: kept, leaving: rest, of: account) {
-                return (true, rest.count)
+        for _ in 0..<Self.triesMax {
+            guard let factor = try catalog.secondFactor(of: account) else { return (false, nil) }
+            var (used, left) = (factor, Int?.none)
+            let secret = try secrets.open(factor.secret, for: Self.subject(account))
+            let codes = TimeCodes(secret: secret)
+            if let step = codes.step(of: code, at: now, after: factor.lastStep) {
+                used.lastStep = step
+            } else if let rest = RecoveryCodes.use(
+                code, of: factor.recovery, owner: account.text)
+            {
+                (used.recovery, left) = (rest, rest.count)
+            } else {
+                return (false, nil)
             }
+            if try catalog.replace(factor, by: used) { return (true, left) }
         }
         return (false, nil)
     }

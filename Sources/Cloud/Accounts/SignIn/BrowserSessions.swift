@@ -37,7 +37,7 @@ package struct BrowserSessions: Sendable {
         let seconds = isKept ? settings.keptSessionSeconds : settings.sessionSeconds
         try catalog.add(
             BrowserSession(
-                hash: Self.hash(cookie), account: account,
+                hash: Self.hash(cookie), kind: .pages, account: account,
                 device: String(decoding: device.utf8.prefix(Self.deviceBytesMax), as: UTF8.self),
                 madeAt: now, usedAt: now, provedAt: now,
                 expiresAt: now + Milliseconds(seconds) * 1_000),
@@ -48,7 +48,7 @@ package struct BrowserSessions: Sendable {
     /// The account behind a cookie; nil for a cookie that does not count now.
     package func find(_ cookie: String?, now: Milliseconds) throws -> SignedIn? {
         guard let cookie, cookie.utf8.count == 2 * Self.cookieBytes,
-            let session = try catalog.browserSession(hash: Self.hash(cookie)),
+            let session = try catalog.browserSession(.pages, hash: Self.hash(cookie)),
             now < session.expiresAt, let account = try catalog.account(session.account)
         else { return nil }
         if now - session.usedAt > Self.useMilliseconds {
@@ -88,7 +88,7 @@ package struct BrowserSessions: Sendable {
     ///
     /// - Parameter kept: the session that stays; nil for none.
     package func endAll(of account: AccountID, except kept: BrowserSession?) throws {
-        try catalog.endSessions(of: account, except: kept?.hash)
+        try catalog.change(account, by: AccountChange(ended: .all(except: kept?.hash)))
     }
 
     private static func hash(_ cookie: String) -> [UInt8] { SHA256.digest(Array(cookie.utf8)) }

@@ -135,8 +135,7 @@ package struct HandOver: Sendable {
         for account: AccountID, _ asker: Asker, _ way: Way, isKept: Bool, device: String,
         now: Milliseconds
     ) throws -> Parcel {
-        try catalog.addConsent(
-            of: account, for: asker.apiToken.hash, at: asker.origin ?? "", now: now)
+        try catalog.addConsent(of: account, for: asker.apiToken.hash, at: asker.origin ?? "")
         let (container, environment) = (asker.apiToken.container, asker.apiToken.environment)
         let seconds = isKept ? settings.keptWebTokenSeconds : settings.webTokenSeconds
         let source = SignInSource(origin: way.origin ?? "", device: device)

@@ -50,7 +50,7 @@ package struct IdentityProviders: Sendable {
     package func list() throws -> [IdentityProviderRecord] { try catalog.identityProviders() }
 
     /// - Throws: `identityProviderUnknown`.
-    package func remove(name: String) throws { try catalog.deleteIdentityProvider(name: name) }
+    package func remove(name: String) throws { try catalog.delete(.identityProvider(name: name)) }
 
     /// The key in a text of PEM; nil for none.
     static func key(_ secret: [UInt8]) -> P256PrivateKey? {

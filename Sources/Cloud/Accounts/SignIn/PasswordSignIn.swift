@@ -98,6 +98,6 @@ package struct PasswordSignIn: Sendable {
         guard
             let hash = PasswordHash.make(password, random: random, costs: settings.passwordCosts)
         else { return }
-        try catalog.renewPassword(hash, of: account.id)
+        try catalog.change(account.id, by: AccountChange(password: hash))
     }
 }

@@ -39,7 +39,7 @@ package struct Passwords: Sendable {
     package func set(
         _ password: [UInt8], of account: AccountID, except kept: [UInt8]? = nil
     ) throws {
-        let hash = try hash(password)
-        try catalog.setPassword(hash, of: account, except: kept)
+        try catalog.change(
+            account, by: AccountChange(password: hash(password), ended: .all(except: kept)))
     }
 }

@@ -110,7 +110,7 @@ package struct PersonalExport {
         writer.raw(",\"made\":")
         writer.integer(account.createdAt)
         writer.raw(",\"discoverable\":")
-        writer.raw(try catalog.isDiscoverable(account.id) ? "true" : "false")
+        writer.raw(account.isDiscoverable ? "true" : "false")
         writer.raw(",\"secondFactor\":")
         writer.raw(try catalog.secondFactor(of: account.id) == nil ? "false" : "true")
         writer.raw(",\"addresses\":[")

@@ -38,8 +38,7 @@ package struct CreateOperator: AdministrativeAction {
         // Only people have an address; users whom an app brought in do not sign in by themselves.
         guard account.email != nil else { throw OperatorNeedsAccount() }
         let useCases = data.accountUseCases
-        try useCases.catalog.set(
-            OperatorRecord(account: account.id, rights: rights, madeAt: now))
+        try useCases.catalog.set(rights, of: account.id, now: now)
         return Outcome(
             account: account, rights: rights,
             hasSecondFactor: try useCases.secondFactors.recoveryLeft(of: account.id) != nil)

@@ -71,6 +71,6 @@ package struct RevokeOperatorToken: AdministrativeAction {
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws {
-        try data.accountUseCases.catalog.deleteOperatorToken(name: tokenName)
+        try data.accountUseCases.catalog.delete(.operatorToken(name: tokenName))
     }
 }

@@ -19,7 +19,7 @@ package struct RemoveOperator: AdministrativeAction {
 
     package func run(in data: any ServerData, by actor: Operator) throws -> AccountRecord {
         let account = try data.users.find(email: email)
-        try data.accountUseCases.catalog.deleteOperator(account.id)
+        try data.accountUseCases.catalog.set(nil, of: account.id, now: data.clock.now())
         return account
     }
 }

@@ -91,7 +91,7 @@ package final class PushKeys: Sendable {
 
     /// - Throws: `CatalogRefusal.containerUnknown`, `pushKeyUnknown`.
     package func remove(topic: String, of container: ContainerID) throws {
-        try catalog.deletePushKey(topic: topic, of: container)
+        try catalog.delete(.pushKey(topic: topic, of: container))
     }
 
     /// The key of a container's app; without a topic, that of the only one.

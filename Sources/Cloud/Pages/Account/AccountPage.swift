@@ -52,7 +52,8 @@ extension Pages {
             try accountUseCases.sessions.endAll(of: account, except: signedIn.session)
             return AccountOutcome()
         case .beFindable:
-            try accountUseCases.catalog.setDiscoverable(form["findable"] != nil, of: account)
+            let change = AccountChange(isDiscoverable: form["findable"] != nil)
+            try accountUseCases.catalog.change(account, by: change)
             return AccountOutcome(said: (.findable, .note(.saved)))
         case .changePassword: return try changePassword(visit, signedIn)
         case .addAddress: return try addAddress(visit, signedIn)

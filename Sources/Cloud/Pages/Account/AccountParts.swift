@@ -64,8 +64,8 @@ extension Pages {
     private func findablePart(
         _ visit: Visit, _ account: AccountID, _ outcome: AccountOutcome
     ) throws -> Markup {
-        let isOn: Markup =
-            try accountUseCases.catalog.isDiscoverable(account) ? " checked" : Markup.nothing
+        let isDiscoverable = try accountUseCases.catalog.account(account)?.isDiscoverable ?? false
+        let isOn: Markup = isDiscoverable ? " checked" : Markup.nothing
         return """
             <h2>\(Phrase.beingFound)</h2>
             \(Self.said(outcome.saying(at: .findable)))

@@ -72,7 +72,7 @@ extension Pages {
                     own.contains(id), try mayRemovePasskey(of: account)
                 else { return try passkeyPage(visit, account, .obstacle(.passkeyLast)) }
                 try accountUseCases.note("passkey removed", account.id, now)
-                try accountUseCases.catalog.deletePasskey(id: id, of: account.id)
+                try accountUseCases.catalog.delete(.passkey(id: id), of: account.id)
                 return .redirect(to: "/account/passkeys")
             case .addPasskey:
                 try accountUseCases.note("passkey added", account.id, now)

@@ -144,9 +144,7 @@ extension Pages {
         behind outcome: ProviderSignIn.Outcome, _ visit: Visit
     ) throws -> AccountRecord? {
         let catalog = accountUseCases.catalog
-        if let known = try catalog.account(of: outcome.identity) {
-            return try catalog.account(known)
-        }
+        if let known = try catalog.account(of: outcome.identity) { return known }
         guard accountUseCases.signUp == .open else { return nil }
         let now = visit.request.now
         func made(_ address: Address?) throws -> AccountRecord {
@@ -168,7 +166,7 @@ extension Pages {
             return try made(nil)
         } catch CatalogRefusal.identityTaken {
             // Made by a second window a moment ago.
-            return try catalog.account(of: outcome.identity).flatMap { try catalog.account($0) }
+            return try catalog.account(of: outcome.identity)
         }
     }
 
@@ -249,7 +247,7 @@ extension Pages {
                     return .redirect(to: "/account/identities")
                 }
                 try accountUseCases.note("identity removed", account.id, now)
-                try accountUseCases.catalog.delete(identity, of: account.id)
+                try accountUseCases.catalog.delete(.identity(identity), of: account.id)
                 return .redirect(to: "/account/identities")
             }
             let providers = try accountUseCases.catalog.identityProviders()

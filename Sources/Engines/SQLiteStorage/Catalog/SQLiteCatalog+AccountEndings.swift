@@ -3,22 +3,18 @@ import SQLite
 import Storage
 
 extension SQLiteCatalog {
-    package func set(_ ending: AccountEnding) throws {
-        try write { catalog in
-            try SQLiteCatalog.requireAccount(ending.account, in: catalog)
+    package func set(_ ending: AccountEnding?, of account: AccountID) throws -> Bool {
+        try write(endsWhatWasTrue: ending != nil) { catalog in
+            let id = CatalogValue.text(account.text)
+            let isFormer =
+                try catalog.run("DELETE FROM account_endings WHERE account = ?", id) == 1
+            guard let ending else { return isFormer }
+            try SQLiteCatalog.requireAccount(account, in: catalog)
             try catalog.run(
-                """
-                INSERT OR REPLACE INTO account_endings (account, due_at, public_records)
-                VALUES (?, ?, ?)
-                """, .text(ending.account.text), .integer(ending.dueAt),
-                .text(ending.publicRecords.rawValue))
-            try SQLiteCatalog.endSessions(of: ending.account, except: nil, in: catalog)
-        }
-    }
-
-    package func takeBackEnding(of account: AccountID) throws -> Bool {
-        try write(endsWhatWasTrue: false) {
-            try $0.run("DELETE FROM account_endings WHERE account = ?", .text(account.text)) == 1
+                "INSERT INTO account_endings (account, due_at, public_records) VALUES (?, ?, ?)",
+                id, .integer(ending.dueAt), .text(ending.publicRecords.rawValue))
+            try SQLiteCatalog.endSessions(of: account, except: nil, in: catalog)
+            return isFormer
         }
     }
 

@@ -3,8 +3,12 @@ import SQLite
 import Storage
 
 extension SQLiteCatalog {
-    package func add(_ account: AccountRecord) throws {
-        try write(endsWhatWasTrue: false) { try SQLiteCatalog.add(account, in: $0) }
+    package func add(_ account: AccountRecord, knownBy identity: ProvidedIdentity?) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try SQLiteCatalog.add(account, in: catalog)
+            guard let identity else { return }
+            try SQLiteCatalog.add(identity, account.id, account.createdAt, catalog)
+        }
     }
 
     static func add(_ account: AccountRecord, in catalog: CatalogConnection) throws {
@@ -46,6 +50,11 @@ extension SQLiteCatalog {
                 WHERE kind = ? AND folded = ? AND verified_at IS NOT NULL)
                 """, .text(address.kind.rawValue), .text(address.folded)
             ) { try SQLiteCatalog.account($0, in: catalog) }
+        case .identity(let identity):
+            return try catalog.all(
+                "\(start) (SELECT account FROM identities WHERE issuer = ? AND subject = ?)",
+                .text(identity.issuer), .text(identity.subject)
+            ) { try SQLiteCatalog.account($0, in: catalog) }
         }
     }
 
@@ -65,12 +74,12 @@ extension SQLiteCatalog {
     private static func accountList(_ prefix: String) -> ListQuery {
         guard !prefix.isEmpty else {
             return ListQuery(
-                name: "accounts", columns: accountColumns, width: 5, tables: "accounts x",
+                name: "accounts", columns: accountColumns, width: 6, tables: "accounts x",
                 key: [("x.created_at", .integer), ("x.id", .text)])
         }
         let bounds = ListQuery.Bounds(textPrefix: prefix)
         return ListQuery(
-            name: "accounts-found", columns: accountColumns, width: 5,
+            name: "accounts-found", columns: accountColumns, width: 6,
             tables: "addresses a JOIN accounts x ON x.id = a.account",
             // Of several addresses that are looked for, the first counts.
             condition: """
@@ -80,30 +89,46 @@ extension SQLiteCatalog {
             key: [("a.folded", .text), ("a.kind", .text), ("a.account", .text)], bounds: bounds)
     }
 
-    package func verify(
-        _ address: Address, of account: AccountID, now: Milliseconds
-    ) throws {
-        try write { catalog in
+    package func change(_ account: AccountID, by change: AccountChange) throws {
+        let ends = change.verified != nil || change.ended != .none
+        try write(endsWhatWasTrue: ends) { catalog in
             try SQLiteCatalog.requireAccount(account, in: catalog)
-            let marked = try catalog.run(
+            if let (address, time) = change.verified {
+                try SQLiteCatalog.verify(address, of: account, time, catalog)
+            }
+            try catalog.run(
                 """
-                UPDATE addresses SET verified_at = coalesce(verified_at, ?)
-                WHERE account = ? AND kind = ? AND folded = ? AND NOT EXISTS
-                (SELECT 1 FROM addresses other WHERE other.kind = ?3 AND other.folded = ?4
-                AND other.verified_at IS NOT NULL AND other.account <> ?2)
-                """, .integer(now), .text(account.text), .text(address.kind.rawValue),
-                .text(address.folded))
-            guard marked == 0 else { return }
-            // The first address of somebody who came by a provider names the account from then on.
-            let isNamed = try catalog.exists(
-                """
-                SELECT 1 FROM addresses WHERE account = ?1 AND is_primary = 1
-                UNION ALL SELECT 1 FROM external_users WHERE account = ?1
-                """, .text(account.text))
-            let held = AccountAddress(
-                address: address, isPrimary: !isNamed && address.kind == .email, verifiedAt: now)
-            try SQLiteCatalog.add(held, to: account, in: catalog)
+                UPDATE accounts SET password = coalesce(?, password),
+                is_discoverable = coalesce(?, is_discoverable) WHERE id = ?
+                """, .optional(change.password),
+                change.isDiscoverable.map { .flag($0) } ?? .nothing, .text(account.text))
+            guard case .all(let except) = change.ended else { return }
+            try SQLiteCatalog.endSessions(of: account, except: except, in: catalog)
         }
+    }
+
+    private static func verify(
+        _ address: Address, of account: AccountID, _ now: Milliseconds,
+        _ catalog: CatalogConnection
+    ) throws {
+        let marked = try catalog.run(
+            """
+            UPDATE addresses SET verified_at = coalesce(verified_at, ?)
+            WHERE account = ? AND kind = ? AND folded = ? AND NOT EXISTS
+            (SELECT 1 FROM addresses other WHERE other.kind = ?3 AND other.folded = ?4
+            AND other.verified_at IS NOT NULL AND other.account <> ?2)
+            """, .integer(now), .text(account.text), .text(address.kind.rawValue),
+            .text(address.folded))
+        guard marked == 0 else { return }
+        // The first address of somebody who came by a provider names the account from then on.
+        let isNamed = try catalog.exists(
+            """
+            SELECT 1 FROM addresses WHERE account = ?1 AND is_primary = 1
+            UNION ALL SELECT 1 FROM external_users WHERE account = ?1
+            """, .text(account.text))
+        let held = AccountAddress(
+            address: address, isPrimary: !isNamed && address.kind == .email, verifiedAt: now)
+        try SQLiteCatalog.add(held, to: account, in: catalog)
     }
 
     package func delete(
@@ -137,7 +162,7 @@ extension SQLiteCatalog {
     static let tablesByAccount = [
         "addresses", "web_tokens", "user_names", "external_users", "browser_sessions", "consents",
         "sign_in_codes", "letter_links", "address_codes", "letters", "second_factors", "passkeys",
-        "identities", "account_endings", "operators", "operator_sessions", "operator_looks",
+        "identities", "account_endings", "operators", "operator_looks",
     ]
 
     package func accountDeletions(
@@ -218,7 +243,7 @@ extension SQLiteCatalog {
     }
 
     private static let accountColumns =
-        "x.id, x.given_name, x.family_name, x.password, x.created_at"
+        "x.id, x.given_name, x.family_name, x.password, x.created_at, x.is_discoverable"
 
     private static func account(
         _ row: Statement, in catalog: CatalogConnection
@@ -239,7 +264,8 @@ extension SQLiteCatalog {
         return AccountRecord(
             id: AccountID(row.string(0)), givenName: row.optionalString(1),
             familyName: row.optionalString(2), addresses: addresses,
-            password: row.optionalString(3), createdAt: row.int64(4))
+            password: row.optionalString(3), createdAt: row.int64(4),
+            isDiscoverable: row.int64(5) != 0)
     }
 
     static func add(

@@ -5,49 +5,53 @@ import Storage
 extension SQLiteCatalog {
     package func add(_ session: BrowserSession, countMax: Int, now: Milliseconds) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireAccount(session.account, in: catalog)
+            let account = CatalogValue.text(session.account.text)
+            switch session.kind {
+            case .pages: try SQLiteCatalog.requireAccount(session.account, in: catalog)
+            case .console:
+                guard try catalog.exists("SELECT 1 FROM operators WHERE account = ?", account)
+                else { throw CatalogRefusal.operatorUnknown }
+            }
             try catalog.run("DELETE FROM browser_sessions WHERE expires_at <= ?", .integer(now))
             try catalog.run(
                 """
                 DELETE FROM browser_sessions WHERE hash IN (SELECT hash FROM browser_sessions
-                WHERE account = ? ORDER BY used_at DESC, made_at DESC, hash LIMIT -1 OFFSET ?)
-                """, .text(session.account.text), .integer(Int64(max(0, countMax - 1))))
+                WHERE account = ? AND kind = ?
+                ORDER BY used_at DESC, made_at DESC, hash LIMIT -1 OFFSET ?)
+                """, account, .text(session.kind.rawValue),
+                .integer(Int64(max(0, countMax - 1))))
             try catalog.run(
                 """
                 INSERT INTO browser_sessions
-                (hash, account, device, made_at, used_at, proved_at, expires_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                """, .bytes(session.hash), .text(session.account.text), .text(session.device),
-                .integer(session.madeAt), .integer(session.usedAt), .integer(session.provedAt),
-                .integer(session.expiresAt))
+                (hash, kind, account, device, made_at, used_at, proved_at, expires_at)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                """, .bytes(session.hash), .text(session.kind.rawValue), account,
+                .text(session.device), .integer(session.madeAt), .integer(session.usedAt),
+                .integer(session.provedAt), .integer(session.expiresAt))
         }
     }
 
-    package func browserSession(hash: [UInt8]) throws -> BrowserSession? {
-        try read {
-            try $0.first(
-                "\(SQLiteCatalog.browserQuery) WHERE hash = ?", .bytes(hash),
-                row: SQLiteCatalog.browserSession)
+    package func browserSessions(
+        _ kind: BrowserSession.Kind, _ key: BrowserSessionKey
+    ) throws -> [BrowserSession] {
+        let (column, value): (String, CatalogValue) =
+            switch key {
+            case .hash(let hash): ("hash", .bytes(hash))
+            case .account(let account): ("account", .text(account.text))
+            }
+        return try read { catalog in
+            try catalog.all(
+                """
+                SELECT hash, account, device, made_at, used_at, proved_at, expires_at
+                FROM browser_sessions WHERE \(column) = ? AND kind = ? ORDER BY made_at, hash
+                """, value, .text(kind.rawValue)
+            ) { row in
+                BrowserSession(
+                    hash: row.array(0), kind: kind, account: AccountID(row.string(1)),
+                    device: row.string(2), madeAt: row.int64(3), usedAt: row.int64(4),
+                    provedAt: row.int64(5), expiresAt: row.int64(6))
+            }
         }
-    }
-
-    package func browserSessions(of account: AccountID) throws -> [BrowserSession] {
-        try read {
-            try $0.all(
-                "\(SQLiteCatalog.browserQuery) WHERE account = ? ORDER BY made_at, hash",
-                .text(account.text), row: SQLiteCatalog.browserSession)
-        }
-    }
-
-    private static let browserQuery = """
-        SELECT hash, account, device, made_at, used_at, proved_at, expires_at FROM browser_sessions
-        """
-
-    private static func browserSession(_ row: Statement) -> BrowserSession {
-        BrowserSession(
-            hash: row.array(0), account: AccountID(row.string(1)), device: row.string(2),
-            madeAt: row.int64(3), usedAt: row.int64(4), provedAt: row.int64(5),
-            expiresAt: row.int64(6))
     }
 
     package func use(
@@ -68,14 +72,10 @@ extension SQLiteCatalog {
         }
     }
 
-    package func endSessions(of account: AccountID, except kept: [UInt8]?) throws {
-        try write { try SQLiteCatalog.endSessions(of: account, except: kept, in: $0) }
-    }
-
     static func endSessions(
         of account: AccountID, except kept: [UInt8]?, in catalog: CatalogConnection
     ) throws {
-        for table in ["web_tokens", "sign_in_codes", "letter_links", "operator_sessions"] {
+        for table in ["web_tokens", "sign_in_codes", "letter_links"] {
             try catalog.run("DELETE FROM \(table) WHERE account = ?", .text(account.text))
         }
         try catalog.run(
@@ -94,7 +94,7 @@ extension SQLiteCatalog {
     }
 
     package func addConsent(
-        of account: AccountID, for apiToken: [UInt8], at origin: String, now: Milliseconds
+        of account: AccountID, for apiToken: [UInt8], at origin: String
     ) throws {
         try write(endsWhatWasTrue: false) { catalog in
             try SQLiteCatalog.requireAccount(account, in: catalog)
@@ -102,9 +102,8 @@ extension SQLiteCatalog {
             else { throw CatalogRefusal.apiTokenUnknown }
             try catalog.run(
                 """
-                INSERT OR IGNORE INTO consents (account, token_hash, origin, given_at)
-                VALUES (?, ?, ?, ?)
-                """, .text(account.text), .bytes(apiToken), .text(origin), .integer(now))
+                INSERT OR IGNORE INTO consents (account, token_hash, origin) VALUES (?, ?, ?)
+                """, .text(account.text), .bytes(apiToken), .text(origin))
         }
     }
 

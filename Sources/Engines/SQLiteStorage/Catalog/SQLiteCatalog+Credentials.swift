@@ -60,28 +60,49 @@ extension SQLiteCatalog {
     }
 
     package func delete(_ credential: NamedCredential) throws {
-        switch credential {
-        case .apiToken(let name): try deleteAPIToken(named: name)
-        case .serverKey(let keyID):
-            try write { catalog in
+        // What let requests in is cached; the others are asked for each time.
+        let ends =
+            switch credential {
+            case .apiToken, .serverKey, .pushKey: true
+            case .operatorToken, .identityProvider: false
+            }
+        try write(endsWhatWasTrue: ends) { catalog in
+            switch credential {
+            case .apiToken(let name):
+                try SQLiteCatalog.deleteAPIToken(named: name, in: catalog)
+            case .operatorToken(let name):
+                try SQLiteCatalog.deleteOperatorToken(named: name, in: catalog)
+            case .serverKey(let keyID):
                 guard try catalog.run("DELETE FROM server_keys WHERE key_id = ?", .text(keyID)) == 1
                 else { throw CatalogRefusal.serverKeyUnknown }
+            case .identityProvider(let name):
+                guard
+                    try catalog.run("DELETE FROM identity_providers WHERE name = ?", .text(name))
+                        == 1
+                else { throw CatalogRefusal.identityProviderUnknown }
+            case .pushKey(let topic, let container):
+                try SQLiteCatalog.requireContainer(container, in: catalog)
+                guard
+                    try catalog.run(
+                        "DELETE FROM push_keys WHERE container = ? AND topic = ?",
+                        .text(container.folded), .text(topic)) == 1
+                else { throw CatalogRefusal.pushKeyUnknown }
             }
         }
     }
 
-    private func deleteAPIToken(named name: String) throws {
-        try write { catalog in
-            try catalog.run(
-                """
-                DELETE FROM api_token_origins WHERE token_hash IN
-                (SELECT hash FROM api_tokens WHERE name = ?)
-                """, .text(name))
-            guard try catalog.run("DELETE FROM api_tokens WHERE name = ?", .text(name)) == 1 else {
-                throw CatalogRefusal.apiTokenUnknown
-            }
-            try SQLiteCatalog.dropConsentsOfNoToken(in: catalog)
+    private static func deleteAPIToken(
+        named name: String, in catalog: CatalogConnection
+    ) throws {
+        try catalog.run(
+            """
+            DELETE FROM api_token_origins WHERE token_hash IN
+            (SELECT hash FROM api_tokens WHERE name = ?)
+            """, .text(name))
+        guard try catalog.run("DELETE FROM api_tokens WHERE name = ?", .text(name)) == 1 else {
+            throw CatalogRefusal.apiTokenUnknown
         }
+        try dropConsentsOfNoToken(in: catalog)
     }
 
     private static func apiToken(
@@ -124,16 +145,6 @@ extension SQLiteCatalog {
     private static let serverKeyTables =
         "server_keys k JOIN containers c ON c.folded = k.container"
 
-    package func serverKey(_ keyID: String) throws -> ServerKeyRecord? {
-        try read { catalog in
-            try catalog.first(
-                """
-                SELECT \(SQLiteCatalog.serverKeyColumns) FROM \(SQLiteCatalog.serverKeyTables)
-                WHERE k.key_id = ?
-                """, .text(keyID), row: SQLiteCatalog.serverKey)
-        }
-    }
-
     package func serverKeys(
         _ request: ListRequest, of some: Set<ContainerID>?
     ) throws -> ListPage<ServerKeyRecord> {
@@ -169,6 +180,10 @@ extension SQLiteCatalog {
                     try catalog.run(
                         "UPDATE server_keys SET used_at = ? WHERE key_id = ?", .integer(time),
                         .text(keyID))
+                case .operatorToken(let hash):
+                    try catalog.run(
+                        "UPDATE operator_tokens SET used_at = ? WHERE hash = ?", .integer(time),
+                        .bytes(hash))
                 case .webTokens(let session):
                     try catalog.run(
                         "UPDATE web_tokens SET used_at = ? WHERE session = ?", .integer(time),

@@ -40,30 +40,6 @@ extension SQLiteCatalog {
         }
     }
 
-    package func deleteIdentityProvider(name: String) throws {
-        try write(endsWhatWasTrue: false) {
-            let removed = try $0.run(
-                "DELETE FROM identity_providers WHERE name = ?", .text(name))
-            guard removed == 1 else { throw CatalogRefusal.identityProviderUnknown }
-        }
-    }
-
-    package func account(of identity: ProvidedIdentity) throws -> AccountID? {
-        try read {
-            try $0.first(
-                "SELECT account FROM identities WHERE issuer = ? AND subject = ?",
-                .text(identity.issuer), .text(identity.subject)
-            ) { AccountID($0.string(0)) }
-        }
-    }
-
-    package func add(_ account: AccountRecord, knownBy identity: ProvidedIdentity) throws {
-        try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.add(account, in: catalog)
-            try SQLiteCatalog.add(identity, account.id, account.createdAt, catalog)
-        }
-    }
-
     package func add(
         _ identity: ProvidedIdentity, of account: AccountID, now: Milliseconds
     ) throws {
@@ -73,7 +49,7 @@ extension SQLiteCatalog {
         }
     }
 
-    private static func add(
+    static func add(
         _ identity: ProvidedIdentity, _ account: AccountID, _ now: Milliseconds,
         _ catalog: CatalogConnection
     ) throws {
@@ -98,11 +74,21 @@ extension SQLiteCatalog {
         }
     }
 
-    package func delete(_ identity: ProvidedIdentity, of account: AccountID) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run(
-                "DELETE FROM identities WHERE issuer = ? AND subject = ? AND account = ?",
-                .text(identity.issuer), .text(identity.subject), .text(account.text))
+    package func delete(_ means: SignInMeans, of account: AccountID) throws {
+        let owner = CatalogValue.text(account.text)
+        try write(endsWhatWasTrue: false) { catalog in
+            switch means {
+            case .identity(let identity):
+                try catalog.run(
+                    "DELETE FROM identities WHERE issuer = ? AND subject = ? AND account = ?",
+                    .text(identity.issuer), .text(identity.subject), owner)
+            case .passkey(let id):
+                try catalog.run(
+                    "DELETE FROM passkeys WHERE id = ? AND account = ?", .bytes(id), owner)
+            case .secondFactor:
+                try catalog.run("DELETE FROM second_factors WHERE account = ?", owner)
+            }
         }
     }
+
 }

@@ -180,17 +180,4 @@ extension SQLiteCatalog {
         }
     }
 
-    package func setPassword(
-        _ hash: String, of account: AccountID, ending sessions: EndedSessions
-    ) throws {
-        var ends = false
-        if case .all = sessions { ends = true }
-        try write(endsWhatWasTrue: ends) { catalog in
-            let changed = try catalog.run(
-                "UPDATE accounts SET password = ? WHERE id = ?", .text(hash), .text(account.text))
-            guard changed == 1 else { throw CatalogRefusal.accountUnknown }
-            guard case .all(let kept) = sessions else { return }
-            try SQLiteCatalog.endSessions(of: account, except: kept, in: catalog)
-        }
-    }
 }

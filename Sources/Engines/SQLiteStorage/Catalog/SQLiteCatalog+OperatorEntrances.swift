@@ -2,7 +2,7 @@ import CloudModel
 import SQLite
 import Storage
 
-// How operators come in: tokens, sessions, and the link of the first one.
+// How operators come in: tokens, and the link of the first one.
 extension SQLiteCatalog {
     package func add(_ token: OperatorTokenRecord, now: Milliseconds) throws {
         try write(endsWhatWasTrue: false) { catalog in
@@ -57,63 +57,10 @@ extension SQLiteCatalog {
             madeAt: row.int64(4), expiresAt: row.int64(5), usedAt: row.optionalInt64(6))
     }
 
-    package func use(operatorToken hash: [UInt8], at moment: Milliseconds) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run(
-                "UPDATE operator_tokens SET used_at = ? WHERE hash = ?", .integer(moment),
-                .bytes(hash))
-        }
-    }
-
-    package func deleteOperatorToken(name: String) throws {
-        try write(endsWhatWasTrue: false) { catalog in
-            guard
-                try catalog.run("DELETE FROM operator_tokens WHERE name = ?", .text(name)) == 1
-            else { throw CatalogRefusal.operatorTokenUnknown }
-            try SQLiteCatalog.dropContainers(of: .token(name: name), in: catalog)
-        }
-    }
-
-    package func add(_ session: OperatorSession, countMax: Int, now: Milliseconds) throws {
-        try write(endsWhatWasTrue: false) { catalog in
-            let account = CatalogValue.text(session.account.text)
-            guard try catalog.exists("SELECT 1 FROM operators WHERE account = ?", account) else {
-                throw CatalogRefusal.operatorUnknown
-            }
-            try catalog.run("DELETE FROM operator_sessions WHERE expires_at <= ?", .integer(now))
-            try catalog.run(
-                """
-                DELETE FROM operator_sessions WHERE hash IN (SELECT hash FROM operator_sessions
-                WHERE account = ? ORDER BY made_at DESC, hash LIMIT -1 OFFSET ?)
-                """, account, .integer(Int64(max(0, countMax - 1))))
-            try catalog.run(
-                """
-                INSERT INTO operator_sessions (hash, account, made_at, proved_at, expires_at)
-                VALUES (?, ?, ?, ?, ?)
-                """, .bytes(session.hash), account, .integer(session.madeAt),
-                .integer(session.provedAt), .integer(session.expiresAt))
-        }
-    }
-
-    package func operatorSession(hash: [UInt8]) throws -> OperatorSession? {
-        try read {
-            try $0.first(
-                """
-                SELECT account, made_at, proved_at, expires_at FROM operator_sessions
-                WHERE hash = ?
-                """, .bytes(hash)
-            ) { row in
-                OperatorSession(
-                    hash: hash, account: AccountID(row.string(0)), madeAt: row.int64(1),
-                    provedAt: row.int64(2), expiresAt: row.int64(3))
-            }
-        }
-    }
-
-    package func deleteOperatorSession(hash: [UInt8]) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run("DELETE FROM operator_sessions WHERE hash = ?", .bytes(hash))
-        }
+    static func deleteOperatorToken(named name: String, in catalog: CatalogConnection) throws {
+        guard try catalog.run("DELETE FROM operator_tokens WHERE name = ?", .text(name)) == 1
+        else { throw CatalogRefusal.operatorTokenUnknown }
+        try SQLiteCatalog.dropContainers(of: .token(name: name), in: catalog)
     }
 
     package func offerFirstOperator(hash: [UInt8], until end: Milliseconds) throws -> Bool {
@@ -175,11 +122,4 @@ extension SQLiteCatalog {
         }
     }
 
-    package func isKnown(_ account: AccountID, in containers: Set<ContainerID>) throws -> Bool {
-        try read { catalog in
-            try catalog.all(
-                "SELECT container FROM user_names WHERE account = ?", .text(account.text)
-            ) { $0.string(0) }.contains { name in containers.contains { $0.folded == name } }
-        }
-    }
 }

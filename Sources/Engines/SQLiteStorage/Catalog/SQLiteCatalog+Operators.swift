@@ -18,31 +18,34 @@ enum RightsHolder {
 }
 
 extension SQLiteCatalog {
-    package func set(_ record: OperatorRecord) throws {
-        try write(endsWhatWasTrue: false) { try SQLiteCatalog.set(record, in: $0) }
+    package func set(_ rights: OperatorRights?, of account: AccountID, now: Milliseconds) throws {
+        try write(endsWhatWasTrue: false) {
+            try SQLiteCatalog.set(rights, of: account, now, in: $0)
+        }
     }
 
-    private static func set(_ record: OperatorRecord, in catalog: CatalogConnection) throws {
-        try requireAccount(record.account, in: catalog)
-        let account = CatalogValue.text(record.account.text)
-        try catalog.run("DELETE FROM operator_sessions WHERE account = ?", account)
+    private static func set(
+        _ rights: OperatorRights?, of account: AccountID, _ now: Milliseconds,
+        in catalog: CatalogConnection
+    ) throws {
+        let id = CatalogValue.text(account.text)
+        try catalog.run(
+            "DELETE FROM browser_sessions WHERE account = ? AND kind = ?", id,
+            .text(BrowserSession.Kind.console.rawValue))
+        guard let rights else {
+            guard try catalog.run("DELETE FROM operators WHERE account = ?", id) == 1 else {
+                throw CatalogRefusal.operatorUnknown
+            }
+            return try dropContainers(of: .account(account), in: catalog)
+        }
+        try requireAccount(account, in: catalog)
         try catalog.run(
             """
             INSERT INTO operators (account, has_all, is_read_only, made_at) VALUES (?, ?, ?, ?)
             ON CONFLICT (account) DO UPDATE SET has_all = excluded.has_all,
             is_read_only = excluded.is_read_only
-            """, account, .flag(record.rights.hasAllContainers), .flag(record.rights.isReadOnly),
-            .integer(record.madeAt))
-        try set(record.rights, of: .account(record.account), in: catalog)
-    }
-
-    package func operatorRecord(of account: AccountID) throws -> OperatorRecord? {
-        try read { catalog in
-            try catalog.first(
-                "SELECT \(SQLiteCatalog.operatorColumns) FROM operators WHERE account = ?",
-                .text(account.text)
-            ) { try SQLiteCatalog.operatorRecord($0, in: catalog) }
-        }
+            """, id, .flag(rights.hasAllContainers), .flag(rights.isReadOnly), .integer(now))
+        try set(rights, of: .account(account), in: catalog)
     }
 
     package func operators(_ request: ListRequest) throws -> ListPage<OperatorRecord> {
@@ -67,17 +70,6 @@ extension SQLiteCatalog {
             account: account,
             rights: try rights(row, from: 1, of: .account(account), in: catalog),
             madeAt: row.int64(3))
-    }
-
-    package func deleteOperator(_ account: AccountID) throws {
-        try write(endsWhatWasTrue: false) { catalog in
-            let id = CatalogValue.text(account.text)
-            guard try catalog.run("DELETE FROM operators WHERE account = ?", id) == 1 else {
-                throw CatalogRefusal.operatorUnknown
-            }
-            try catalog.run("DELETE FROM operator_sessions WHERE account = ?", id)
-            try SQLiteCatalog.dropContainers(of: .account(account), in: catalog)
-        }
     }
 
     package func add(_ invitation: OperatorInvitation, now: Milliseconds) throws {
@@ -109,8 +101,7 @@ extension SQLiteCatalog {
                     let rights = try SQLiteCatalog.takeInvitation(
                         of: held.address, now: now, in: catalog)
                 else { continue }
-                try SQLiteCatalog.set(
-                    OperatorRecord(account: account.id, rights: rights, madeAt: now), in: catalog)
+                try SQLiteCatalog.set(rights, of: account.id, now, in: catalog)
             }
         }
     }

@@ -42,14 +42,6 @@ extension SQLiteCatalog {
         }
     }
 
-    package func deletePasskey(id: [UInt8], of account: AccountID) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run(
-                "DELETE FROM passkeys WHERE id = ? AND account = ?", .bytes(id),
-                .text(account.text))
-        }
-    }
-
     private static let passkeyQuery = """
         SELECT id, account, public_key, sign_count, name, made_at, used_at FROM passkeys
         """

@@ -111,19 +111,4 @@ extension SQLiteCatalog {
         }
     }
 
-    package func isDiscoverable(_ account: AccountID) throws -> Bool {
-        try read {
-            try $0.exists(
-                "SELECT 1 FROM accounts WHERE id = ? AND is_discoverable = 1", .text(account.text))
-        }
-    }
-
-    package func setDiscoverable(_ isDiscoverable: Bool, of account: AccountID) throws {
-        try write(endsWhatWasTrue: false) { catalog in
-            let changed = try catalog.run(
-                "UPDATE accounts SET is_discoverable = ? WHERE id = ?",
-                .integer(isDiscoverable ? 1 : 0), .text(account.text))
-            guard changed == 1 else { throw CatalogRefusal.accountUnknown }
-        }
-    }
 }

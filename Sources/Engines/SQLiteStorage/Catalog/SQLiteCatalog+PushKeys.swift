@@ -31,17 +31,6 @@ extension SQLiteCatalog {
         }
     }
 
-    package func deletePushKey(topic: String, of container: ContainerID) throws {
-        try write { catalog in
-            try SQLiteCatalog.requireContainer(container, in: catalog)
-            guard
-                try catalog.run(
-                    "DELETE FROM push_keys WHERE container = ? AND topic = ?",
-                    .text(container.folded), .text(topic)) == 1
-            else { throw CatalogRefusal.pushKeyUnknown }
-        }
-    }
-
     private static func pushKey(_ row: Statement) throws -> PushKeyRecord {
         guard let container = ContainerID(row.string(0)) else {
             throw SQLiteError.unreadable("push_keys")

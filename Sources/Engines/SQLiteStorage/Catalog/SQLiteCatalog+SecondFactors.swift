@@ -38,28 +38,16 @@ extension SQLiteCatalog {
         }
     }
 
-    package func deleteSecondFactor(of account: AccountID) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run("DELETE FROM second_factors WHERE account = ?", .text(account.text))
-        }
-    }
-
-    package func use(step: Int64, of account: AccountID) throws -> Bool {
+    package func replace(_ previous: SecondFactor, by factor: SecondFactor) throws -> Bool {
         try write(endsWhatWasTrue: false) {
             try $0.run(
-                "UPDATE second_factors SET last_step = ?1 WHERE account = ?2 AND last_step < ?1",
-                .integer(step), .text(account.text)) == 1
-        }
-    }
-
-    package func useRecovery(
-        from previous: [[UInt8]], leaving rest: [[UInt8]], of account: AccountID
-    ) throws -> Bool {
-        try write(endsWhatWasTrue: false) {
-            try $0.run(
-                "UPDATE second_factors SET recovery = ? WHERE account = ? AND recovery = ?",
-                .bytes(rest.flatMap { $0 }), .text(account.text),
-                .bytes(previous.flatMap { $0 })) == 1
+                """
+                UPDATE second_factors SET secret = ?, last_step = ?, recovery = ?, made_at = ?
+                WHERE account = ? AND secret = ? AND last_step = ? AND recovery = ?
+                """, .bytes(factor.secret), .integer(factor.lastStep),
+                .bytes(factor.recovery.flatMap { $0 }), .integer(factor.madeAt),
+                .text(previous.account.text), .bytes(previous.secret),
+                .integer(previous.lastStep), .bytes(previous.recovery.flatMap { $0 })) == 1
         }
     }
 
