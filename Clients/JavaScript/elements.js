@@ -287,7 +287,7 @@ class ShareFrame extends ElementBase {
       close: () => this.#close(),
     });
     this.#channel.tell('channelDidOpen');
-    new ResizeObserver(() => this.#tellSize()).observe(this);
+    new ResizeObserver(() => this.#tellSize()).observe(this.#sheet);
     addEventListener('keydown', event => {
       if (event.key === 'Escape' && !event.defaultPrevented && !this.#isAsking) this.#close();
     });
@@ -296,7 +296,7 @@ class ShareFrame extends ElementBase {
   get #isAsking() { return this.#sheet.shadowRoot.querySelector('dialog') !== null; }
 
   #tellSize() {
-    const {width, bottom} = this.getBoundingClientRect();
+    const {width, bottom} = this.#sheet.getBoundingClientRect();
     this.#channel.tell('applicationIsReady', {
       width: Math.ceil(width), height: Math.ceil(bottom + scrollY + marginPixels),
     });

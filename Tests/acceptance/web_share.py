@@ -353,6 +353,8 @@ class Run(Viewer):
         assert self.apis["own"] in inside.url and self.tokens["ann"] not in inside.url
         assert frame.get_by_role("combobox", name="Access", exact=True).locator("option").count() == 1
         self.strangers(page, inside)
+        # As high as what is in it, or as the window.
+        self.until(page, "document.querySelector('iframe').getBoundingClientRect().height > 600")
         address.fill("bob@example.org")
         address.press("Enter")
         expect(frame.get_by_role("status")).to_contain_text("You have invited")
