@@ -7,6 +7,7 @@ which other frames, other windows and repeated messages move to nothing. axe-cor
 """
 
 import json
+import os
 import re
 import time
 import urllib.parse
@@ -20,6 +21,7 @@ from server import Server, free_port
 from viewer import Viewer, driven
 
 CONTAINER = "iCloud.org.example.Shared"
+GUIDE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs/guides/web.md")
 PASSWORD = "correct horse battery"
 NAUGHTY = "<img src=x onerror='ran=1'>\u202e${f} 👩‍👩‍👧‍👦 ﷺ \"'`</bdi><script>ran=1</script>"
 SCRIPT_NAME = "<img src=x onerror=ran=1> \"'`</bdi><script>ran=1</script>"
@@ -431,6 +433,27 @@ class Run(Viewer):
             page.evaluate(f"app.open({wrong})")
             assert page.evaluate("app.result")["ckErrorCode"] == "INVALID_ARGUMENTS", wrong
 
+    def guide(self, browser):
+        """What the guide adds to its page: twice, as a list that is there already is shared as well."""
+        with open(GUIDE, encoding="utf-8") as file:
+            code = re.search(r"```js\n(  document.getElementById\('share'\).*?)```", file.read(), re.S).group(1)
+        page = self.page(browser)
+        page.evaluate("""() => {
+          const button = document.createElement('button');
+          button.id = 'share';
+          button.textContent = 'Share my list';
+          document.getElementById('app').append(button);
+        }""")
+        page.evaluate("() => { const {container} = app; %s }" % code)
+        for _ in range(2):
+            page.locator("#share").click()
+            frame = page.frame_locator("iframe")
+            frame.get_by_label("Anyone with the link").check()
+            frame.get_by_text("QR code of the link").wait_for()
+            frame.get_by_role("button", name="Done").click()
+            expect(page.get_by_role("button", name="Shared")).to_be_visible()
+        page.context.close()
+
     def signed_out(self, browser):
         """Without the page's token nothing is read, though its user is signed in to the server itself."""
         page = self.page(browser, "/?as=nobody")
@@ -500,6 +523,7 @@ def main(program):
             run.sheet(browser)
             run.button(browser)
             run.framed(browser)
+            run.guide(browser)
             run.signed_out(browser)
             run.refused(browser)
             run.alone(browser)
