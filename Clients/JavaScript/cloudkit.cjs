@@ -929,7 +929,6 @@ class Channel {
 // share-ui.js
 const readySeconds = 15;
 const endpoints = ['records/lookup', 'records/modify'];
-const most = (pixels, most) => `min(${pixels}px, ${most})`;
 
 async function shareByFrame({serverURL, user}, send, options) {
   const asked = await sharedThing(options ?? {});
@@ -957,10 +956,9 @@ async function shareByFrame({serverURL, user}, send, options) {
       };
       channel = new Channel(() => frame.contentWindow, {
         channelDidOpen: run,
-        applicationIsReady: ({width, height}) => {
+        applicationIsReady: ({height}) => {
           clearTimeout(alarm);
-          frame.style.height = most(Math.max(Number(height) || 0, 200), 'calc(100vh - 2rem)');
-          frame.style.minWidth = most(Number(width) || 0, '100%');
+          if (height > 0) frame.style.height = `min(${Number(height)}px, calc(100vh - 2rem))`;
         },
         request,
       }, new URL(serverURL).origin);
@@ -1010,7 +1008,7 @@ function overlay(serverURL, apiToken) {
   dialog.setAttribute('aria-label', frame.title);
   Object.assign(dialog.style, {
     padding: '0', border: '0', borderRadius: '12px', overflow: 'hidden', colorScheme: 'light dark',
-    width: 'min(34rem, calc(100vw - 1rem))', maxWidth: 'none', maxHeight: 'none',
+    width: 'min(30rem, calc(100vw - 1rem))', maxWidth: 'none', maxHeight: 'none',
   });
   Object.assign(frame.style, {
     display: 'block', width: '100%', height: '12rem', border: '0',

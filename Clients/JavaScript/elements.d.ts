@@ -12,7 +12,7 @@ export interface Share {
   shortGUID?: string;
   participants?: Participant[];
   requesters?: Requester[];
-  blockedIdentities?: Requester[];
+  blockedIdentities?: Partial<UserIdentity>[];
   owner?: Participant;
   /** Who looks; without it, the sheet takes them for the owner. */
   currentUserParticipant?: Participant;

@@ -287,7 +287,7 @@ class ShareFrame extends ElementBase {
       close: () => this.#close(),
     });
     this.#channel.tell('channelDidOpen');
-    new ResizeObserver(() => this.#tellSize()).observe(this);
+    new ResizeObserver(() => this.#tellSize()).observe(this.#sheet);
     addEventListener('keydown', event => {
       if (event.key === 'Escape' && !event.defaultPrevented && !this.#isAsking) this.#close();
     });
@@ -296,7 +296,7 @@ class ShareFrame extends ElementBase {
   get #isAsking() { return this.#sheet.shadowRoot.querySelector('dialog') !== null; }
 
   #tellSize() {
-    const {width, bottom} = this.getBoundingClientRect();
+    const {width, bottom} = this.#sheet.getBoundingClientRect();
     this.#channel.tell('applicationIsReady', {
       width: Math.ceil(width), height: Math.ceil(bottom + scrollY + marginPixels),
     });
@@ -328,11 +328,11 @@ class ShareFrame extends ElementBase {
 
 // elements/people.js
 function nameOf({userIdentity, oneTimeURL}, texts) {
-  const {nameComponents, lookupInfo, userRecordName} = userIdentity ?? {};
+  const {nameComponents, lookupInfo} = userIdentity ?? {};
   const {givenName, familyName} = nameComponents ?? {};
   const name = [givenName, familyName].filter(Boolean).join(' ').trim();
   return name || lookupInfo?.emailAddress || lookupInfo?.phoneNumber ||
-    (oneTimeURL || !userRecordName ? texts.sheetOneTime : texts.sheetUnnamed);
+    (oneTimeURL ? texts.sheetOneTime : texts.sheetUnnamed);
 }
 
 function stateOf({type, acceptanceStatus}, texts) {
@@ -669,8 +669,8 @@ function personRow(sheet, person, next) {
 
 function requestsPart(sheet) {
   const {share, texts} = sheet;
-  const named = list => (list ?? []).map(each => ({...each, id: each.userIdentity?.userRecordName}))
-    .filter(({id}) => id);
+  const people = identities => (identities ?? [])
+    .map(userIdentity => ({userIdentity, id: userIdentity?.userRecordName})).filter(({id}) => id);
   const row = (person, actions) => {
     const name = nameOf(person, texts);
     return make('li', {}, make('div', {className: 'row'},
@@ -679,9 +679,10 @@ function requestsPart(sheet) {
         () => sheet.change(() => ({[verb]: [person.id]})),
         {'data-key': `${verb}-${person.id}`}))));
   };
-  const asking = named(share?.requesters).map(person => row(person,
+  const requesters = share?.requesters?.map(({userIdentity}) => userIdentity);
+  const asking = people(requesters).map(person => row(person,
     [['sheetLet', 'approve'], ['sheetDecline', 'deny'], ['sheetBlock', 'block']]));
-  const blocked = named(share?.blockedIdentities ?? share?.blocked).map(
+  const blocked = people(share?.blockedIdentities).map(
     person => row(person, [['sheetUnblock', 'unblock']]));
   return [
     asking.length > 0 ? section(texts.sheetRequests, make('ul', {}, asking)) : null,
@@ -736,7 +737,7 @@ border:1px solid var(--line);background:transparent;color:var(--link);max-width:
 button.act{background:var(--act);border-color:var(--act);color:#fff}
 button.danger{background:var(--risk);border-color:var(--risk);color:#fff}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
-.row{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}.row>:first-child{flex:1 1 9rem;min-width:0}
+.row{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}.row>:first-child{flex:1 1 7rem;min-width:0}
 form .row{margin-block-start:.5rem}form .row>:first-child{flex:none}
 ul{list-style:none;margin:.25rem 0 0;padding:0}li{padding:.6rem 0;border-block-start:1px solid var(--line)}
 li .name{font-weight:600;overflow-wrap:anywhere}li .quiet{display:block}

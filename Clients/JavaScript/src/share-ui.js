@@ -9,7 +9,6 @@ import {recordNameOf, zoneIDOf} from './values.js';
 
 const readySeconds = 15;
 const endpoints = ['records/lookup', 'records/modify'];
-const most = (pixels, most) => `min(${pixels}px, ${most})`;
 
 /**
  * Shows the sheet until it is closed. Resolves with `{share}`, null where nothing is shared then.
@@ -43,10 +42,9 @@ export async function shareByFrame({serverURL, user}, send, options) {
       };
       channel = new Channel(() => frame.contentWindow, {
         channelDidOpen: run,
-        applicationIsReady: ({width, height}) => {
+        applicationIsReady: ({height}) => {
           clearTimeout(alarm);
-          frame.style.height = most(Math.max(Number(height) || 0, 200), 'calc(100vh - 2rem)');
-          frame.style.minWidth = most(Number(width) || 0, '100%');
+          if (height > 0) frame.style.height = `min(${Number(height)}px, calc(100vh - 2rem))`;
         },
         request,
       }, new URL(serverURL).origin);
@@ -99,7 +97,7 @@ function overlay(serverURL, apiToken) {
   // Property by property: a strict policy for styles allows that, and no style element.
   Object.assign(dialog.style, {
     padding: '0', border: '0', borderRadius: '12px', overflow: 'hidden', colorScheme: 'light dark',
-    width: 'min(34rem, calc(100vw - 1rem))', maxWidth: 'none', maxHeight: 'none',
+    width: 'min(30rem, calc(100vw - 1rem))', maxWidth: 'none', maxHeight: 'none',
   });
   Object.assign(frame.style, {
     display: 'block', width: '100%', height: '12rem', border: '0',

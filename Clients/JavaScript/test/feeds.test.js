@@ -90,7 +90,7 @@ describe('zones, changes, shares and people', () => {
     assert.deepEqual(zones.map(({zoneID}) => zoneID.zoneName), ['Notes']);
     await assert.rejects(bob.acceptShares('nothing'), {ckErrorCode: 'NOT_FOUND'});
     await assert.rejects(
-      database.shareWithUI({record: root}), {ckErrorCode: 'SERVICE_UNAVAILABLE', reason: /no page/});
+      database.shareWithUI({record: root}), {ckErrorCode: 'SERVICE_UNAVAILABLE', reason: /in a browser/});
   });
 
   test('people are found by what they are known by', async () => {

@@ -2,11 +2,11 @@
 
 /** Somebody's name, else the address by which they were invited. */
 export function nameOf({userIdentity, oneTimeURL}, texts) {
-  const {nameComponents, lookupInfo, userRecordName} = userIdentity ?? {};
+  const {nameComponents, lookupInfo} = userIdentity ?? {};
   const {givenName, familyName} = nameComponents ?? {};
   const name = [givenName, familyName].filter(Boolean).join(' ').trim();
   return name || lookupInfo?.emailAddress || lookupInfo?.phoneNumber ||
-    (oneTimeURL || !userRecordName ? texts.sheetOneTime : texts.sheetUnnamed);
+    (oneTimeURL ? texts.sheetOneTime : texts.sheetUnnamed);
 }
 
 /** How somebody takes part. */

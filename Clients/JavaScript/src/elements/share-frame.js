@@ -29,7 +29,7 @@ export class ShareFrame extends ElementBase {
       close: () => this.#close(),
     });
     this.#channel.tell('channelDidOpen');
-    new ResizeObserver(() => this.#tellSize()).observe(this);
+    new ResizeObserver(() => this.#tellSize()).observe(this.#sheet);
     addEventListener('keydown', event => {
       // A dialog of the sheet takes the key for itself.
       if (event.key === 'Escape' && !event.defaultPrevented && !this.#isAsking) this.#close();
@@ -39,7 +39,7 @@ export class ShareFrame extends ElementBase {
   get #isAsking() { return this.#sheet.shadowRoot.querySelector('dialog') !== null; }
 
   #tellSize() {
-    const {width, bottom} = this.getBoundingClientRect();
+    const {width, bottom} = this.#sheet.getBoundingClientRect();
     this.#channel.tell('applicationIsReady', {
       width: Math.ceil(width), height: Math.ceil(bottom + scrollY + marginPixels),
     });

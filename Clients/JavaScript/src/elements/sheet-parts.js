@@ -123,8 +123,8 @@ function personRow(sheet, person, next) {
 /** Who asks to take part, and who may not ask. */
 export function requestsPart(sheet) {
   const {share, texts} = sheet;
-  const named = list => (list ?? []).map(each => ({...each, id: each.userIdentity?.userRecordName}))
-    .filter(({id}) => id);
+  const people = identities => (identities ?? [])
+    .map(userIdentity => ({userIdentity, id: userIdentity?.userRecordName})).filter(({id}) => id);
   const row = (person, actions) => {
     const name = nameOf(person, texts);
     return make('li', {}, make('div', {className: 'row'},
@@ -133,9 +133,10 @@ export function requestsPart(sheet) {
         () => sheet.change(() => ({[verb]: [person.id]})),
         {'data-key': `${verb}-${person.id}`}))));
   };
-  const asking = named(share?.requesters).map(person => row(person,
+  const requesters = share?.requesters?.map(({userIdentity}) => userIdentity);
+  const asking = people(requesters).map(person => row(person,
     [['sheetLet', 'approve'], ['sheetDecline', 'deny'], ['sheetBlock', 'block']]));
-  const blocked = named(share?.blockedIdentities ?? share?.blocked).map(
+  const blocked = people(share?.blockedIdentities).map(
     person => row(person, [['sheetUnblock', 'unblock']]));
   return [
     asking.length > 0 ? section(texts.sheetRequests, make('ul', {}, asking)) : null,

@@ -22,7 +22,7 @@ border:1px solid var(--line);background:transparent;color:var(--link);max-width:
 button.act{background:var(--act);border-color:var(--act);color:#fff}
 button.danger{background:var(--risk);border-color:var(--risk);color:#fff}
 :focus-visible{outline:3px solid var(--link);outline-offset:2px}
-.row{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}.row>:first-child{flex:1 1 9rem;min-width:0}
+.row{display:flex;flex-wrap:wrap;gap:.5rem;align-items:center}.row>:first-child{flex:1 1 7rem;min-width:0}
 form .row{margin-block-start:.5rem}form .row>:first-child{flex:none}
 ul{list-style:none;margin:.25rem 0 0;padding:0}li{padding:.6rem 0;border-block-start:1px solid var(--line)}
 li .name{font-weight:600;overflow-wrap:anywhere}li .quiet{display:block}
