@@ -1,6 +1,6 @@
 // The records of one database: which ones, in which columns; what is done with many at once.
 
-import {Part, confirm, define, empty, html, many, nothing, number, problem, say, waiting} from './parts.js';
+import {Part, confirm, define, empty, html, many, moment, nothing, number, problem, say, waiting} from './parts.js';
 import {Latest, may, run} from './api.js';
 import {change} from './address.js';
 import {comparators, filterText, isShort, read, shown, types, written} from './values.js';
@@ -130,7 +130,7 @@ class DataScreen extends Part {
         text: record => Object.entries(record.fields ?? {}).map(([name, field]) => `${name}: ${shown(field, 40)}`)
           .join(' · ').slice(0, 300)}],
       {key: 'modified', title: 'Changed', rem: 13,
-        text: record => record.modified ? new Date(record.modified.timestamp).toLocaleString() : ''},
+        text: record => record.modified ? moment(record.modified.timestamp) : ''},
     ];
   }
 

@@ -45,9 +45,13 @@ export const waiting = text => html`<p class="quiet waiting" role="status">${tex
 
 export const empty = (text, more = nothing) => html`<div class="empty"><p>${text}</p>${more}</div>`;
 
+// Made once: a formatter costs more than all that it formats on a screen.
+const moments = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'medium'});
+const numbers = new Intl.NumberFormat();
+
 /// A moment as people read it, exact to the second; the time zone is the reader's.
 export const moment = milliseconds => milliseconds === undefined || milliseconds === null ? '–'
-  : new Date(Number(milliseconds)).toLocaleString(undefined, {dateStyle: 'medium', timeStyle: 'medium'});
+  : moments.format(Number(milliseconds));
 
 /// A moment as an element that a machine reads, too.
 export const time = milliseconds => milliseconds === undefined || milliseconds === null ? '–' : html`
@@ -62,7 +66,7 @@ export const bytes = count => {
   return `${unit && value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
 };
 
-export const number = value => Number(value).toLocaleString();
+export const number = value => numbers.format(Number(value));
 
 /// A number of things, by the word for one of them.
 export const many = (count, word) => `${number(count)} ${count === 1 ? word : `${word}s`}`;

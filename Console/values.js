@@ -1,6 +1,7 @@
 // The values of fields: how each type is shown in a line, and how people write it.
 
 import {parse} from './json.js';
+import {moment} from './parts.js';
 
 const twoDigits = value => String(value).padStart(2, '0');
 
@@ -27,7 +28,7 @@ const plain = value => value?.rawJSON ?? value;
 
 function shownOne(type, value) {
   switch (type) {
-    case 'TIMESTAMP': return new Date(value).toLocaleString(undefined, {dateStyle: 'medium', timeStyle: 'medium'});
+    case 'TIMESTAMP': return moment(value);
     case 'LOCATION': return `${value.latitude}, ${value.longitude}`;
     case 'REFERENCE': return `→ ${value.recordName}`;
     case 'ASSETID': case 'ASSET': return `${value.size ?? 0} bytes`;

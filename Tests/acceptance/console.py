@@ -44,15 +44,16 @@ NAUGHTY = [
 # Frames of a scroll over all rows, as long as the slowest of them; only a quiet machine says something by it.
 SCROLL = """async () => {
   const box = document.querySelector('.rows');
-  let [worst, last, most] = [0, performance.now(), 0];
+  let [frames, last, most] = [[], performance.now(), 0];
   for (let at = 0; at < box.scrollHeight; at += 2500) {
     box.scrollTop = at;
     await new Promise(requestAnimationFrame);
-    worst = Math.max(worst, performance.now() - last);
+    frames.push(performance.now() - last);
     last = performance.now();
     most = Math.max(most, box.querySelectorAll('[role=row]').length);
   }
-  return [worst, most];
+  frames.sort((one, other) => one - other);
+  return [frames[frames.length >> 1], frames.at(-1), most];
 }"""
 
 
@@ -409,9 +410,9 @@ class Run:
                 "last => document.querySelector('row-grid').rows.length > last", arg=loaded)
             loaded = page.evaluate("document.querySelector('row-grid').rows.length")
         page.evaluate("document.querySelector('.rows').scrollTop = 0")
-        worst, most = page.evaluate(SCROLL)
+        usual, worst, most = page.evaluate(SCROLL)
         assert most < 80, f"{most} rows are elements"
-        say(f"{loaded} rows, {most} of them elements, slowest frame of a scroll {worst:.0f} ms")
+        say(f"{loaded} rows, {most} of them elements; a frame of a scroll {usual:.0f} ms, the slowest {worst:.0f} ms")
         page.evaluate("document.querySelector('row-grid').move(0, 0)")
         page.locator("[data-at='0.0']").wait_for()
         names = []
