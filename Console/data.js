@@ -6,6 +6,7 @@ import {change} from './address.js';
 import {comparators, filterText, isShort, read, shown, types, written} from './values.js';
 import './rows.js';
 import './record.js';
+import {offer} from './indexes.js';
 import {exportRecords, importRecords} from './transfer.js';
 
 const PAGE = 200;
@@ -297,7 +298,13 @@ class DataScreen extends Part {
 
   #body() {
     if (!this.isReady) return empty('Say whose records to look at.');
-    if (this.failure && !this.records) return problem(this.failure, () => this.#load());
+    if (this.failure && !this.records) {
+      return html`${problem(this.failure, () => this.#load())}${offer(this.failure, this.target, () => {
+        say('The index is added.');
+        this.#loadAround();
+        this.#load();
+      }, failure => { this.failure = failure; })}`;
+    }
     if (!this.records) return waiting('Looking for records…');
     if (this.records.length === 0) {
       return empty(this.values.filters && this.values.filters !== '[]' ? 'No record meets these filters.'

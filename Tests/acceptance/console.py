@@ -287,6 +287,7 @@ class Run:
         self.cells(page)
         self.filters(page)
         self.records(page)
+        self.index(page)
         self.many(page)
         page.context.close()
 
@@ -342,6 +343,24 @@ class Run:
         page.get_by_role("button", name="population").click()
         page.wait_for_url("**sort=population+DESC**")
         page.get_by_role("gridcell", name="Shanghai").first.wait_for()
+
+    def index(self, page):
+        """A field without an index is given one, and the query that lacked it answers."""
+        schema = self.server.command("schema", "export", CONTAINER, "development")["schema"]
+        without = re.sub(r"(text +STRING) QUERYABLE SEARCHABLE SORTABLE", r"\1", schema)
+        assert without != schema
+        with tempfile.NamedTemporaryFile("w", suffix=".ckdb") as file:
+            file.write(without)
+            file.flush()
+            self.server.command("schema", "import", CONTAINER, "development", file.name)
+        asked = json.dumps([{"field": "text", "comparator": "=", "value": "by name", "type": "STRING"}])
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=Naughty&filters={urllib.parse.quote(asked)}")
+        page.get_by_text("is not marked queryable").wait_for()
+        page.get_by_role("button", name="Add the index").click()
+        page.get_by_text("+ index Naughty.text QUERYABLE").wait_for()
+        self.look(page, "index")
+        page.get_by_role("button", name="Add", exact=True).last.click()
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).wait_for()
 
     def records(self, page):
         """One record: made, changed, in conflict, under a server that dies, deleted."""

@@ -33,6 +33,9 @@ static const unsigned char data_js[] = {
 static const unsigned char transfer_js[] = {
 #embed "../../../Console/transfer.js"
 };
+static const unsigned char indexes_js[] = {
+#embed "../../../Console/indexes.js"
+};
 static const unsigned char rows_js[] = {
 #embed "../../../Console/rows.js"
 };
@@ -94,6 +97,7 @@ static const struct lenticular_console_file files[] = {
     {"snippets.js", snippets_js, sizeof snippets_js},
     {"data.js", data_js, sizeof data_js},
     {"transfer.js", transfer_js, sizeof transfer_js},
+    {"indexes.js", indexes_js, sizeof indexes_js},
     {"rows.js", rows_js, sizeof rows_js},
     {"record.js", record_js, sizeof record_js},
     {"values.js", values_js, sizeof values_js},
