@@ -10,6 +10,7 @@ WORKDIR /source
 COPY . .
 # There is no repository here to ask: docker build --build-arg LENTICULAR_COMMIT="$(git rev-parse --short=12 HEAD)"
 ARG LENTICULAR_COMMIT=
+RUN .ci/console-libraries
 RUN swift build -c release --product lenticular --traits ApplePush --static-swift-stdlib -Xlinker -s
 RUN mkdir -p /image/etc/ssl/certs /image/usr/bin /image/usr/lib/ssl \
     && install --directory --mode=0700 /data/lenticular /data/lenticular-backups \

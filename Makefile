@@ -26,6 +26,7 @@ toolchain:
 
 packages: toolchain ## install the system libraries that are missing, or say which
 	@.ci/packages $(PACKAGES)
+	@.ci/console-libraries || echo 'the build goes on without the console' >&2
 
 release: packages ## build the server for release
 	swift build $(RELEASE)

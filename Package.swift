@@ -28,6 +28,14 @@ let commit =
         $0.currentCommit.prefix(12) + ($0.hasUncommittedChanges ? "-changed" : "")
     } ?? ""
 
+/// Where the console's libraries and their licences lie, as `.ci/console-libraries` puts them; a variable names a folder in
+/// the form of `/usr/share/nodejs` in their place.
+let consoleLibraries =
+    Context.environment["CONSOLE_LIBRARIES"].map { [$0] }
+    ?? ["", "\(Context.packageDirectory)/.build/console-libraries"].flatMap {
+        ["\($0)/usr/share/nodejs", "\($0)/usr/share/doc"]
+    }
+
 /// A part of the house: a folder of `Sources`.
 enum Part: String {
     case system = "System"
@@ -79,6 +87,9 @@ let package = Package(
         .target(
             name: "CWebClient", path: "Sources/System/CWebClient",
             cSettings: [.unsafeFlags(["-std=c23"])]),
+        .target(
+            name: "CConsole", path: "Sources/System/CConsole",
+            cSettings: [.unsafeFlags(["-std=c23"] + consoleLibraries.map { "--embed-dir=\($0)" })]),
         .target(
             name: "Migrations", path: "migrations/sqlite", cSettings: [.unsafeFlags(["-std=c23"])]),
         layer("Network", in: .wire, ["COpenSSL", "CNetwork"]),
@@ -159,7 +170,7 @@ let package = Package(
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
                 "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background", "Control",
-                "Backups", "CWebClient", "RequestRecords", "Telemetry",
+                "Backups", "CConsole", "CWebClient", "RequestRecords", "Telemetry",
             ]),
         layer(
             "Commands", in: .program,

@@ -101,6 +101,10 @@ struct AdministrationTests {
     private static func stepsOfRecords() -> [Step] {
         [
             Step(
+                arguments: ["zone", "list"] + location + ["private", "--user", "ann@a.example"],
+                changes: false, hasEnvironment: true, hasAccount: true,
+                item: "private _defaultZone"),
+            Step(
                 arguments: ["record", "list"] + location + ["private", "--user", "ann@a.example"],
                 changes: false, hasEnvironment: true, hasAccount: true,
                 item: "private _defaultZone"),

@@ -7,13 +7,24 @@ import Storage
 package struct ServiceMark: Sendable {
     package let name: String
     /// Whatever browsers ask for by `/favicon.ico`, too.
-    let picture: NamedPicture
+    package let picture: NamedPicture
 
     /// - Parameter picture: PNG, JPEG or WebP; nil for the server's own.
     package init(name: String, picture: [UInt8]? = nil) {
         self.name = name
         self.picture = NamedPicture(picture ?? Self.own)
     }
+
+    /// The style sheet of the server's pages, for pages that are served elsewhere.
+    package static var styleSheet: String { StaticParts.style }
+
+    /// The type of the picture, as HTTP names it.
+    package var pictureType: String {
+        PictureKind(of: picture.bytes)?.rawValue ?? "application/octet-stream"
+    }
+
+    /// A text as it stands in HTML, in an attribute too.
+    package static func markup(of text: String) -> String { ("\(text)" as Markup).text }
 
     /// The name as it stands in HTML.
     package var markup: String { ("\(name)" as Markup).text }

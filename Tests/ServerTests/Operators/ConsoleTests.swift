@@ -99,7 +99,8 @@ struct ConsoleTests {
         #expect(try send("GET", "/console/api").status == 401)
         let apps = try #require(server.server.addresses.first).description
         #expect(try send("GET", "/console/api", at: apps).status == 404)
-        #expect(try send("GET", "/").error == "NO_COMMAND")
+        #expect(try send("GET", "/elsewhere").error == "NO_COMMAND")
+        #expect(try send("GET", "/console/", at: apps).status == 404)
         let off = try Self.serve(temporary.path("off")) { $0.console.listen = "" }
         #expect(off.server.consoleAddress == nil)
         off.stop()
@@ -151,6 +152,47 @@ struct ConsoleTests {
             try send("DELETE", "/console/api/session", ["-b", cookie] + own + Self.json).status
                 == 200)
         #expect(try send("GET", "/console/api", ["-b", cookie]).error == "UNAUTHENTICATED")
+    }
+
+    @Test(
+        "The console's document and its files come to allowed addresses, with a policy that runs its own files alone"
+    )
+    func pages() throws {
+        defer { server.stop() }
+        let root = try send("GET", "/")
+        #expect(root.status == 303)
+        #expect(root.head.contains("Location: /console/"))
+        let document = try page("/console/data?container=iCloud.a")
+        for part in [
+            "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self';",
+            "require-trusted-types-for 'script'", "X-Frame-Options: DENY",
+        ] {
+            #expect(document.contains(part))
+        }
+        let style = try #require(
+            document.split(separator: "\"").first { $0.hasSuffix("/console.css") })
+        let file = try page(String(style))
+        #expect(file.contains("max-age=31536000, immutable"))
+        #expect(file.contains("text/css"))
+        #expect(try send("GET", String(style) + "x").error == "NO_COMMAND")
+        #expect(try send("POST", "/console/", body: "{}").error == "NO_COMMAND")
+        let closed = try Self.serve(temporary.path("closed")) { $0.console.allow = [] }
+        defer { closed.stop() }
+        #expect(try send("GET", "/console/", to: closed).error == "ADDRESS_REFUSED")
+    }
+
+    /// An answer with its head, as curl shows it.
+    private func page(_ path: String) throws -> String {
+        let address = try #require(server.server.consoleAddress).description
+        let curl = ChildProcess()
+        curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        curl.arguments = ["curl", "-s", "-i", "--max-time", "60", "http://\(address)\(path)"]
+        let output = Pipe()
+        curl.standardOutput = output
+        try curl.run()
+        let text = String(decoding: output.readToEnd(), as: UTF8.self)
+        curl.waitUntilExit()
+        return text
     }
 
     @Test("Sessions end with the role, with the password and with their time; an old proof is none")

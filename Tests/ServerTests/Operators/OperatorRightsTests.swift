@@ -160,6 +160,7 @@ struct OperatorRightsTests {
             ]
         }
         return [
+            "zone list": ways([:], changes: false),
             "record list": ways([:], changes: false),
             "record get": ways(["name": ["r"]], changes: false),
             "record query": ways(["type": "Bed"], changes: false),
@@ -323,6 +324,33 @@ struct OperatorRightsTests {
         try each(.account(account, .all, provedAt: stale)) { $0.proof ? "PROOF_NEEDED" : nil }
         try each(.token(name: "job", .all)) { $0.proof ? "FORBIDDEN" : nil }
         try each(.account(account, .all, provedAt: fresh)) { _ in nil }
+    }
+
+    @Test("An operator is told which commands their rights never reach")
+    func told() throws {
+        defer { server.stop() }
+        let key = try prepare()
+        for actor in [
+            Operator.account(account, .all, provedAt: Self.start),
+            .account(account, rights(nil, readOnly: true), provedAt: Self.start),
+            .account(account, rights(["iCloud.a"]), provedAt: Self.start),
+            .account(account, rights(["iCloud.a"], readOnly: true), provedAt: Self.start),
+        ] {
+            let answer = CommandConsole().answer(
+                .list, by: Administrator(actor, on: server.folder))
+            let list = try JSONSerialization.jsonObject(with: Data(answer.body)) as? [String: Any]
+            let commands = try #require(list?["commands"] as? [[String: Any]])
+            let told = commands.filter { $0["may"] as? Bool == true }
+                .compactMap { $0["name"] as? String }
+            let reached = ways(serverKey: key).filter { _, ways in
+                ways.contains { way in
+                    (actor.rights.hasAllContainers || way.reach != .server)
+                        && !(actor.rights.isReadOnly && way.changes)
+                        && !(way.reach == .person && way.changes)
+                }
+            }
+            #expect(told.sorted() == reached.keys.sorted(), "\(actor)")
+        }
     }
 
     @Test("Who has some containers sees people with data there alone, and hears the same of others")

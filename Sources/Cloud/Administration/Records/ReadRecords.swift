@@ -21,6 +21,41 @@ package struct RecordsPage: Sendable {
     }
 }
 
+/// Lists the zones of a database, as `zones/list` answers them.
+///
+/// Refusals: as `ListRecords`.
+package struct ListDatabaseZones: AdministrativeAction {
+    private let target: OperatedDatabase
+
+    package init(in target: OperatedDatabase) { self.target = target }
+
+    package var name: String { "zone list" }
+    package var changes: Bool { false }
+    package var right: ActionRight { target.right }
+    package var looksAtPrivateData: Bool { target.isPrivate }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try target.subject(in: data)
+    }
+
+    package func run(in data: any ServerData, by actor: Operator) throws -> [[UInt8]] {
+        let opened = try target.opened(in: data)
+        return try RecordsRefusal.of {
+            try opened.database.storage.read { snapshot in
+                var writer = JSONWriter(reserving: 1_024)
+                writer.raw("[")
+                try ListZones(
+                    opened.database, key: HMACSHA256(key: opened.tokenKey), snapshot: snapshot
+                ).appendAll(to: &writer)
+                writer.raw("]")
+                return try JSONDocument(parsing: writer.bytes).root.elements.map { element in
+                    element.withRawBytes { [UInt8]($0) }
+                }
+            }
+        }
+    }
+}
+
 /// Lists the records of a zone, those that changed last first; no index is needed.
 ///
 /// Refusals: `RecordsRefusal`, `UnusableCursor`; as `OperatedDatabase.opened`.

@@ -19,7 +19,8 @@ package struct CommandConsole: Sendable {
             switch ask {
             case .list:
                 return ConsoleAnswer(
-                    body: ConsoleDescription(of: commands).output.rendered(asJSON: true))
+                    body: ConsoleDescription(of: commands, for: administrator.actor.rights).output
+                        .rendered(asJSON: true))
             case .run(let words, let body):
                 return try run(words, body, by: administrator)
             }

@@ -1,8 +1,15 @@
+import Storage
+
 /// What the operators' interface has, so that a page can be drawn from it.
 struct ConsoleDescription {
     private let commands: [Command]
+    private let rights: OperatorRights
 
-    init(of commands: [Command]) { self.commands = commands }
+    /// - Parameter rights: of who asks.
+    init(of commands: [Command], for rights: OperatorRights) {
+        self.commands = commands
+        self.rights = rights
+    }
 
     var output: CommandOutput {
         CommandOutput(
@@ -19,7 +26,9 @@ struct ConsoleDescription {
         [
             ("name", .text(command.name)),
             ("path", .text("/console/api/" + command.words.joined(separator: "/"))),
-            ("summary", .text(command.summary)), ("asks", .flag(command.question != nil)),
+            ("summary", .text(command.summary)),
+            ("may", .flag(CommandReach(of: command).allows(rights))),
+            ("asks", .flag(command.question != nil)),
         ] + (command.question.map { [("question", .text($0))] } ?? [])
             + [
                 ("showsFirst", .flag(command.showsFirst)), ("isLong", .flag(command.isLong)),

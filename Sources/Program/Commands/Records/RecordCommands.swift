@@ -1,10 +1,21 @@
 import Administration
 import CloudModel
+import JSON
 import Storage
 
 extension Command {
     /// What operators do with the records of one database.
     static let records: [Command] = [
+        Command(
+            "zone list", "list the zones of a database",
+            positionals: CommandPositional.database, options: [CommandOption.user],
+            action: .data { invocation, administrator in
+                let zones = try administrator.perform(
+                    ListDatabaseZones(in: invocation.operatedDatabase()))
+                return CommandOutput(
+                    try zones.map(zoneLine).joined(separator: "\n"),
+                    values: [("zones", .encoded(zones))])
+            }),
         Command(
             "record list", "list the records of a zone, those that changed last first",
             positionals: CommandPositional.database,
@@ -84,6 +95,12 @@ extension Command {
             }),
     ]
 
+    private static func zoneLine(_ zone: [UInt8]) throws -> String {
+        let id = try JSONDocument(parsing: zone).root["zoneID"]
+        return [id?["zoneName"]?.string, id?["ownerRecordName"]?.string]
+            .compactMap { $0 }.joined(separator: "  ")
+    }
+
     /// How many records a page has when nothing else was asked for.
     private static let recordsUsual = 200
 
@@ -110,11 +127,12 @@ extension CommandPositional {
 }
 
 extension CommandOption {
+    fileprivate static let user = CommandOption(
+        "user", value: "EMAIL", "on behalf of this user, by the rules that hold for them")
+
     /// Which zone of whose database.
     fileprivate static let database = [
-        CommandOption(
-            "user", value: "EMAIL", "on behalf of this user, by the rules that hold for them"),
-        CommandOption("zone", value: "Z", "the zone (_defaultZone)"),
+        user, CommandOption("zone", value: "Z", "the zone (_defaultZone)"),
         CommandOption(
             "owner", value: "USERRECORDNAME", "in a shared database, who owns the zone"),
     ]

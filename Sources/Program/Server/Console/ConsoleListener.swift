@@ -3,6 +3,7 @@ import Configuration
 import Control
 import HTTP
 import Network
+import Pages
 
 /// The address that has the operators' interface and nothing else, on a loop of its own.
 struct ConsoleListener: Sendable {
@@ -19,8 +20,14 @@ struct ConsoleListener: Sendable {
     ///
     /// Nil where they say nowhere, where another process has the default address, and where nobody gave an access.
     ///
+    /// - Parameters:
+    ///   - mark: whose server it is, which its pages say.
+    ///   - reached: the folder's settings, with the ports that are in use.
     /// - Throws: `CommandFailure` when an address that somebody has chosen cannot be listened at.
-    init?(_ access: ConsoleAccess?, on folder: DataFolder, tls: TLSContext?, _ log: Log) throws {
+    init?(
+        _ access: ConsoleAccess?, on folder: DataFolder, _ mark: ServiceMark,
+        _ reached: ServerConfiguration, tls: TLSContext?, _ log: Log
+    ) throws {
         let settings = folder.configuration.console
         guard let access, let wanted = ListenAddress(settings.listen) else { return nil }
         var endpoint = HTTPServer.Endpoint(wanted)
@@ -33,7 +40,8 @@ struct ConsoleListener: Sendable {
         wire.isTrustedProxy = { address in proxies.contains { $0.contains(address) } }
         wire.wallSeconds = { [clock = folder.clock] in clock.now() / 1_000 }
         let responder = ConsoleResponder(
-            access, allowing: settings.allow, folder.accountUseCases, clock: folder.clock
+            access, allowing: settings.allow, folder.accountUseCases,
+            pages: ConsolePages(mark: mark, baseURL: reached.baseURL), clock: folder.clock
         ) { actor in
             Administrator(actor, on: folder) {
                 try folder.note($0)

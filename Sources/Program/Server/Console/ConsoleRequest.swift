@@ -9,6 +9,8 @@ struct ConsoleRequest: Sendable {
     private static let bearer = "bearer "
 
     let http: HTTPRequest
+    /// The address without its query.
+    let path: String
     /// What follows `/console/api`; nil for another address.
     let words: [String]?
     let now: Milliseconds
@@ -17,6 +19,7 @@ struct ConsoleRequest: Sendable {
         http = request
         self.now = now
         let path = request.target.prefix { $0 != UInt8(ascii: "?") }
+        self.path = String(decoding: path, as: UTF8.self)
         let parts = path.split(separator: UInt8(ascii: "/")).map {
             String(decoding: $0, as: UTF8.self)
         }

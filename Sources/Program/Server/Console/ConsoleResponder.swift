@@ -5,7 +5,7 @@ import Configuration
 import Fairness
 import HTTP
 
-/// Answers at the operators' own address: `/console/api` and what is below it, and nothing else.
+/// Answers at the operators' own address: `/console/api` and what is below it, and the pages that use it.
 ///
 /// Threads of its own do the work. What hashes a password has one, with a short queue.
 final class ConsoleResponder: Responder {
@@ -19,6 +19,7 @@ final class ConsoleResponder: Responder {
     private let allowed: [AddressRange]
     private let useCases: AccountUseCases
     private let signIn: ConsoleSignIn
+    private let pages: ConsolePages
     private let clock: Clock
     private let administrator: @Sendable (Operator) -> Administrator
     private let failed: @Sendable (_ requestID: String, any Error) -> Void
@@ -30,12 +31,14 @@ final class ConsoleResponder: Responder {
     ///   - failed: told of what is the server's own fault; from any thread.
     init(
         _ access: ConsoleAccess, allowing allowed: [AddressRange], _ useCases: AccountUseCases,
-        clock: Clock, administrator: @escaping @Sendable (Operator) -> Administrator,
+        pages: ConsolePages, clock: Clock,
+        administrator: @escaping @Sendable (Operator) -> Administrator,
         failed: @escaping @Sendable (_ requestID: String, any Error) -> Void
     ) {
         self.access = access
         self.allowed = allowed
         self.useCases = useCases
+        self.pages = pages
         self.clock = clock
         self.administrator = administrator
         self.failed = failed
@@ -73,7 +76,15 @@ final class ConsoleResponder: Responder {
 
     func respond(to request: HTTPRequest, reply: HTTPReply) {
         let asked = ConsoleRequest(request, now: clock.now())
-        do { try admit(asked) } catch {
+        do {
+            try requireAllowed(asked)
+            if asked.words == nil, request.method == .get,
+                let response = pages.response(at: asked.path)
+            {
+                return reply.send(response)
+            }
+            try admit(asked)
+        } catch {
             return send(error.answer, of: asked, by: reply)
         }
         let isSignIn = asked.words == ["session"] && request.method == .post
@@ -92,11 +103,15 @@ final class ConsoleResponder: Responder {
 
     /// Refuses who may not be here at all, before anything is looked up.
     private func admit(_ request: ConsoleRequest) throws(ConsoleFault) {
+        try requireAllowed(request)
+        guard request.words != nil else { throw ConsoleFault(.noCommand, "see /console/api") }
+    }
+
+    private func requireAllowed(_ request: ConsoleRequest) throws(ConsoleFault) {
         let peer = request.http.peer
         guard peer.block == nil || allowed.contains(where: { $0.contains(peer.address) }) else {
             throw ConsoleFault(.addressRefused, "console.allow does not name this address")
         }
-        guard request.words != nil else { throw ConsoleFault(.noCommand, "see /console/api") }
     }
 
     private func beginSession(_ request: ConsoleRequest, _ reply: HTTPReply) {

@@ -90,7 +90,7 @@ package final class RunningServer: Sendable {
         Self.observeWork(of: protocolResponder, in: metrics)
         stores.reports.observe { log.tell($1, of: $0) }
         do {
-            consoleListener = try ConsoleListener(console, on: folder, tls: tls, log)
+            consoleListener = try ConsoleListener(console, on: folder, mark, reached, tls: tls, log)
             (control, metricsListener) = try Self.startedBeside(
                 folder, readiness, metrics, log, commands)
         } catch {

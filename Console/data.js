@@ -1,0 +1,462 @@
+// The records of one database: which ones, in which columns; what is done with many at once.
+
+import {Part, confirm, define, empty, html, many, moment, nothing, number, problem, say, waiting} from './parts.js';
+import {Latest, may, run} from './api.js';
+import {change} from './address.js';
+import {comparators, filterText, isShort, read, shown, types, written} from './values.js';
+import './rows.js';
+import './record.js';
+import {offer} from './indexes.js';
+import {exportRecords, importRecords} from './transfer.js';
+
+const PAGE = 200;
+const SAVED = 'lenticular-console-queries';
+const DATABASES = [['public', 'Public'], ['private', 'Private'], ['shared', 'Shared']];
+
+const list = text => { try { return JSON.parse(text ?? '[]'); } catch { return []; } };
+
+class DataScreen extends Part {
+  #zones = new Latest();
+  #records = new Latest();
+
+  constructor() {
+    super();
+    Object.assign(this, {records: null, schema: null, zones: null, selected: new Set(), undos: [], found: ''});
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.#zones.end();
+    this.#records.end();
+  }
+
+  /// Where one is, as the commands take it.
+  get target() {
+    const {container, environment, database = 'public', user, zone, owner} = this.values;
+    return {container, environment, database, user, zone, owner};
+  }
+
+  get isReady() {
+    const {container, database = 'public', user} = this.values;
+    return Boolean(container) && (database === 'public' || Boolean(user));
+  }
+
+  willUpdate(changes) {
+    if (!changes.has('values')) return;
+    const {container, environment, database, user, zone, owner, type, filters, sort} = this.values;
+    const around = JSON.stringify([container, environment, database, user]);
+    const asked = JSON.stringify([around, zone, owner, type, filters, sort]);
+    if (around !== this.around) {
+      this.around = around;
+      this.undos = [];
+      this.#loadAround();
+    }
+    if (asked !== this.asked) {
+      this.asked = asked;
+      this.selected = new Set();
+      this.#load();
+    }
+  }
+
+  async #loadAround() {
+    const signal = this.#zones.begin();
+    [this.zones, this.schema, this.aroundFailure] = [null, null, null];
+    const {container, environment, database, user} = this.target;
+    if (!container) return;
+    try {
+      const {schema} = await run('schema export', {container, environment}, {signal});
+      this.schema = types(schema);
+      if (this.isReady) this.zones = (await run('zone list', {container, environment, database, user}, {signal})).zones;
+    } catch (failure) {
+      if (failure.name !== 'AbortError') this.aroundFailure = failure;
+    }
+  }
+
+  /// - more: whether the next page is wanted, and not the first one.
+  async #load(more = false) {
+    if (more && (this.loading || !this.next)) return;
+    const signal = this.#records.begin();
+    if (!more) [this.records, this.next] = [null, undefined];
+    this.failure = null;
+    if (!this.isReady) return;
+    this.loading = true;
+    const {type, sort} = this.values;
+    const filters = this.#filterTexts();
+    try {
+      const isQuery = Boolean(type && (filters.length || sort));
+      const page = await run(isQuery ? 'record query' : 'record list', {
+        ...this.target, type, limit: PAGE, after: more ? this.next : undefined,
+        filter: isQuery && filters.length ? filters : undefined,
+        'sort-by': isQuery && sort ? [sort] : undefined}, {signal});
+      this.records = more ? [...this.records, ...page.records] : page.records;
+      this.next = page.after;
+      if (!more) say(`${many(page.records.length, 'record')}${page.after ? ', and more' : ''}`);
+    } catch (failure) {
+      if (failure.name === 'AbortError') return;
+      this.failure = failure;
+    }
+    this.loading = false;
+  }
+
+  #fields() {
+    const {type} = this.values;
+    if (type) return (this.schema?.get(type) ?? []).filter(({isSystem}) => !isSystem);
+    return [];
+  }
+
+  #filterTexts() {
+    const fields = new Map((this.schema?.get(this.values.type) ?? []).map(field => [field.name, field]));
+    return list(this.values.filters).map(filter => filterText(filter, filter.type ?? fields.get(filter.field)?.type));
+  }
+
+  #columns() {
+    const {sort = '', columns, type} = this.values;
+    const [sorted, order] = sort.split(' ');
+    const direction = key => key !== sorted ? undefined : order === 'DESC' ? 'descending' : 'ascending';
+    const fields = this.#fields();
+    const wanted = columns ? columns.split(',') : fields.slice(0, 8).map(({name}) => name);
+    return [
+      {key: 'recordName', title: 'Name', rem: 14, text: record => record.recordName},
+      ...type ? [] : [{key: 'recordType', title: 'Type', rem: 10, text: record => record.recordType ?? ''}],
+      ...wanted.filter(name => fields.some(field => field.name === name)).map(name => {
+        const field = fields.find(each => each.name === name);
+        return {
+          key: name, title: name, rem: 10, sort: direction(name),
+          isNumber: ['INT64', 'DOUBLE'].includes(field.type), text: record => shown(record.fields?.[name]),
+          editable: record => may('record save') && isShort(field.type) && !record.fields?.[name]?.isEncrypted
+            ? written(field.type, record.fields?.[name]?.value) : undefined,
+          field};
+      }),
+      ...type ? [] : [{key: 'fields', title: 'Fields', rem: 22,
+        text: record => Object.entries(record.fields ?? {}).map(([name, field]) => `${name}: ${shown(field, 40)}`)
+          .join(' · ').slice(0, 300)}],
+      {key: 'modified', title: 'Changed', rem: 13,
+        text: record => record.modified ? moment(record.modified.timestamp) : ''},
+    ];
+  }
+
+  render() {
+    const {container, database = 'public', user, record} = this.values;
+    return html`<div class="head"><h1>Data</h1>${this.#buttons()}</div>
+      ${this.values.user ? html`<p class="note acting" role="status">You see what <b><bdi>${user}</bdi></b> sees, and what you
+        change is changed on their behalf. They are told at their account.
+        <button type="button" class="second small" @click=${() => change({user: '', database: 'public', zone: '', record: ''})}>
+        Stop acting as them</button></p>` : nothing}
+      ${!container ? empty('Choose a container to see its records.') : html`<div class="sides">
+        <aside aria-label="Where"><details ?open=${matchMedia('(min-width: 54rem)').matches || !this.isReady}>
+          <summary>${[database, this.values.zone, this.values.type || 'all types'].filter(Boolean).join(' · ')}</summary>
+          ${this.#databases(database)}${this.#zoneList()}${this.#typeList()}</details></aside>
+        <div class="content">${this.#query()}${this.#body()}</div></div>`}
+      ${record || this.values.new ? html`<record-panel .target=${this.target} .name=${record ?? ''}
+        .type=${this.values.type} .schema=${this.schema}
+        @changed=${event => this.#took(event.detail)} @gone=${event => this.#lost(event.detail)}></record-panel>` : nothing}`;
+  }
+
+  #buttons() {
+    if (!this.isReady) return nothing;
+    const count = this.selected.size;
+    return html`<div class="row tools">
+      ${may('record save') ? html`<button type="button" @click=${() => change({record: '', new: '1'})}>New record</button>` : nothing}
+      ${this.undos.length ? html`<button type="button" class="second" @click=${() => this.#undo()}>Undo</button>` : nothing}
+      ${count && may('record save') && this.values.type ? html`<button type="button" class="second"
+        @click=${() => this.#editMany()}>Edit ${number(count)}…</button>` : nothing}
+      ${count && may('record delete') ? html`<button type="button" class="danger"
+        @click=${() => this.#delete([...this.selected])}>Delete ${number(count)}…</button>` : nothing}
+      <button type="button" class="second" @click=${() => this.#export()}>Export</button>
+      ${may('record save') ? html`<label class="button second">Import<input type="file" class="said" accept=".json,.jsonl"
+        @change=${event => this.#import(event.target)}></label>` : nothing}
+    </div>${this.progress ? html`<p role="status" class="note">${this.progress.text}
+      <progress max="1" .value=${this.progress.share ?? 0} aria-label="Progress"></progress>
+      <button type="button" class="second small" @click=${() => this.progress.stop()}>Stop</button></p>` : nothing}
+      ${this.outcome ? html`<div class=${this.outcome.failed.length ? 'problem' : 'note'} role="status">
+        <p>${this.outcome.text}</p>${this.outcome.failed.length ? html`<ul>${this.outcome.failed.slice(0, 20).map(
+          text => html`<li>${text}</li>`)}</ul>` : nothing}
+        <button type="button" class="second small" @click=${() => { this.outcome = null; }}>Close</button></div>` : nothing}`;
+  }
+
+  #databases(database) {
+    return html`<fieldset><legend>Database</legend><div class="switch">${DATABASES.map(([name, title]) => html`
+        <button type="button" aria-pressed=${name === database ? 'true' : 'false'}
+          @click=${() => change({database: name, zone: '', owner: '', record: ''})}>${title}</button>`)}</div></fieldset>
+      ${database === 'public' ? nothing : html`<form class="user" @submit=${event => {
+        event.preventDefault();
+        change({user: event.target.elements.user.value.trim(), zone: '', owner: '', record: ''});
+      }}><label for="of">Whose</label><input id="of" name="user" type="email" list="people" autocomplete="off" required
+        placeholder="E-mail address" .value=${this.values.user ?? ''} @input=${event => this.#suggest(event.target.value)}>
+        <datalist id="people">${(this.people ?? []).map(email => html`<option value=${email}></option>`)}</datalist>
+        <button class="small">Look</button>
+        <p class="quiet hint">The person is told that an operator looked.</p></form>`}`;
+  }
+
+  async #suggest(search) {
+    try {
+      const {users} = await run('user list', {search, limit: 10});
+      this.people = users.map(({email}) => email);
+    } catch {
+      this.people = [];
+    }
+  }
+
+  #zoneList() {
+    if (!this.isReady || !this.zones) return nothing;
+    const now = this.values.zone ?? '_defaultZone';
+    return html`<h2 id="zones">Zones</h2>${this.zones.length === 0 ? html`<p class="quiet">No zone is here.</p>` : html`
+      <ul class="list" aria-labelledby="zones">${this.zones.map(({zoneID: {zoneName, ownerRecordName}}) => {
+        const owner = this.values.database === 'shared' ? ownerRecordName : undefined;
+        const isHere = zoneName === now && (owner === undefined || owner === this.values.owner);
+        return html`<li><button type="button" class="plain" aria-current=${isHere ? 'true' : nothing}
+          @click=${() => change({zone: zoneName, owner, record: ''})}><bdi>${zoneName}</bdi></button></li>`;
+      })}</ul>`}`;
+  }
+
+  #typeList() {
+    if (!this.schema) return this.aroundFailure ? problem(this.aroundFailure, () => this.#loadAround()) : waiting('Looking…');
+    return html`<h2 id="types">Record types</h2><ul class="list" aria-labelledby="types">${
+      ['', ...this.schema.keys()].map(name => html`<li><button type="button" class="plain"
+        aria-current=${name === (this.values.type ?? '') ? 'true' : nothing}
+        @click=${() => change({type: name, filters: '', sort: '', columns: '', record: ''})}>${
+        name ? html`<bdi>${name}</bdi>` : 'All types'}</button></li>`)}</ul>`;
+  }
+
+  #query() {
+    if (!this.isReady) return nothing;
+    const {type} = this.values;
+    const filters = list(this.values.filters);
+    const fields = this.#fields();
+    const set = changed => change({filters: changed.length ? JSON.stringify(changed) : '', record: ''});
+    const saved = Object.entries(this.#saved()).filter(([, query]) => query.container === this.values.container);
+    return html`<div class="query">
+      <form class="fetch" @submit=${event => {
+        event.preventDefault();
+        change({record: event.target.elements.name.value.trim()});
+      }}><label class="said" for="by-name">Record by its name</label>
+        <input id="by-name" name="name" required placeholder="Record by its name" autocomplete="off" spellcheck="false">
+        <button class="second small">Open</button></form>
+      ${saved.length ? html`<label>Saved <select @change=${event => {
+        const query = this.#saved()[event.target.value];
+        if (query) change({type: '', filters: '', sort: '', columns: '', record: '', ...query});
+      }}><option value="">queries…</option>${saved.map(([name]) => html`<option>${name}</option>`)}</select></label>` : nothing}
+      ${type ? html`
+        ${filters.map((filter, index) => html`<span class="chip">${filter.field} ${
+          comparators(filter.type).find(([key]) => key === filter.comparator)?.[1] ?? filter.comparator} ${filter.value}
+          <button type="button" class="plain" aria-label=${`Remove the filter of ${filter.field}`}
+            @click=${() => set(filters.filter((_, each) => each !== index))}>×</button></span>`)}
+        <details class="popup" id="filter"><summary class="button second small">Filter</summary>
+          <form class="menu" @submit=${event => this.#addFilter(event, filters, set)}>
+            <label for="filter-field">Field</label><select id="filter-field" name="field" @change=${event => {
+              this.filterField = event.target.value; }}>${fields.map(field => html`<option>${field.name}</option>`)}</select>
+            <label for="filter-how">How</label><select id="filter-how" name="comparator">${comparators(
+              (fields.find(({name}) => name === this.filterField) ?? fields[0])?.type ?? 'STRING').map(([key, words]) => html`
+              <option value=${key}>${words}</option>`)}</select>
+            <label for="filter-value">Value</label><input id="filter-value" name="value" required autocomplete="off">
+            <div class="row"><button class="small">Add</button></div></form></details>
+        <label>Order <select @change=${event => change({sort: event.target.value, record: ''})}>
+          <option value="">last changed first</option>${fields.filter(({isSortable}) => isSortable).flatMap(
+            ({name}) => [['ASC', '↑'], ['DESC', '↓']].map(([order, arrow]) => html`<option value=${`${name} ${order}`}
+              ?selected=${this.values.sort === `${name} ${order}`}>${name} ${arrow}</option>`))}</select></label>
+        ${this.#columnChoice(fields)}` : nothing}
+      <details class="popup"><summary class="button second small">Keep</summary><form class="menu"
+        @submit=${event => this.#keep(event)}><label for="keep-name">Name of this query</label>
+        <input id="keep-name" name="name" required maxlength="60"><div class="row"><button class="small">Keep</button></div>
+        <p class="quiet hint">In this browser. The address leads here, too.</p></form></details></div>`;
+  }
+
+  #columnChoice(fields) {
+    const chosen = this.values.columns ? this.values.columns.split(',') : fields.slice(0, 8).map(({name}) => name);
+    return html`<details class="popup"><summary class="button second small">Columns</summary><div class="menu">${
+      fields.length === 0 ? html`<p>The type has no fields yet.</p>` : fields.map(({name}, index) => html`
+        <div class="check"><input type="checkbox" id=${`column-${index}`} .checked=${chosen.includes(name)}
+          @change=${event => {
+            const next = event.target.checked ? [...chosen, name] : chosen.filter(each => each !== name);
+            change({columns: fields.map(field => field.name).filter(each => next.includes(each)).join(',') || '-'},
+              {replaces: true});
+          }}><label for=${`column-${index}`}>${name}</label></div>`)}</div></details>`;
+  }
+
+  #addFilter(event, filters, set) {
+    event.preventDefault();
+    const {field, comparator, value} = event.target.elements;
+    const {type} = this.#fields().find(({name}) => name === field.value);
+    set([...filters, {field: field.value, comparator: comparator.value, value: value.value, type}]);
+    event.target.reset();
+    event.target.closest('details').open = false;
+  }
+
+  #saved() { try { return JSON.parse(localStorage.getItem(SAVED)) ?? {}; } catch { return {}; } }
+
+  #keep(event) {
+    event.preventDefault();
+    const {container, environment, database, zone, type, filters, sort, columns} = this.values;
+    const name = event.target.elements.name.value.trim();
+    localStorage.setItem(SAVED, JSON.stringify({
+      ...this.#saved(), [name]: {container, environment, database, zone, type, filters, sort, columns}}));
+    event.target.reset();
+    event.target.closest('details').open = false;
+    say('The query is kept.');
+    this.requestUpdate();
+  }
+
+  #body() {
+    if (!this.isReady) return empty('Say whose records to look at.');
+    if (this.failure && !this.records) {
+      return html`${problem(this.failure, () => this.#load())}${offer(this.failure, this.target, () => {
+        say('The index is added.');
+        this.#loadAround();
+        this.#load();
+      }, failure => { this.failure = failure; })}`;
+    }
+    if (!this.records) return waiting('Looking for records…');
+    if (this.records.length === 0) {
+      return empty(this.values.filters && this.values.filters !== '[]' ? 'No record meets these filters.'
+        : 'No record is here yet.');
+    }
+    return html`<row-grid .rows=${this.records} .columns=${this.#columns()} .keyOf=${record => record.recordName}
+        .selected=${this.selected} .label=${'Records'} .isWhole=${!this.next}
+        .sortable=${key => this.#fields().some(({name, isSortable}) => name === key && isSortable)}
+        @rowschosen=${event => { this.selected = event.detail; }}
+        @openrow=${event => change({record: event.detail.recordName})}
+        @sortcolumn=${event => change({sort: `${event.detail} ${this.values.sort === `${event.detail} ASC` ? 'DESC' : 'ASC'}`})}
+        @editcell=${event => this.#edit(event.detail)} @needmore=${() => this.#load(true)}></row-grid>
+      <p class="quiet foot">${many(this.records.length, 'record')}${this.next ? ', and more as you scroll' : ''}${
+        this.loading ? ' · loading…' : ''}</p>${this.failure ? problem(this.failure, () => this.#load(true)) : nothing}`;
+  }
+
+  /// One field of one record, from the grid.
+  async #edit({row, column, text}) {
+    const {name, type} = column.field;
+    let value;
+    try { value = read(type, text, row.fields?.[name]?.value); } catch (error) {
+      this.outcome = {text: `${row.recordName}: ${name} is not changed`, failed: [`expected ${error.message}`]};
+      return;
+    }
+    const saved = await this.#save([{...this.#identity(row), fields: {[name]: {value, type}}}]);
+    if (saved) this.undos = [...this.undos.slice(-49), saved.map(record => ({
+      name: record.recordName, type: record.recordType, fields: {[name]: row.fields?.[name] ?? {value: null}}}))];
+  }
+
+  #identity({recordName, recordType, recordChangeTag}) { return {recordName, recordType, recordChangeTag}; }
+
+  /// Saves some fields of records; those that are saved, or null where any was not.
+  async #save(records) {
+    this.outcome = null;
+    try {
+      const answer = await run('record save', {...this.target, file: JSON.stringify(records)});
+      const failed = answer.records.filter(({serverErrorCode}) => serverErrorCode);
+      const saved = answer.records.filter(({serverErrorCode}) => !serverErrorCode);
+      saved.forEach(record => this.#took(record));
+      if (failed.length) {
+        failed.filter(({serverRecord}) => serverRecord).forEach(({serverRecord}) => this.#took(serverRecord));
+        this.outcome = {text: failed.some(({serverErrorCode}) => serverErrorCode === 'CONFLICT')
+          ? 'Somebody else has changed this meanwhile. You see their version now: look, and change it again.'
+          : `${failed.length} of ${records.length} records are not changed.`,
+        failed: failed.map(({recordName, reason}) => `${recordName}: ${reason}`)};
+      } else {
+        say('Saved.');
+      }
+      return failed.length ? null : saved;
+    } catch (failure) {
+      this.outcome = {text: failure.message, failed: ['Nothing was changed.']};
+      return null;
+    }
+  }
+
+  async #undo() {
+    const step = this.undos.at(-1);
+    this.undos = this.undos.slice(0, -1);
+    const tags = new Map((this.records ?? []).map(record => [record.recordName, record.recordChangeTag]));
+    await this.#save(step.map(({name, type, fields}) => ({
+      recordName: name, recordType: type, recordChangeTag: tags.get(name), fields})));
+  }
+
+  async #editMany() {
+    const dialog = document.createElement('fields-dialog');
+    Object.assign(dialog, {count: this.selected.size, fields: this.#fields(), done: async (field, value) => {
+      dialog.remove();
+      if (!field) return;
+      const rows = this.records.filter(({recordName}) => this.selected.has(recordName));
+      const before = rows.map(row => ({
+        name: row.recordName, type: row.recordType, fields: {[field.name]: row.fields?.[field.name] ?? {value: null}}}));
+      for (let at = 0; at < rows.length; at += PAGE) {
+        const part = rows.slice(at, at + PAGE);
+        if (!await this.#save(part.map(row => ({
+          ...this.#identity(row), fields: {[field.name]: {value, type: field.type}}})))) return;
+      }
+      this.undos = [...this.undos.slice(-49), before];
+    }});
+    document.body.append(dialog);
+  }
+
+  async #delete(names) {
+    const meant = await confirm({
+      title: `Delete ${many(names.length, 'record')}?`, act: 'Delete',
+      typed: names.length > 20 ? String(names.length) : undefined,
+      text: html`<p>Records that refer to them with DELETE_SELF go with them. It cannot be undone here.</p>`});
+    if (!meant) return;
+    this.outcome = null;
+    const failed = [];
+    try {
+      for (let at = 0; at < names.length; at += PAGE) {
+        const {records} = await run('record delete', {...this.target, name: names.slice(at, at + PAGE), yes: true});
+        for (const {recordName, reason, deleted} of records) {
+          if (deleted) this.#lost(recordName); else failed.push(`${recordName}: ${reason}`);
+        }
+      }
+      if (failed.length) this.outcome = {text: `${failed.length} records are not deleted.`, failed};
+      else say('Deleted.');
+    } catch (failure) {
+      this.outcome = {text: 'Not all are deleted.', failed: [failure.message, ...failed]};
+    }
+  }
+
+  #took(record) {
+    const isKnown = this.records?.some(({recordName}) => recordName === record.recordName);
+    if (isKnown) {
+      this.records = this.records.map(each => each.recordName === record.recordName ? record : each);
+    } else if (this.records) {
+      this.records = [record, ...this.records];
+    }
+    if (record.recordType && this.schema && !Object.keys(record.fields ?? {}).every(
+      name => this.schema.get(record.recordType)?.some(field => field.name === name))) this.#loadAround();
+  }
+
+  #lost(name) {
+    this.records = this.records?.filter(({recordName}) => recordName !== name);
+    this.selected = new Set([...this.selected].filter(each => each !== name));
+  }
+
+  #begin(text) {
+    const control = new AbortController();
+    this.progress = {text, stop: () => control.abort()};
+    return {signal: control.signal, tell: (text, share) => { this.progress = {...this.progress, text, share}; }};
+  }
+
+  async #export() {
+    this.outcome = null;
+    const {type, sort} = this.values;
+    try {
+      this.outcome = await exportRecords({
+        target: this.target, type, sort, filters: this.#filterTexts(), ...this.#begin('Exporting…')});
+    } catch (failure) {
+      this.outcome = {text: failure.name === 'AbortError' ? 'Export stopped.' : failure.message, failed: []};
+    }
+    this.progress = null;
+  }
+
+  async #import(input) {
+    const [file] = input.files;
+    if (!file) return;
+    this.outcome = null;
+    try {
+      this.outcome = await importRecords({target: this.target, file, ...this.#begin(`Importing ${file.name}…`)});
+    } catch (failure) {
+      this.outcome = {text: failure.name === 'AbortError' ? 'Import stopped; what was saved stays.' : failure.message,
+        failed: []};
+    }
+    input.value = '';
+    this.progress = null;
+    this.#loadAround();
+    this.#load();
+  }
+}
+define('data-screen', DataScreen, ['values', 'containers', 'records', 'next', 'failure', 'loading', 'schema', 'zones',
+  'aroundFailure', 'selected', 'undos', 'outcome', 'progress', 'people', 'filterField']);

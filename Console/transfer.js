@@ -1,0 +1,61 @@
+// Records in and out of the browser: the filtered set as JSON lines, and lines saved again.
+
+import {parse} from './json.js';
+import {run} from './api.js';
+
+const PAGE = 500;
+const RECORDS_MAX = 200_000;
+
+function give(name, type, parts) {
+  const address = URL.createObjectURL(new Blob(parts, {type}));
+  const link = document.createElement('a');
+  Object.assign(link, {href: address, download: name});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
+}
+
+/// Fetches page by page, and hands the browser a file.
+export async function exportRecords({target, type, sort, filters, signal, tell}) {
+  const isQuery = Boolean(type && (filters.length || sort));
+  const lines = [];
+  let after;
+  do {
+    const page = await run(isQuery ? 'record query' : 'record list', {
+      ...target, type, limit: PAGE, after, filter: filters.length ? filters : undefined,
+      'sort-by': isQuery && sort ? [sort] : undefined}, {signal});
+    lines.push(...page.records.map(record => JSON.stringify(record)));
+    after = page.after;
+    tell(`${lines.length} records…`);
+  } while (after && lines.length < RECORDS_MAX);
+  const name = `${target.container}-${target.database ?? 'public'}-${type ?? 'records'}`;
+  give(`${name}.jsonl`, 'application/jsonl', [`${lines.join('\n')}\n`]);
+  return {text: `${lines.length} records are in ${name}.jsonl.${after
+    ? ' There are more: take lenticular export for so many.' : ''}`, failed: []};
+}
+
+/// Saves the records of a file, by hundreds. Those that exist get the fields given.
+export async function importRecords({target, file, signal, tell}) {
+  const text = (await file.text()).trim();
+  let records;
+  try {
+    const whole = text.startsWith('[') ? parse(text) : null;
+    records = whole ?? text.split('\n').filter(line => line.trim()).map((line, index) => {
+      try { return parse(line); } catch { throw new Error(`line ${index + 1} is no JSON`); }
+    });
+  } catch (error) {
+    throw new Error(`${file.name}: ${error.message}. Nothing was saved.`);
+  }
+  records = records.filter(({recordName, recordType, fields}) => recordName || recordType || fields);
+  const failed = [];
+  let saved = 0;
+  for (let at = 0; at < records.length; at += 100) {
+    const part = records.slice(at, at + 100).map(({recordName, recordType, fields, parent}) => ({
+      recordName, recordType, fields, parent}));
+    const answer = await run('record save', {...target, file: JSON.stringify(part)}, {signal});
+    for (const {recordName, serverErrorCode, reason} of answer.records) {
+      if (serverErrorCode) failed.push(`${recordName}: ${reason}`); else saved += 1;
+    }
+    tell(`${saved} of ${records.length} records…`, (at + part.length) / records.length);
+  }
+  return {text: `${saved} records are saved${failed.length ? `, ${failed.length} are not` : ''}.`, failed};
+}
