@@ -243,6 +243,23 @@ struct AdministrationTests {
         ]
     }
 
+    private func stepsOfRestores() -> [Step] {
+        let none = ["--from", temporary.path("none")]
+        return [
+            Step(
+                arguments: ["record", "restore"] + Self.location + [
+                    "private", "r", "--zone", "Z", "--user", "ann@a.example",
+                ] + none, changes: false, hasEnvironment: true, hasAccount: true, item: "Z",
+                fails: true),
+            Step(
+                arguments: ["zone", "restore"] + Self.location + ["_defaultZone", "--yes"] + none,
+                hasEnvironment: true, item: "_defaultZone", fails: true),
+            Step(
+                arguments: ["user", "restore", "ann@a.example", "--yes"] + none, hasAccount: true,
+                fails: true),
+        ]
+    }
+
     private func stepsOfData() -> [Step] {
         [
             Step(
@@ -255,6 +272,7 @@ struct AdministrationTests {
                 arguments: ["schema", "history", "iCloud.a"], changes: false,
                 hasEnvironment: true),
             Step(arguments: ["backup", temporary.path("backup")], changes: false),
+        ] + stepsOfRestores() + [
             Step(arguments: ["check"], changes: false),
             Step(arguments: ["audit", "list"], changes: false),
             Step(arguments: ["secrets", "reseal"]),

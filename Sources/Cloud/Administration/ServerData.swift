@@ -69,6 +69,14 @@ package protocol ServerData: AnyObject, Sendable {
     ///
     func backUp(to destination: any BackupDestination) throws -> BackupReport
 
+    /// Opens a backup in a folder beside the data, without who was erased since, and removes the folder again.
+    ///
+    /// - Throws: `RestoreRefusal`, for somebody who was erased and where there is no backup; what restoring reports;
+    ///   what `body` throws.
+    func readBackup<Result>(
+        _ request: BackupRequest, _ body: (OpenedBackup) throws -> Result
+    ) throws -> Result
+
     /// Hands a notice to its webhook once, beside what waits for it, and waits for what comes of it.
     ///
     /// - Throws: what the machinery reports.

@@ -100,6 +100,17 @@ struct OperatorRightsTests {
             "user erase": [
                 Way(body: ["email": "none@a.example", "yes": true], reach: .server, proof: true)
             ],
+            "user restore": restoring(["email": "ann@a.example"]),
+            "zone restore": restoring(Self.located(["zone": "_defaultZone"])),
+            "record restore": restoring(Self.located(["database": "public", "name": ["r"]])),
+        ]
+    }
+
+    /// Shown and done.
+    private func restoring(_ body: [String: Any]) -> [Way] {
+        [
+            Way(body: body, reach: .server, changes: false, proof: true),
+            Way(body: body.merging(["yes": true]) { $1 }, reach: .server, proof: true),
         ]
     }
 

@@ -70,6 +70,8 @@ package enum ArgumentKind: Sendable, Equatable {
     case text
     /// A path: made absolute where the command was typed, as the server has another folder.
     case path
+    /// As `path`, of what the server itself reads; operators elsewhere name it as the server knows it.
+    case serverPath
     /// A file whose contents the command gets, read by the user who typed it; by its place, `-` is standard
     /// input.
     case contents

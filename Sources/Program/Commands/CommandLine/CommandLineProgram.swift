@@ -93,8 +93,10 @@ package struct CommandLineProgram: Sendable {
     /// Does what only the place where the command was typed can: paths, files, the question.
     private func prepare(_ invocation: inout Invocation) throws {
         let command = invocation.command
-        invocation.replaceValues(of: .path) {
-            $0.hasPrefix(BackupSettings.bucketStart) ? $0 : process.absolute($0)
+        for kind in [ArgumentKind.path, .serverPath] {
+            invocation.replaceValues(of: kind) {
+                $0.hasPrefix(BackupSettings.bucketStart) ? $0 : process.absolute($0)
+            }
         }
         for option in command.options where invocation.has(option.name) {
             if option.readsStandardInput {

@@ -28,7 +28,8 @@ struct ConsoleArgument {
     /// Nil for what means something only where a command was typed.
     init?(_ option: CommandOption) {
         let isCommon = CommandOption.common.contains { $0.name == option.name }
-        guard !isCommon, option.kind == .text || option.kind == .contents else { return nil }
+        let kinds: [ArgumentKind] = [.text, .contents, .serverPath]
+        guard !isCommon, kinds.contains(option.kind) else { return nil }
         (key, name, summary) = (option.name, option.name, option.summary)
         isOption = true
         (isRequired, isRepeatable) = (option.isRequired, option.isRepeatable)

@@ -46,9 +46,10 @@ extension DataFolder {
         return problems
     }
 
-    /// Removes what a process has left that ended while it checked a backup.
+    /// Removes what a process has left that ended while it checked or read a backup.
     static func removeUnfinishedChecks(in folder: String) throws {
-        for name in try FileSystem.names(in: folder) where name.hasPrefix(verifyingPrefix) {
+        for name in try FileSystem.names(in: folder)
+        where name.hasPrefix(verifyingPrefix) || name.hasPrefix(readingPrefix) {
             try FileSystem.removeTree("\(folder)/\(name)")
         }
     }

@@ -122,7 +122,7 @@ struct DataBackup {
     ///   `EngineFault`, `AssetFailure`; then nothing is left behind.
     static func restore(
         _ source: any RestoreSource, into path: String, assets: AssetLocations,
-        factory: any EngineFactory
+        factory: any EngineFactory, of isWanted: (StoreKey) -> Bool = { _ in true }
     ) throws -> [String] {
         let restoring = restoringPath(in: path)
         // One that was killed has left `restoring`, and may have moved the containers already.
@@ -146,7 +146,7 @@ struct DataBackup {
             // First: from here on no start serves who was erased.
             try ErasureLedger(in: path).add(source.erasures())
             var problems: [String] = []
-            for key in try source.stores() {
+            for key in try source.stores() where isWanted(key) {
                 problems += try source.restore(
                     key, for: path, assets: assets.storage(of: key, in: path))
             }

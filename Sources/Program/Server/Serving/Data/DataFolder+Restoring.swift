@@ -57,7 +57,8 @@ extension DataFolder {
 
     static func restoreFiles(
         from source: String, at moment: Milliseconds?, _ configuration: ServerConfiguration,
-        _ process: ProcessEnvironment, while goesOn: @escaping @Sendable () -> Bool = { true }
+        _ process: ProcessEnvironment, while goesOn: @escaping @Sendable () -> Bool = { true },
+        of isWanted: (StoreKey) -> Bool = { _ in true }
     ) throws -> [String] {
         let path = configuration.data
         let random = process.random
@@ -85,7 +86,8 @@ extension DataFolder {
             throw CommandFailure("\(path) is in use: \(error)")
         }
         return try withExtendedLifetime(lock) {
-            try DataBackup.restore(found, into: path, assets: assets, factory: factory)
+            try DataBackup.restore(
+                found, into: path, assets: assets, factory: factory, of: isWanted)
         }
     }
 }

@@ -19,6 +19,7 @@ package final class DataFolder: Sendable {
     let engineWords: EngineWords
     package let clock: Clock
     package let random: RandomSource
+    let process: ProcessEnvironment
     package let containers: Containers
     package let apiTokens: APITokens
     package let serverKeys: ServerKeys
@@ -56,6 +57,7 @@ package final class DataFolder: Sendable {
         self.configuration = configuration
         self.limits = limits
         self.lock = Mutex(lock)
+        self.process = process
         clock = process.clock
         requestLines = RequestLines(in: path, configuration.requestLimits)
         let random = process.random

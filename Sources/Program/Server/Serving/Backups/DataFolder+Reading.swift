@@ -1,0 +1,55 @@
+import Administration
+import CloudModel
+import Configuration
+import Control
+import Files
+import Storage
+
+// What a backup holds, looked at without restoring it into the server's place.
+extension DataFolder {
+    static let readingPrefix = "reading-"
+
+    package func readBackup<Result>(
+        _ request: BackupRequest, _ body: (OpenedBackup) throws -> Result
+    ) throws -> Result {
+        let source = request.source ?? configuration.backups.to
+        guard !source.isEmpty else {
+            throw RestoreRefusal("name a backup with --from: this server makes none by itself")
+        }
+        guard source.hasPrefix("/") || source.hasPrefix(BackupSettings.bucketStart) else {
+            throw RestoreRefusal("--from takes a whole path, or s3://BUCKET/PREFIX")
+        }
+        let target = "\(path)/\(Self.readingPrefix)\(random.number())"
+        var own = configuration
+        own.data = target
+        // What is read must touch no bucket, and wants no key of this server's.
+        own.s3.bucket = ""
+        own.security.keyFile = ""
+        defer {
+            // NB: what stays goes with the next start.
+            try? FileSystem.removeTree(target)
+        }
+        // A file that is missing is named when a record needs it.
+        _ = try Self.restoreFiles(
+            from: source, at: request.moment, own, process, while: request.goesOn,
+            of: { request.wants($0.container) })
+        // The key that seals secrets is in no backup, and nothing that it seals is looked at.
+        FileSystem.removeFile("\(target)/\(SecretKeys.noteName)")
+        try ErasureLedger(in: target).add(ErasureLedger(in: path).entries())
+        guard
+            let folder = try Self.open(
+                target, configuration: own, process: process, onIndeterminate: { (_: String) in })
+        else { throw CommandFailure("\(target) is in use") }
+        defer { folder.close() }
+        try request.requireNotErased(
+            Dictionary(
+                try ErasureLedger(in: target).entries().map { ($0.account, $0.moment) },
+                uniquingKeysWith: max), in: folder, here: self)
+        if try folder.deleteErasedAgain() > 0 {
+            try UnfinishedDeletions(in: folder, while: request.goesOn).removeRecords()
+        }
+        return try body(
+            OpenedBackup(
+                folder, files: FolderFiles(in: "\(target)/restored", while: request.goesOn)))
+    }
+}
