@@ -112,7 +112,9 @@ class ConsoleApp extends Part {
         }}><summary>${operator().email}</summary><div class="menu">
           <p>${operator().readOnly ? 'You look, and change nothing.' : 'You may change things.'}
             ${operator().allContainers ? 'All containers.' : (operator().containers ?? []).join(', ')}</p>
-          <button type="button" class="second" @click=${() => this.#leave()}>Sign out</button></div></details></header>
+          <button type="button" class="second" @click=${() => this.#leave()}>Sign out</button>
+          <p class="quiet small">Made with <a href="${files}lit.txt" target="_blank">lit</a> and
+            <a href="${files}uPlot.txt" target="_blank">uPlot</a>.</p></div></details></header>
       ${SCREENS[screen]?.within ? this.#choice(container, environment) : nothing}
       <main id="screen" tabindex="-1">${problem(this.failure, () => this.#arrive())}${this.#screen()}</main>
       <p id="said" role="status" class="said"></p>`;

@@ -403,6 +403,18 @@ class Run:
         page.get_by_text("The record is saved.").wait_for(state="attached")
         assert self.stored("atlantis", "population") == 9
 
+        # The session ends under an edit, which waits for the next one.
+        self.server.command("operator", "remove", "op@example.org")
+        self.server.command("operator", "create", "op@example.org")
+        dialog.get_by_label("population INT64").fill("11")
+        dialog.get_by_role("button", name="Save").click()
+        page.get_by_role("heading", name="Sign in again").wait_for()
+        self.look(page, "sign-in-again")
+        self.fill_sign_in(page, "op@example.org")
+        page.wait_for_function(
+            "() => document.querySelector('record-panel').state.record?.fields.population.value === 11")
+        assert self.stored("atlantis", "population") == 11
+
         dialog.get_by_role("tab", name="JSON").click()
         text = json.loads(dialog.get_by_label("The record as the server has it").input_value())
         text["fields"] = {"population": {"value": 10, "type": "INT64"}}
