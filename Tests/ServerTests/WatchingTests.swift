@@ -3,6 +3,7 @@ import Awaiting
 import CloudModel
 import Configuration
 import Control
+import Cryptography
 import Foundation
 import Telemetry
 import Testing
@@ -139,7 +140,7 @@ struct WatchingTests {
         let receiver = try PostReceiver(answering: "204 No Content")
         var server = try served()
         try ask(5, of: server)
-        _ = try run(
+        let added = try run(
             [
                 "alert", "add", "many", "--metric", "requests", "--above", "4", "--minutes", "10",
                 "--container", "iCloud.a", "--url", "http://127.0.0.1:\(receiver.port)/secret",
@@ -147,7 +148,9 @@ struct WatchingTests {
         try server.server.telemetry?.alerts.round()
         try pass(minutes: 1, on: server)
         try server.server.telemetry?.alerts.round()
-        let told = String(decoding: try receiver.next().body, as: UTF8.self)
+        let post = try receiver.next()
+        try Self.requireSigned(post, by: added)
+        let told = String(decoding: post.body, as: UTF8.self)
         #expect(told.contains(#""alert":"many""#) && told.contains(#""value":5"#), "\(told)")
         try server.server.telemetry?.alerts.round()
         let now = server.time.now.withLock { $0 }
@@ -170,6 +173,23 @@ struct WatchingTests {
         #expect(throws: (any Error).self) { try receiver.next(withinSeconds: 1) }
     }
 
+    /// Whether a post shows the signature of the key that a command has shown.
+    private static func requireSigned(
+        _ post: (head: String, body: Data), by added: CommandOutput
+    ) throws {
+        let line = try #require(added.text.split(separator: "\n").first { $0.contains("whsec_") })
+        let key = try #require(
+            Data(base64Encoded: String(line.split(separator: "whsec_")[1])))
+        func header(_ name: String) -> String? {
+            post.head.split(separator: "\r\n").first { $0.hasPrefix(name + ": ") }
+                .map { String($0.dropFirst(name.count + 2)) }
+        }
+        let (id, seconds) = (header("webhook-id") ?? "", header("webhook-timestamp") ?? "")
+        let code = HMACSHA256(key: [UInt8](key)).code(
+            for: Array("\(id).\(seconds).".utf8) + post.body)
+        #expect(header("webhook-signature") == "v1,\(Base64.encode(code))" && id.count == 36)
+    }
+
     @Test(
         "A collector gets each minute once, and what it did not take again",
         arguments: [true, false])
@@ -190,6 +210,35 @@ struct WatchingTests {
         try pass(minutes: 1, on: server)
         let second = try receiver.next()
         #expect((second.body == first.body) == !takes)
+    }
+
+    @Test("A collector gets a span of each request whose caller keeps the trace, and of no other")
+    func spans() throws {
+        let receiver = try PostReceiver(answering: "200 OK")
+        let server = try served {
+            $0.telemetry.otlpEndpoint = "http://127.0.0.1:\(receiver.port)"
+        }
+        defer { server.stop() }
+        func ask(_ trace: Character, _ flags: String, version: String = "00") {
+            let parent = String(repeating: trace, count: 32) + "-00f067aa0ba902b7-\(flags)"
+            _ = server.connection.send(
+                "POST", "/database/1/iCloud.a/production/public/records/query", "{}",
+                "traceparent: \(version)-\(parent)\r\n")
+        }
+        // What is left out comes first: it would have come with what is not.
+        ask("a", "00")
+        ask("0", "01")
+        ask("b", "01", version: "ff")
+        ask("c", "1")
+        ask("d", "01")
+        let post = try receiver.next()
+        #expect(post.head.hasPrefix("POST /v1/traces HTTP/1.1\r\n"))
+        let text = String(decoding: post.body, as: UTF8.self)
+        #expect(text.components(separatedBy: "\"traceId\"").count == 2)
+        #expect(text.contains(#""traceId":"\#(String(repeating: "d", count: 32))""#))
+        #expect(text.contains(#""parentSpanId":"00f067aa0ba902b7","name":"records/query""#))
+        #expect(text.contains(#""key":"lenticular.code","value":{"stringValue":"#))
+        _ = try JSONSerialization.jsonObject(with: post.body)
     }
 
     @Test(

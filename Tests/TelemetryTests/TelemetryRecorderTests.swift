@@ -20,8 +20,9 @@ struct TelemetryRecorderTests {
     ) -> MeasuredRequest {
         MeasuredRequest(
             container: container, environment: .production, database: .private,
-            operation: operation, softwareHash: software, isKnown: isKnown, user: user,
-            error: error, bytesIn: 10, bytesOut: 100, nanoseconds: 2_000_000, loop: loop)
+            operation: operation, softwareHash: software, isKnown: isKnown,
+            failure: error.map { MeasuredFailure(user: user, error: $0) }, bytesIn: 10,
+            bytesOut: 100, nanoseconds: 2_000_000, loop: loop)
     }
 
     private func client(_ version: Int = 1) -> MeasuredClient {
@@ -60,7 +61,7 @@ struct TelemetryRecorderTests {
             recorder.record(request(user: "_u\(number % 4)", error: "CONFLICT")) { client() }
         }
         var faulty = request(user: "_u1")
-        faulty.itemFaults = [("EXISTS", 3)]
+        faulty.failure = MeasuredFailure(user: "_u1", itemFaults: [("EXISTS", 3)])
         recorder.record(faulty) { client() }
         recorder.record(request(user: "_fine")) { client() }
         let minute = recorder.take()

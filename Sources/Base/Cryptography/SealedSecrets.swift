@@ -48,6 +48,8 @@ package struct SealedSecrets: Sendable {
     private struct Key: Sendable {
         let name: [UInt8]
         let cipher: AES256GCM
+        /// Makes further keys from it.
+        let root: HMACSHA256
 
         /// Name and cipher both come from the key, so that it may serve for other things as well.
         init?(_ bytes: [UInt8]) {
@@ -57,6 +59,7 @@ package struct SealedSecrets: Sendable {
             guard let cipher = AES256GCM(key: root.code(for: Array("sealed secrets: key".utf8)))
             else { return nil }
             self.cipher = cipher
+            self.root = root
         }
     }
 
@@ -106,6 +109,12 @@ package struct SealedSecrets: Sendable {
         }
         guard let opened else { throw .notAuthentic }
         return opened
+    }
+
+    /// Keys of 32 bytes that nobody has to keep, one from each of the server's keys: the first one is given out, and
+    /// the others go on for those who have them.
+    package func derivedKeys(for subject: SecretSubject) -> [[UInt8]] {
+        keys.map { $0.root.code(for: Array("sealed secrets: derived".utf8) + subject.bytes) }
     }
 
     /// Whether it should be sealed anew: it was sealed by a key that no longer comes first.

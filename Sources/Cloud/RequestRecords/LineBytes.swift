@@ -2,10 +2,22 @@
 struct LineBytes {
     private(set) var bytes: [UInt8] = []
 
+    var count: Int { bytes.count }
+
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
     mutating func byte(_ value: UInt8) { bytes.append(value) }
-    mutating func raw(_ more: some Sequence<UInt8>) { bytes.append(contentsOf: more) }
+    mutating func raw(_ more: [UInt8]) { bytes.append(contentsOf: more) }
+    mutating func raw(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
+
+    /// An item of a block: its length, its kind and its bytes.
+    mutating func item(_ kind: SegmentForm.Item, _ more: UnsafeRawBufferPointer) {
+        count(more.count + 1)
+        byte(kind.rawValue)
+        raw(more)
+    }
+
+    func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) { bytes.withUnsafeBytes(body) }
 
     mutating func number(_ value: UInt64) {
         var rest = value

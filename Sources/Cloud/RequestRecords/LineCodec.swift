@@ -1,123 +1,9 @@
 import CloudModel
 
-/// The form of a line: which parts it has, its numbers, and its texts by their numbers in the segment.
+/// Reads lines: which parts they have, their numbers, and their texts by their numbers in the segment.
 enum LineCodec {
-    /// What a line has of what not every line has.
-    private struct Parts: OptionSet {
-        let rawValue: UInt64
-        static let operation = Parts(rawValue: 1 << 0)
-        static let container = Parts(rawValue: 1 << 1)
-        static let user = Parts(rawValue: 1 << 2)
-        static let device = Parts(rawValue: 1 << 3)
-        static let software = Parts(rawValue: 1 << 4)
-        static let session = Parts(rawValue: 1 << 5)
-        static let zones = Parts(rawValue: 1 << 6)
-        static let key = Parts(rawValue: 1 << 7)
-        static let code = Parts(rawValue: 1 << 8)
-        static let reason = Parts(rawValue: 1 << 9)
-        static let date = Parts(rawValue: 1 << 10)
-        static let failures = Parts(rawValue: 1 << 11)
-        static let notices = Parts(rawValue: 1 << 12)
-        static let writes = Parts(rawValue: 1 << 13)
-    }
-
-    private struct ZoneParts: OptionSet {
-        let rawValue: UInt8
-        static let owner = ZoneParts(rawValue: 1)
-        static let from = ZoneParts(rawValue: 2)
-        static let to = ZoneParts(rawValue: 4)
-        static let more = ZoneParts(rawValue: 8)
-    }
-
     static let idBytes = 16
     static let listMax = 64
-
-    /// Appends a line.
-    ///
-    /// - Parameter number: the number of a text in the segment.
-    static func append(
-        _ entry: RequestEntry, since base: Milliseconds, to line: inout LineBytes,
-        number: (String) -> UInt32
-    ) {
-        var parts: Parts = []
-        if entry.operation != nil { parts.insert(.operation) }
-        if entry.container != nil { parts.insert(.container) }
-        if entry.user != nil { parts.insert(.user) }
-        if entry.device != nil { parts.insert(.device) }
-        if entry.software != nil { parts.insert(.software) }
-        if entry.session != nil { parts.insert(.session) }
-        if entry.keyID != nil { parts.insert(.key) }
-        if entry.code != nil { parts.insert(.code) }
-        if entry.reason != nil { parts.insert(.reason) }
-        if entry.dateAheadMilliseconds != nil { parts.insert(.date) }
-        if !entry.zones.isEmpty { parts.insert(.zones) }
-        if !entry.failures.isEmpty { parts.insert(.failures) }
-        if entry.notices > 0 { parts.insert(.notices) }
-        let times = entry.microseconds
-        if times.deciding + times.committing > 0 { parts.insert(.writes) }
-        line.number(parts.rawValue)
-        line.signed(entry.time &- base)
-        line.raw(entry.id.prefix(idBytes))
-        line.raw(repeatElement(0, count: max(0, idBytes - entry.id.count)))
-        line.byte(place(entry))
-        func text(_ text: String?) { if let text { line.number(UInt64(number(text))) } }
-        text(entry.operation)
-        text(entry.container)
-        text(entry.user)
-        text(entry.device)
-        text(entry.software.map(text(of:)))
-        text(entry.session)
-        text(entry.keyID)
-        text(entry.code)
-        text(entry.reason)
-        line.count(entry.status)
-        if let ahead = entry.dateAheadMilliseconds { line.signed(ahead) }
-        for value in [entry.items, entry.records, entry.bytesIn, entry.bytesOut] {
-            line.count(value)
-        }
-        line.count(times.waiting)
-        line.count(times.reading)
-        if parts.contains(.writes) {
-            line.count(times.deciding)
-            line.count(times.committing)
-        }
-        line.count(times.sending)
-        if parts.contains(.notices) { line.count(entry.notices) }
-        if parts.contains(.zones) { append(entry.zones, to: &line, number) }
-        if parts.contains(.failures) { append(entry.failures, to: &line, number) }
-    }
-
-    private static func append(
-        _ zones: [RequestEntry.Zone], to line: inout LineBytes, _ number: (String) -> UInt32
-    ) {
-        line.count(min(zones.count, listMax))
-        for zone in zones.prefix(listMax) {
-            var parts: ZoneParts = zone.moreComing ? [.more] : []
-            if zone.owner != nil { parts.insert(.owner) }
-            if zone.from != nil { parts.insert(.from) }
-            if zone.to != nil { parts.insert(.to) }
-            line.byte(parts.rawValue)
-            line.number(UInt64(number(zone.name)))
-            if let owner = zone.owner { line.number(UInt64(number(owner))) }
-            if let from = zone.from { line.signed(from) }
-            // Most are where they were, or near it.
-            if let to = zone.to { line.signed(to &- (zone.from ?? 0)) }
-        }
-    }
-
-    private static func append(
-        _ failures: [RequestEntry.Failures], to line: inout LineBytes,
-        _ number: (String) -> UInt32
-    ) {
-        line.count(min(failures.count, listMax))
-        for failed in failures.prefix(listMax) {
-            line.number(UInt64(number(failed.code)))
-            line.number(failed.reason.map { UInt64(number($0)) + 1 } ?? 0)
-            line.count(failed.count)
-            line.count(min(failed.records.count, listMax))
-            for record in failed.records.prefix(listMax) { line.fixed(record) }
-        }
-    }
 
     /// Reads a line.
     ///
@@ -127,11 +13,11 @@ enum LineCodec {
         text: (UInt32) throws(DamagedLine) -> String
     ) throws(DamagedLine) -> RequestEntry {
         var reader = LineReader(line)
-        let parts = Parts(rawValue: try reader.number())
+        let parts = LineParts(rawValue: UInt16(truncatingIfNeeded: try reader.number()))
         let time = base &+ (try reader.signed())
         var entry = RequestEntry(time: time, id: Array(try reader.raw(idBytes)))
         try readPlace(try reader.byte(), into: &entry)
-        func next(_ part: Parts) throws(DamagedLine) -> String? {
+        func next(_ part: LineParts) throws(DamagedLine) -> String? {
             guard parts.contains(part) else { return nil }
             return try text(number(&reader))
         }
@@ -160,6 +46,7 @@ enum LineCodec {
         if parts.contains(.notices) { entry.notices = try reader.count() }
         if parts.contains(.zones) { entry.zones = try zones(&reader, text) }
         if parts.contains(.failures) { entry.failures = try failures(&reader, text) }
+        if parts.contains(.saved) { entry.saved = try hashes(&reader) }
         return entry
     }
 
@@ -172,7 +59,7 @@ enum LineCodec {
     ) throws(DamagedLine) -> [RequestEntry.Zone] {
         var zones: [RequestEntry.Zone] = []
         for _ in 0..<(try reader.count(max: listMax)) {
-            let parts = ZoneParts(rawValue: try reader.byte())
+            let parts = LineZoneParts(rawValue: try reader.byte())
             var zone = RequestEntry.Zone(
                 name: try text(number(&reader)), moreComing: parts.contains(.more))
             if parts.contains(.owner) { zone.owner = try text(number(&reader)) }
@@ -193,21 +80,36 @@ enum LineCodec {
             var failed = RequestEntry.Failures(
                 code: code, reason: reason > 0 ? try text(reason - 1) : nil,
                 count: try reader.count())
-            for _ in 0..<(try reader.count(max: listMax)) {
-                failed.records.append(try reader.fixed32())
-            }
+            failed.records = try hashes(&reader)
             failures.append(failed)
         }
         return failures
     }
 
+    private static func hashes(_ reader: inout LineReader) throws(DamagedLine) -> [UInt32] {
+        var hashes: [UInt32] = []
+        for _ in 0..<(try reader.count(max: listMax)) { hashes.append(try reader.fixed32()) }
+        return hashes
+    }
+
     private static let environments: [Environment?] = [nil, .development, .production]
     private static let databases: [DatabaseScope?] = [nil, .public, .private, .shared]
 
-    private static func place(_ entry: RequestEntry) -> UInt8 {
-        let environment = environments.firstIndex(of: entry.environment) ?? 0
-        let database = databases.firstIndex(of: entry.database) ?? 0
-        return UInt8(environment | database << 2)
+    static func place(_ environment: Environment?, _ database: DatabaseScope?) -> UInt8 {
+        let first: UInt8 =
+            switch environment {
+            case nil: 0
+            case .development: 1
+            case .production: 2
+            }
+        let second: UInt8 =
+            switch database {
+            case nil: 0
+            case .public: 1
+            case .private: 2
+            case .shared: 3
+            }
+        return first | second << 2
     }
 
     private static func readPlace(
@@ -220,17 +122,10 @@ enum LineCodec {
         (entry.environment, entry.database) = (environments[environment], databases[database])
     }
 
-    /// No part has this character.
-    private static let separator: Character = "\u{1f}"
-
-    private static func text(of software: RequestEntry.Software) -> String {
-        "\(software.kind)\(separator)\(software.name)\(separator)\(software.version)"
-    }
-
     private static func software(of text: String) -> RequestEntry.Software {
-        let parts = text.split(separator: separator, omittingEmptySubsequences: false).map {
-            String($0)
-        }
+        let parts = text.split(
+            separator: RequestEntry.Software.separator, omittingEmptySubsequences: false
+        ).map { String($0) }
         return RequestEntry.Software(
             kind: parts[0], name: parts.count > 1 ? parts[1] : "",
             version: parts.count > 2 ? parts[2] : "")

@@ -30,6 +30,8 @@ package struct RequestEntry: Sendable, Equatable {
     package var items = 0
     package var records = 0
     package var failures: [Failures] = []
+    /// Hashes of the names of records that it saved or deleted; none where they were many.
+    package var saved: [UInt32] = []
     package var bytesIn = 0
     package var bytesOut = 0
     package var microseconds = Stages()
@@ -51,6 +53,14 @@ package struct RequestEntry: Sendable, Equatable {
             self.kind = kind
             self.name = name
             self.version = version
+        }
+
+        /// No part has this character.
+        static let separator: Character = "\u{1f}"
+
+        /// As a line has it, in one text.
+        package var lineText: String {
+            "\(kind)\(Self.separator)\(name)\(Self.separator)\(version)"
         }
 
         /// As lists show it.

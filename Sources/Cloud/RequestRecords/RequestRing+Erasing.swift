@@ -47,7 +47,8 @@ extension RequestRing {
     ) throws(FileSystemFailure) -> (bytes: Int, erased: Int) {
         let path = Self.path(number, in: folder)
         guard let segment = Segment(full: path) else { return (0, 0) }
-        var kept: [RequestEntry] = []
+        var kept = WaitingLines()
+        var first: Milliseconds?
         var erased = 0
         do throws(DamagedLine) {
             let keys =
@@ -58,20 +59,21 @@ extension RequestRing {
             guard isThere else { return (0, 0) }
             for offset in try segment.allLines() {
                 let entry = try segment.entry(at: offset)
-                if person.has(entry) { erased += 1 } else { kept.append(entry) }
+                if person.has(entry) {
+                    erased += 1
+                } else {
+                    kept.append(entry)
+                    first = first ?? entry.time
+                }
             }
         } catch {
             // What cannot be read any more goes as a whole.
-            (kept, erased) = ([], max(1, erased))
+            (kept, erased) = (WaitingLines(), max(1, erased))
         }
         guard erased > 0 else { return (0, 0) }
         let fresh = path + Self.newSuffix
-        let writer = try SegmentWriter(new: fresh, base: kept.first?.time ?? 0)
-        var rest = kept[...]
-        while !rest.isEmpty {
-            try writer.append(rest.prefix(1_024))
-            rest = rest.dropFirst(1_024)
-        }
+        let writer = try SegmentWriter(new: fresh, base: first ?? 0)
+        try writer.append(kept)
         try writer.seal()
         let erasing = path + Self.erasingSuffix
         try FileSystem.move(path, over: erasing)

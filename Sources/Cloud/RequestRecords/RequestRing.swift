@@ -33,8 +33,6 @@ package final class RequestRing: Sendable {
     let state: Mutex<State>
 
     private static let dayMilliseconds: Milliseconds = 86_400_000
-    /// So many lines make a block at most.
-    private static let blockLines = 1_024
 
     /// Opens a ring, or makes one; finishes what a crash has left.
     ///
@@ -76,25 +74,29 @@ package final class RequestRing: Sendable {
     /// Called by one thread. Blocks.
     /// - Throws: `FileSystemFailure`; then the lines are lost, and the next call goes on.
     package func append(
-        _ entries: [RequestEntry], now: Milliseconds
+        _ lines: WaitingLines, now: Milliseconds
     ) throws(FileSystemFailure) {
-        guard !entries.isEmpty else { return }
+        guard lines.count > 0 else { return }
         try state.withLock { state throws(FileSystemFailure) in
             do throws(FileSystemFailure) {
-                var rest = entries[...]
                 try sealIfFull(&state, now)
-                while !rest.isEmpty {
-                    let writer = try writer(in: &state, now)
-                    try writer.append(rest.prefix(Self.blockLines))
-                    rest = rest.dropFirst(Self.blockLines)
-                    try sealIfFull(&state, now)
-                }
+                try writer(in: &state, now).append(lines)
+                try sealIfFull(&state, now)
             } catch {
                 // The next call finds out what has come to the file.
                 state.active = nil
                 throw error
             }
         }
+    }
+
+    /// Appends lines that were read elsewhere.
+    package func append(
+        _ entries: [RequestEntry], now: Milliseconds
+    ) throws(FileSystemFailure) {
+        var lines = WaitingLines()
+        for entry in entries { lines.append(entry) }
+        try append(lines, now: now)
     }
 
     private func writer(

@@ -90,7 +90,7 @@ final class Segment {
     /// Where the lines of a key are.
     func lines(of key: UInt64) throws(DamagedLine) -> [UInt32] {
         switch index {
-        case .memory(let index): return index.lines[key] ?? []
+        case .memory(let index): return index.lines(of: key)
         case .stored(let stored):
             var (low, high) = (0, stored.keyCount)
             while low < high {

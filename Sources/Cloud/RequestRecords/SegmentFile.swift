@@ -74,7 +74,7 @@ final class SegmentFile {
 }
 
 /// How a segment is laid out: a head, blocks with a checksum each, and, once it is full, an index and a tail.
-enum SegmentForm {
+package enum SegmentForm {
     /// What a block consists of.
     enum Item: UInt8 {
         case text = 1
@@ -89,7 +89,8 @@ enum SegmentForm {
     static let tailBytes = 16
     static let itemBytesMax = 65_536
     static let blockBytesMax = 8 << 20
-    static let textBytesMax = 255
+    /// A text has its length in one byte while it waits.
+    package static let textBytesMax = 255
 
     static func head(base: Milliseconds) -> [UInt8] {
         var out = LineBytes()

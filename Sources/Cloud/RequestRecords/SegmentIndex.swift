@@ -9,32 +9,44 @@ struct SegmentIndex: Sendable {
     var last: Milliseconds = .min
     /// Where each text is, by its number.
     var texts: [UInt32] = []
-    /// Where the lines of a key are, in their order.
-    var lines: [UInt64: [UInt32]] = [:]
+    /// Which lines have which key, in their order.
+    private var entries: [Entry] = []
+
+    private struct Entry {
+        let key: UInt64
+        let offset: UInt32
+    }
 
     init(base: Milliseconds) { self.base = base }
 
-    mutating func note(_ entry: RequestEntry, at offset: Int) {
+    /// - Parameters:
+    ///   - user: the key of its user.
+    ///   - device: the key of its device.
+    mutating func note(_ time: Milliseconds, user: UInt64?, device: UInt64?, at offset: Int) {
         lineCount += 1
-        first = min(first, entry.time)
-        last = max(last, entry.time)
-        for key in Self.keys(of: entry) {
-            lines[key, default: []].append(UInt32(truncatingIfNeeded: offset))
-        }
+        first = min(first, time)
+        last = max(last, time)
+        let offset = UInt32(truncatingIfNeeded: offset)
+        if let user { entries.append(Entry(key: user, offset: offset)) }
+        if let device { entries.append(Entry(key: device, offset: offset)) }
     }
 
-    /// What a line is found by.
-    static func keys(of entry: RequestEntry) -> [UInt64] {
-        [entry.user.map { key(user: $0) }, entry.device.map { key(device: $0) }].compactMap { $0 }
+    /// Where the lines of a key are, in their order.
+    func lines(of key: UInt64) -> [UInt32] {
+        var found: [UInt32] = []
+        for entry in entries where entry.key == key { found.append(entry.offset) }
+        return found
     }
 
-    static func key(user: String) -> UInt64 { hash(user, kind: 1) }
-    static func key(device: String) -> UInt64 { hash(device, kind: 2) }
+    static func key(user: String) -> UInt64 { hash(user.utf8, kind: 1) }
+    static func key(device: String) -> UInt64 { hash(device.utf8, kind: 2) }
+    static func key(user: UnsafeRawBufferPointer) -> UInt64 { hash(user, kind: 1) }
+    static func key(device: UnsafeRawBufferPointer) -> UInt64 { hash(device, kind: 2) }
 
     /// Two texts may have one hash: whoever finds a line by it looks at the line.
-    private static func hash(_ text: String, kind: UInt8) -> UInt64 {
+    private static func hash(_ text: some Sequence<UInt8>, kind: UInt8) -> UInt64 {
         var hash = (0xcbf2_9ce4_8422_2325 ^ UInt64(kind)) &* 0x100_0000_01b3
-        for byte in text.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return hash
     }
 
@@ -44,27 +56,29 @@ struct SegmentIndex: Sendable {
     /// The index as it stands at the end of a segment: its counts, where texts are, the keys in their order, and the
     /// lines of each.
     var bytes: [UInt8] {
+        let sorted = entries.sorted { ($0.key, $0.offset) < ($1.key, $1.offset) }
+        var keys: [(key: UInt64, start: Int)] = []
+        for (number, entry) in sorted.enumerated() where keys.last?.key != entry.key {
+            keys.append((entry.key, number))
+        }
         var out = LineBytes()
-        let keys = lines.keys.sorted()
-        let count = lines.values.reduce(0) { $0 + $1.count }
-        out.reserve(Self.headBytes + texts.count * 4 + keys.count * Self.keyBytes + count * 4)
+        out.reserve(
+            Self.headBytes + texts.count * 4 + keys.count * Self.keyBytes + sorted.count * 4)
         out.fixed(UInt64(bitPattern: base))
         out.fixed(UInt32(truncatingIfNeeded: lineCount))
         out.fixed(UInt64(bitPattern: first))
         out.fixed(UInt64(bitPattern: last))
-        for part in [texts.count, keys.count, count] { out.fixed(UInt32(truncatingIfNeeded: part)) }
+        for part in [texts.count, keys.count, sorted.count] {
+            out.fixed(UInt32(truncatingIfNeeded: part))
+        }
         for offset in texts { out.fixed(offset) }
-        var start: UInt32 = 0
-        for key in keys {
-            let count = UInt32(truncatingIfNeeded: lines[key]?.count ?? 0)
-            out.fixed(key)
-            out.fixed(start)
-            out.fixed(count)
-            start &+= count
+        for (number, key) in keys.enumerated() {
+            let end = number + 1 < keys.count ? keys[number + 1].start : sorted.count
+            out.fixed(key.key)
+            out.fixed(UInt32(truncatingIfNeeded: key.start))
+            out.fixed(UInt32(truncatingIfNeeded: end - key.start))
         }
-        for key in keys {
-            for offset in lines[key] ?? [] { out.fixed(offset) }
-        }
+        for entry in sorted { out.fixed(entry.offset) }
         return out.bytes
     }
 }

@@ -8,7 +8,7 @@ final class SegmentWriter {
     private let descriptor: Int32
     private(set) var byteCount: Int
     private(set) var index: SegmentIndex
-    private var numbers: [String: UInt32] = [:]
+    private var encoder = LineEncoder()
 
     /// Begins a segment.
     ///
@@ -29,7 +29,7 @@ final class SegmentWriter {
     init?(goingOnWith path: String) throws(FileSystemFailure) {
         guard let file = SegmentFile(path), let read = Self.read(file) else { return nil }
         self.path = path
-        (index, numbers, byteCount) = read
+        (index, encoder, byteCount) = read
         descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileSystemFailure("open \(path)", code: errno) }
         guard ftruncate(descriptor, off_t(byteCount)) == 0 else {
@@ -41,21 +41,20 @@ final class SegmentWriter {
 
     private static func read(
         _ file: SegmentFile
-    ) -> (SegmentIndex, [String: UInt32], Int)? {
+    ) -> (SegmentIndex, LineEncoder, Int)? {
         do throws(DamagedLine) {
             try file.readWhole()
             var head = LineReader(try file.bytes(at: 0, count: SegmentForm.headBytes))
             guard try head.raw(8).elementsEqual(SegmentForm.magic) else { return nil }
             var index = SegmentIndex(base: Int64(bitPattern: try head.fixed64()))
-            var numbers: [String: UInt32] = [:]
+            var encoder = LineEncoder()
             var texts: [String] = []
             let end = try Segment.forEachItem(of: file, through: file.byteCount) {
                 kind, bytes, offset throws(DamagedLine) in
                 switch kind {
                 case .text:
-                    let text = String(decoding: bytes, as: UTF8.self)
-                    numbers[text] = UInt32(texts.count)
-                    texts.append(text)
+                    encoder.note(bytes)
+                    texts.append(String(decoding: bytes, as: UTF8.self))
                     index.texts.append(UInt32(truncatingIfNeeded: offset))
                 case .line:
                     let entry = try LineCodec.entry(bytes, since: index.base) {
@@ -63,10 +62,12 @@ final class SegmentWriter {
                         guard Int(number) < texts.count else { throw DamagedLine() }
                         return texts[Int(number)]
                     }
-                    index.note(entry, at: offset)
+                    index.note(
+                        entry.time, user: entry.user.map { SegmentIndex.key(user: $0) },
+                        device: entry.device.map { SegmentIndex.key(device: $0) }, at: offset)
                 }
             }
-            return (index, numbers, end)
+            return (index, encoder, end)
         } catch {
             return nil
         }
@@ -75,41 +76,24 @@ final class SegmentWriter {
     /// Appends lines, in blocks.
     ///
     /// - Throws: `FileSystemFailure`; then this writer is of no use any more, and the segment may be torn.
-    func append(_ entries: ArraySlice<RequestEntry>) throws(FileSystemFailure) {
-        guard !entries.isEmpty else { return }
+    func append(_ lines: WaitingLines) throws(FileSystemFailure) {
         var payload = LineBytes()
-        payload.reserve(entries.count * 96)
-        var line = LineBytes()
-        let start = byteCount + SegmentForm.blockHeadBytes
-        for entry in entries {
-            line.removeAll()
-            LineCodec.append(entry, since: index.base, to: &line) { text in
-                number(of: text, in: &payload, from: start)
-            }
-            index.note(entry, at: start + payload.bytes.count)
-            Self.append(.line, line.bytes, to: &payload)
+        payload.reserve(Self.blockBytes + LineDraft.bytesMax)
+        var blocks: [LineBytes] = []
+        var start = byteCount + SegmentForm.blockHeadBytes
+        lines.forEach { line in
+            encoder.append(line, to: &payload, at: start, &index)
+            guard payload.count >= Self.blockBytes else { return }
+            blocks.append(payload)
+            start += payload.count + SegmentForm.blockHeadBytes
+            payload = LineBytes()
         }
-        try write(SegmentForm.block(payload.bytes))
+        if payload.count > 0 { blocks.append(payload) }
+        for block in blocks { try write(SegmentForm.block(block.bytes)) }
     }
 
-    private func number(of sent: String, in payload: inout LineBytes, from start: Int) -> UInt32 {
-        if let known = numbers[sent] { return known }
-        let text = String(decoding: sent.utf8.prefix(SegmentForm.textBytesMax), as: UTF8.self)
-        if let known = numbers[text] { return known }
-        let number = UInt32(index.texts.count)
-        index.texts.append(UInt32(truncatingIfNeeded: start + payload.bytes.count))
-        numbers[text] = number
-        Self.append(.text, Array(text.utf8), to: &payload)
-        return number
-    }
-
-    private static func append(
-        _ kind: SegmentForm.Item, _ bytes: [UInt8], to payload: inout LineBytes
-    ) {
-        payload.count(bytes.count + 1)
-        payload.byte(kind.rawValue)
-        payload.raw(bytes)
-    }
+    /// A block ends with so many bytes.
+    private static let blockBytes = 262_144
 
     /// Adds the index: nothing is written to the segment from now on.
     func seal() throws(FileSystemFailure) {

@@ -145,10 +145,12 @@ struct RequestContext: Sendable {
 
     /// A device's name as the client gives it; nil for one that no header could hold.
     static func device(_ text: String) -> String? {
-        guard (1...255).contains(text.utf8.count),
-            text.utf8.allSatisfy({ (0x20...0x7e).contains($0) })
-        else { return nil }
-        return text
+        var text = text
+        return text.withUTF8 { isDevice(UnsafeRawBufferPointer($0)) } ? text : nil
+    }
+
+    static func isDevice(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        (1...255).contains(bytes.count) && bytes.allSatisfy { (0x20...0x7e).contains($0) }
     }
 }
 

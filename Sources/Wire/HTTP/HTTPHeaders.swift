@@ -1,3 +1,5 @@
+import Platform
+
 /// The header fields of one request, in the order received.
 ///
 /// One buffer holds the bytes of the head, with the names in lower case. Behind them it holds where
@@ -90,24 +92,45 @@ package struct HTTPHeaders: Sendable {
     ) -> Result? {
         buffer.withUnsafeBytes { bytes in
             var name = name
-            return name.withUTF8 { wanted in
-                for index in 0..<count {
-                    let field = bytes.loadUnaligned(
-                        fromByteOffset: fieldsOffset + index * MemoryLayout<Field>.stride,
-                        as: Field.self)
-                    guard Int(field.nameCount) == wanted.count else { continue }
-                    let start = Int(field.name)
-                    let found = bytes[start..<start + wanted.count]
-                    if found.elementsEqual(wanted) {
-                        let value = Int(field.value)
-                        return body(
-                            UnsafeRawBufferPointer(
-                                rebasing: bytes[value..<value + Int(field.valueCount)]))
-                    }
-                }
-                return nil
+            let found = name.withUTF8 { find(UnsafeRawBufferPointer($0), in: bytes) }
+            return found.map { body($0) }
+        }
+    }
+
+    /// The same for a name of the program, without a result.
+    package func withValue(
+        of name: StaticString, _ body: (UnsafeRawBufferPointer) -> Void
+    ) {
+        let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        buffer.withUnsafeBytes { bytes in
+            if let found = find(name, in: bytes) { body(found) }
+        }
+    }
+
+    private func find(
+        _ name: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer
+    ) -> UnsafeRawBufferPointer? {
+        for index in 0..<count {
+            let field = bytes.loadUnaligned(
+                fromByteOffset: fieldsOffset + index * MemoryLayout<Field>.stride, as: Field.self)
+            guard Int(field.nameCount) == name.count else { continue }
+            let start = Int(field.name)
+            let found = UnsafeRawBufferPointer(rebasing: bytes[start..<start + name.count])
+            if Self.isSame(found, name) {
+                let value = Int(field.value)
+                return UnsafeRawBufferPointer(
+                    rebasing: bytes[value..<value + Int(field.valueCount)])
             }
         }
+        return nil
+    }
+
+    /// Of as many bytes each.
+    private static func isSame(
+        _ name: UnsafeRawBufferPointer, _ wanted: UnsafeRawBufferPointer
+    ) -> Bool {
+        guard let name = name.baseAddress, let start = wanted.baseAddress else { return true }
+        return memcmp(name, start, wanted.count) == 0
     }
 
     /// Runs the body on the name, in lower case, and the value of the field at a place in the order

@@ -22,11 +22,14 @@ final class WireConnection {
 
     deinit { disconnect() }
 
-    func send(_ method: String, _ target: String, _ body: String) -> Answer {
+    /// - Parameter headers: further lines of the head, each with its end.
+    func send(
+        _ method: String, _ target: String, _ body: String, _ headers: String = ""
+    ) -> Answer {
         if descriptor < 0, let failure = connectSocket() { return .lost(failure) }
         let head =
             "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-            + "Content-Length: \(body.utf8.count)\r\n\r\n"
+            + "Content-Length: \(body.utf8.count)\r\n\(headers)\r\n"
         guard write(Array((head + body).utf8)) else { return lose("sending failed") }
         return receive()
     }

@@ -1,6 +1,7 @@
 import Administration
 import CloudModel
 import Configuration
+import Cryptography
 import Foundation
 import RequestRecords
 import Storage
@@ -67,6 +68,29 @@ final class SyncHome {
         sent += 1
         try waitForLines()
         return answer
+    }
+
+    /// Sends a request that a new server key signs, by a clock that is so far ahead.
+    func askSigned(_ path: String, on behalf: String, aheadSeconds: Int) throws {
+        let key = P256PrivateKey()
+        let now = folder.clock.now()
+        let keyID = try folder.serverKeys.add(
+            container: container, environment: environment, publicKeyPEM: key.publicKeyPEM,
+            scope: .container, now: now
+        ).keyID
+        let moment = Date(timeIntervalSince1970: Double(now / 1_000) + Double(aheadSeconds))
+        let date = ISO8601DateFormatter().string(from: moment)
+        let target = "/database/1/iCloud.a/\(environment.rawValue)/\(path)"
+        let digest = Base64.encode(SHA256.digest(Array("{}".utf8)))
+        let signature = Base64.encode(key.sign(Array("\(date):\(digest):\(target)".utf8)))
+        let answer = server.connection.send(
+            "POST", "\(target)?ckOnBehalfOf=\(behalf)&clientId=signer", "{}",
+            "X-Apple-CloudKit-Request-KeyID: \(keyID)\r\n"
+                + "X-Apple-CloudKit-Request-ISO8601Date: \(date)\r\n"
+                + "X-Apple-CloudKit-Request-SignatureV1: \(signature)\r\n")
+        guard case .answered = answer else { throw CommandFailure("no answer: \(answer)") }
+        sent += 1
+        try waitForLines()
     }
 
     /// A line is there a moment after its answer; the time of day must not move in between.

@@ -40,6 +40,23 @@ struct UserSyncTests {
         #expect(device.conflicts.map(\.count) == [5])
     }
 
+    @Test("A conflict goes on while other records are saved, and is over when its own record is")
+    func conflictOfOneRecord() throws {
+        let (home, _) = try home()
+        let old = try home.save("ann", "b", kind: "create").tag
+        let new = try home.save("ann", "b", tag: old, device: "another").tag
+        for number in 0..<5 {
+            #expect(try home.save("ann", "b", tag: old).code == "CONFLICT")
+            #expect(try home.save("ann", "c\(number)", kind: "create").code == nil)
+        }
+        let device = try #require(try home.report("ann").devices.first { $0.id == "anns-phone" })
+        #expect(device.conflicts.map(\.count) == [5])
+        #expect(try home.report("ann").causes.map(\.kind).contains(.endlessConflict))
+        #expect(try home.save("ann", "b", tag: new).code == nil)
+        let later = try #require(try home.report("ann").devices.first { $0.id == "anns-phone" })
+        #expect(later.conflicts.isEmpty)
+    }
+
     @Test("A full quota is named, with what is used of it")
     func quota() throws {
         let (home, _) = try home()
@@ -95,18 +112,14 @@ struct UserSyncTests {
     @Test("A wrong clock is named where a signed date shows it, and nowhere else")
     func clockSkew() throws {
         let (home, _) = try home()
-        var line = RequestEntry(time: home.folder.clock.now())
-        (line.user, line.container) = (try home.userRecordName("ann"), "iCloud.a")
-        (line.environment, line.status) = (.development, 401)
-        (line.code, line.reason) = ("AUTHENTICATION_FAILED", "dateTooFar")
-        (line.operation, line.device) = ("records/query", "signer")
-        line.dateAheadMilliseconds = 7_200_000
-        let ring = try #require(try home.folder.requestRing())
-        try ring.append([line], now: line.time)
+        let user = try home.userRecordName("ann")
+        try home.askSigned("public/records/query", on: user, aheadSeconds: 7_200)
         try home.expect("ann", [.wrongClock], "120 minutes ahead", "NTP")
-        line.dateAheadMilliseconds = nil
+        var line = RequestEntry(time: home.folder.clock.now())
+        (line.container, line.environment) = ("iCloud.a", .development)
+        (line.status, line.code) = (401, "AUTHENTICATION_FAILED")
+        line.operation = "records/query"
         line.reason = "signatureWrong"
-        line.time += 1
         let other = try SyncHome()
         (line.user, line.device) = (try other.userRecordName("ann"), "signer")
         try #require(try other.folder.requestRing()).append([line], now: line.time)

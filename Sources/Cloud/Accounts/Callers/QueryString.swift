@@ -54,6 +54,17 @@ package struct QueryString: Sendable {
         return found.map { target[$0.valueStart..<$0.end] }
     }
 
+    /// Runs the body on the first value under a name, as received; not where there is none.
+    package func withValue(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Void) {
+        target.withUnsafeBytes { target in
+            for parameter in parameters where Self.name(of: parameter, in: target, is: name) {
+                return body(
+                    UnsafeRawBufferPointer(
+                        rebasing: target[parameter.valueStart..<parameter.end]))
+            }
+        }
+    }
+
     /// Calls a closure for each parameter whose name is one of these, in the order of the target.
     ///
     /// - Parameter body: gets the name's place in the list, and the value as received.

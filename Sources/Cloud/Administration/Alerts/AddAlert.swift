@@ -1,5 +1,7 @@
 import Accounts
 import CloudModel
+import Cryptography
+import Delivery
 import Telemetry
 
 /// Has somebody told when something that is counted passes a threshold.
@@ -9,6 +11,8 @@ package struct AddAlert: AdministrativeAction {
     package struct Outcome: Sendable {
         /// Why nothing would be told as things are; nil when it would.
         package let obstacle: String?
+        /// By which its posts are signed; nil for one without a URL.
+        package let signingKey: String?
     }
 
     package var name: String { "alert add" }
@@ -34,8 +38,10 @@ package struct AddAlert: AdministrativeAction {
         }
         rule.madeAt = data.clock.now()
         try data.telemetry().add(rule)
+        guard !rule.url.isEmpty else { return Outcome(obstacle: nil, signingKey: nil) }
         return Outcome(
-            obstacle: rule.url.isEmpty ? nil : data.obstacle(to: rule.url))
+            obstacle: data.obstacle(to: rule.url),
+            signingKey: rule.signingKeys(data.secrets).first.map { WebhookSignature.shown($0) })
     }
 }
 
@@ -103,6 +109,11 @@ package struct TestAlert: AdministrativeAction {
 }
 
 extension AlertRule {
+    /// By which its posts are signed: of this alert alone, as one that is added anew has other ones.
+    package func signingKeys(_ secrets: SealedSecrets) -> [[UInt8]] {
+        secrets.derivedKeys(for: SecretSubject(purpose: "alert", owner: "\(name)/\(madeAt)"))
+    }
+
     /// - Throws: `AlertRefusal.illegal`, which says what is.
     fileprivate func requireLegal() throws {
         let isPlain = name.utf8.allSatisfy { byte in

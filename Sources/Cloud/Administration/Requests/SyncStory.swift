@@ -39,7 +39,7 @@ struct SyncStory {
         var goodSince = 0
     }
 
-    /// A record that fails again and again: no save of its zone went well in between.
+    /// A record that fails again and again: no save of it went well in between.
     struct Conflict {
         var count = 0
         var first: Milliseconds
@@ -185,9 +185,11 @@ extension SyncStory.Device {
         guard let place else { return }
         let conflicting = entry.failures.filter { $0.code == FaultCode.conflict.rawValue }
             .flatMap(\.records)
-        if entry.code == nil, entry.failures.isEmpty {
+        if entry.saved.isEmpty, entry.records > 0 {
+            // Which records went well is not kept of many: any of them may have.
             conflicts = conflicts.filter { $0.key.place != place }
         }
+        for hash in entry.saved { conflicts[SyncStory.ConflictKey(place: place, hash: hash)] = nil }
         for hash in conflicting {
             let key = SyncStory.ConflictKey(place: place, hash: hash)
             var seen = conflicts[key] ?? .init(first: entry.time, last: entry.time)

@@ -8,6 +8,9 @@ package enum WebhookSignature {
     /// Of a key: as long as the code, so that guessing it is no easier.
     package static let keyBytes = HMACSHA256.codeBytes
 
+    /// A key as receivers are given it.
+    package static func shown(_ key: [UInt8]) -> String { "whsec_" + Base64.encode(key) }
+
     /// The headers of one delivery.
     ///
     /// The signature is `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`. While a

@@ -10,7 +10,6 @@ import Storage
 package struct Webhooks: Sendable {
     /// Of one container environment.
     package static let countMax = 20
-    private static let keyPrefix = "whsec_"
     private static let replayedAtOnceMax = 100
     private static let countedMax = 10_000
 
@@ -78,7 +77,7 @@ package struct Webhooks: Sendable {
                     kind: .webhook, key: address.key, user: nil, address: address.bytes))
             try renewFollowing(transaction)
         }
-        return (name, Self.keyPrefix + Base64.encode(key))
+        return (name, WebhookSignature.shown(key))
     }
 
     /// All of them, in the order in which they were made.

@@ -100,11 +100,11 @@ final class LiveTotals {
         totals.microseconds &+= request.nanoseconds / 1_000
         totals.bytesIn &+= UInt64(max(0, request.bytesIn))
         totals.bytesOut &+= UInt64(max(0, request.bytesOut))
-        guard request.error != nil || !request.itemFaults.isEmpty else { return }
-        if let error = request.error { totals.errors[error, default: 0] &+= 1 }
-        for (code, count) in request.itemFaults {
+        guard let failure = request.failure else { return }
+        if let error = failure.error { totals.errors[error, default: 0] &+= 1 }
+        for (code, count) in failure.itemFaults {
             totals.itemFaults[code, default: 0] &+= UInt64(max(0, count))
         }
-        if let user = request.user { totals.affected.record(hash.of(user)) }
+        if let user = failure.user { totals.affected.record(hash.of(user)) }
     }
 }

@@ -11,12 +11,8 @@ package struct MeasuredRequest: Sendable {
     package var softwareHash: UInt64
     /// Whether the request has shown that there is such a container: not every one does that fails.
     package var isKnown: Bool
-    /// Whose it was; counted by a hash where the request failed, and kept nowhere.
-    package var user: String?
-    /// Why all of it failed; nil for a success.
-    package var error: String?
-    /// Why items of it failed, and how many.
-    package var itemFaults: [(code: String, count: Int)]
+    /// Nil where nothing of it failed.
+    package var failure: MeasuredFailure?
     package var bytesIn: Int
     package var bytesOut: Int
     package var nanoseconds: UInt64
@@ -26,7 +22,7 @@ package struct MeasuredRequest: Sendable {
     package init(
         container: String = "", environment: Environment? = nil, database: DatabaseScope? = nil,
         operation: String, softwareHash: UInt64 = 0, isKnown: Bool = true,
-        user: String? = nil, error: String? = nil, itemFaults: [(code: String, count: Int)] = [],
+        failure: MeasuredFailure? = nil,
         bytesIn: Int = 0, bytesOut: Int = 0, nanoseconds: UInt64 = 0, loop: Int = 0
     ) {
         self.container = container
@@ -35,13 +31,30 @@ package struct MeasuredRequest: Sendable {
         self.operation = operation
         self.softwareHash = softwareHash
         self.isKnown = isKnown
-        self.user = user
-        self.error = error
-        self.itemFaults = itemFaults
+        self.failure = failure
         self.bytesIn = bytesIn
         self.bytesOut = bytesOut
         self.nanoseconds = nanoseconds
         self.loop = loop
+    }
+}
+
+/// Why a request failed, or items of it.
+package struct MeasuredFailure: Sendable {
+    /// Whose it was; counted by a hash, and kept nowhere.
+    package var user: String?
+    /// Why all of it failed; nil where only items did.
+    package var error: String?
+    /// Why items of it failed, and how many.
+    package var itemFaults: [(code: String, count: Int)]
+
+    package init(
+        user: String? = nil, error: String? = nil,
+        itemFaults: [(code: String, count: Int)] = []
+    ) {
+        self.user = user
+        self.error = error
+        self.itemFaults = itemFaults
     }
 }
 

@@ -16,6 +16,13 @@ package enum OTLPMetrics {
             self.version = version
             self.instance = instance
         }
+
+        var attributes: [(name: String, value: String)] {
+            [
+                ("service.name", "lenticular"), ("service.version", version),
+                ("service.instance.id", instance),
+            ]
+        }
     }
 
     private static let delta: Int64 = 1
@@ -63,10 +70,7 @@ package enum OTLPMetrics {
             line.beginObject()
             line.key("resource")
             line.beginObject()
-            attributes([
-                ("service.name", "lenticular"), ("service.version", source.version),
-                ("service.instance.id", source.instance),
-            ])
+            attributes(source.attributes)
             line.endObject()
             line.key("scopeMetrics")
             line.beginArray()
@@ -184,7 +188,7 @@ package enum OTLPMetrics {
             line.text("\(end)000000")
         }
 
-        private mutating func attributes(_ attributes: [(String, String)]) {
+        private mutating func attributes(_ attributes: [(name: String, value: String)]) {
             line.key("attributes")
             line.beginArray()
             for (name, value) in attributes {

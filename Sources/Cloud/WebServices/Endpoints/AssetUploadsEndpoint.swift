@@ -8,8 +8,10 @@ enum AssetUploadsEndpoint {
     static func answer(_ context: RequestContext) throws -> [UInt8] {
         let body = try context.body()
         let database = try context.database()
-        let request = try RequestAssetUploads(in: context.zones.zone(of: body), of: database)
+        let zone = try context.zones.zone(of: body)
+        let request = try RequestAssetUploads(in: zone, of: database)
         let (tokens, count) = try body.assetItems("tokens", context.limits)
+        context.exchange.keep(RequestWork(items: count, in: zone))
         try context.read { try request.check(in: $0) }
         var writer = JSONWriter(reserving: 32 + count * 320)
         writer.raw("{\"tokens\":[")

@@ -24,6 +24,7 @@ enum ModifyRecordsEndpoint {
         }
         context.charge(records: operations.count)
         let exchange = context.exchange
+        let names = operations.count <= RequestWork.savedMax ? operations.map(\.recordName) : []
         try ModifyRecords(
             operations, in: zone, of: database, atomic: try body.bool("atomic"),
             device: context.device, write: context.namedWrite,
@@ -36,7 +37,7 @@ enum ModifyRecordsEndpoint {
                         let size = size(of: outcomes)
                         guard loop == nil || size <= RequestContext.loopBytesMax else { return nil }
                         let links = showsAssets(outcomes) ? database.assetLinks(in: zone) : nil
-                        exchange.keep(RequestWork(outcomes, in: zone))
+                        exchange.keep(RequestWork(outcomes, of: names, in: zone))
                         return try encode(outcomes, renderings, links, reserving: size)
                     }
                 })
@@ -89,15 +90,15 @@ enum ModifyRecordsEndpoint {
 }
 
 extension RequestWork {
-    fileprivate init(_ outcomes: [RecordOutcome], in zone: ZoneID) {
-        self.init()
-        self.zone = ZoneProgress(zone)
-        items = outcomes.count
-        for outcome in outcomes {
+    /// - Parameter names: of the records; empty where they are too many to be told apart.
+    fileprivate init(_ outcomes: [RecordOutcome], of names: [String], in zone: ZoneID) {
+        self.init(items: outcomes.count, in: zone)
+        for (index, outcome) in outcomes.enumerated() {
             if case .failed(let name, let fault) = outcome {
                 note(fault, record: name)
             } else {
                 records += 1
+                if index < names.count { saved.append(ItemFailures.hash(names[index])) }
             }
         }
     }

@@ -24,6 +24,7 @@ enum RereferenceAssetsEndpoint {
             let field = try object.requiredString("fieldName")
             return RereferenceAssets.Source(record: record, field: field)
         }
+        context.exchange.keep(RequestWork(items: sources.count, in: zone))
         let tokens = context.store.assetTokens
         try RereferenceAssets(sources, in: zone, of: database).run { result in
             completion(

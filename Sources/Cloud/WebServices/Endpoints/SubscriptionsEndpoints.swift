@@ -28,16 +28,20 @@ enum LookupSubscriptionsEndpoint {
             let subscriptions = ListSubscriptions(database, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"subscriptions\":[")
+            var work = RequestWork()
             for (index, element) in asked.enumerated() {
+                work.items += 1
                 if index > 0 { writer.raw(",") }
                 let spelt = try spelling(element)
                 do {
                     guard let id = SubscriptionID(spelt) else { throw SubscriptionDecoder.badID }
                     try subscriptions.append(id, to: &writer)
                 } catch let fault as Fault {
+                    work.note(fault)
                     FaultResponse.append(subscription: spelt, fault, to: &writer)
                 }
             }
+            context.exchange.keep(work)
             writer.raw("]}")
             return writer.bytes
         }
@@ -69,15 +73,18 @@ enum ModifySubscriptionsEndpoint {
             if case .success(let made) = $0.decoded { made } else { nil }
         }
         context.charge(records: operations.count)
+        let exchange = context.exchange
         try ModifySubscriptions(operations, in: database).run { result in
-            completion(result.map { outcomes in { _ in encode(decoded, outcomes) } })
+            completion(result.map { outcomes in { _ in encode(decoded, outcomes, for: exchange) } })
         }
         return .handedOn
     }
 
     private static func encode(
-        _ items: [SubscriptionDecoder.Item], _ outcomes: [ModifySubscriptions.Outcome]
+        _ items: [SubscriptionDecoder.Item], _ outcomes: [ModifySubscriptions.Outcome],
+        for exchange: Exchange
     ) -> [UInt8] {
+        var work = RequestWork(items: items.count)
         var writer = JSONWriter(reserving: 1_024)
         var outcomes = outcomes[...]
         writer.raw("{\"subscriptions\":[")
@@ -89,9 +96,11 @@ enum ModifySubscriptionsEndpoint {
             switch outcome {
             case .success(let body): writer.raw(body)
             case .failure(let fault):
+                work.note(fault)
                 FaultResponse.append(subscription: item.id, fault, to: &writer)
             }
         }
+        exchange.keep(work)
         writer.raw("]}")
         return writer.bytes
     }

@@ -118,8 +118,10 @@ enum ModifyZonesEndpoint {
         _ items: [Item], _ outcomes: [ModifyZones.Outcome], by zones: ModifyZones,
         for exchange: Exchange
     ) -> [UInt8] {
-        var work = RequestWork()
-        work.items = items.count
+        var work = RequestWork(items: items.count)
+        for case .success(let operation) in items.map(\.decoded) {
+            work.note(ZoneProgress(operation.zone))
+        }
         var writer = JSONWriter(reserving: 1_024)
         var outcomes = outcomes[...]
         writer.raw("{\"zones\":[")

@@ -5,20 +5,31 @@ import HTTP
 package struct RequestSender: Sendable {
     private let headers: HTTPHeaders?
     private let query: QueryString?
+    /// A hash of all that `software` is read from, by which it can be remembered.
+    package let softwareHash: UInt64
 
     init(_ request: HTTPRequest, _ query: QueryString) {
-        headers = request.headers
+        let headers = request.headers
+        self.headers = headers
         self.query = query
+        var hash = ShortHash()
+        headers.withValue(of: "user-agent") { hash.add($0, max: ClientSoftware.agentBytesMax) }
+        query.withValue("ckjsVersion") { hash.add($0, max: 64) }
+        softwareHash = hash.value
     }
 
     /// One that says nothing.
     package init() {
         headers = nil
         query = nil
+        softwareHash = 0
     }
 
     /// The `clientId` that a device has given itself; nil where it sent none.
     package var device: String? { query?.text("clientId").flatMap(RequestContext.device) }
+
+    /// The `traceparent` that came with it, unread.
+    package var traceParent: String? { headers?["traceparent"] }
 
     /// The app or browser, and the library that it uses.
     package var software: ClientSoftware {
@@ -26,19 +37,42 @@ package struct RequestSender: Sendable {
             agent: headers?["user-agent"] ?? "", scriptVersion: query?.text("ckjsVersion"))
     }
 
-    /// A hash of all that `software` is read from, by which it can be remembered; without making a text.
-    package var softwareHash: UInt64 {
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        func add(_ bytes: some Sequence<UInt8>) {
-            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    /// Runs the body on the `clientId` without making a text; not where there is none that could be one.
+    package func withDevice(_ body: (UnsafeRawBufferPointer) -> Void) {
+        query?.withValue("clientId") { sent in
+            if !sent.contains(UInt8(ascii: "%")) {
+                if RequestContext.isDevice(sent) { body(sent) }
+            } else if var device {
+                device.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+            }
         }
-        headers?.withValue("user-agent") { add($0.prefix(ClientSoftware.agentBytesMax)) }
-        if let version = query?.value("ckjsVersion") { add(version.prefix(64)) }
-        return hash
+    }
+}
+
+/// A hash of a few short texts, eight bytes at a time.
+private struct ShortHash {
+    private(set) var value: UInt64 = 0x9e37_79b9_7f4a_7c15
+
+    private mutating func add(_ word: UInt64) {
+        let product = (value ^ word).multipliedFullWidth(by: 0xd6e8_feb8_6659_fd93)
+        value = product.high ^ product.low
     }
 
-    /// The `clientId` as it was sent, for those who only compare.
-    package var sentDevice: ArraySlice<UInt8>? { query?.value("clientId") }
+    mutating func add(_ bytes: UnsafeRawBufferPointer, max: Int) {
+        let count = min(bytes.count, max)
+        add(UInt64(count))
+        var offset = 0
+        while offset + 8 <= count {
+            add(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        var last: UInt64 = 0
+        while offset < count {
+            last = last << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        add(last)
+    }
 }
 
 /// What software sent a request, as its `User-Agent` and its parameters tell.

@@ -2,7 +2,7 @@ import CloudModel
 
 /// What a request asked of a database and what came of it, as far as lines of requests keep it.
 ///
-/// No value, no token and no name of a record: of a record that failed only a hash of its name.
+/// No value, no token and no name of a record: of some only a hash of their names.
 package struct RequestWork: Sendable, Equatable {
     /// The first zone that it named, and how far its reader was.
     package var zone: ZoneProgress?
@@ -14,6 +14,8 @@ package struct RequestWork: Sendable, Equatable {
     package var records = 0
     /// Notices that it was handed.
     package var notices = 0
+    /// Hashes of the names of records that it saved or deleted; none where they are more than `savedMax`.
+    package var saved: [UInt32] = []
     /// Items that failed, by code and reason.
     package var failures: [ItemFailures] = []
 
@@ -22,7 +24,16 @@ package struct RequestWork: Sendable, Equatable {
     /// More kinds of failures of one request are not told apart.
     package static let failureKindsMax = 8
 
+    /// Of a request that changed more, it is not kept which they were.
+    package static let savedMax = 4
+
     package init() {}
+
+    /// - Parameter items: how many records, zones or subscriptions it named.
+    package init(items: Int, in zone: ZoneID? = nil) {
+        self.items = items
+        self.zone = zone.map { ZoneProgress($0) }
+    }
 
     package mutating func note(_ progress: ZoneProgress) {
         if zone == nil {

@@ -31,12 +31,14 @@ extension Command {
             ],
             action: .data { invocation, administrator in
                 let rule = try invocation.alertRule()
+                let added = try administrator.perform(AddAlert(rule))
                 let obstacle =
-                    try administrator.perform(AddAlert(rule)).obstacle
-                    .map { ["nothing will be posted there: \($0)"] } ?? []
+                    added.obstacle.map { ["nothing will be posted there: \($0)"] } ?? []
+                let key = added.signingKey.map { ["signing key \($0)"] } ?? []
                 return CommandOutput(
-                    (["alert \(rule.name) added"] + obstacle).joined(separator: "\n"),
-                    values: [("alert", .text(rule.name)), ("warnings", .texts(obstacle))])
+                    (["alert \(rule.name) added"] + key + obstacle).joined(separator: "\n"),
+                    values: [("alert", .text(rule.name)), ("warnings", .texts(obstacle))]
+                        + (added.signingKey.map { [("signingKey", .text($0))] } ?? []))
             }),
         Command(
             "alert list", "list the alerts, and when each was last told of",

@@ -65,10 +65,17 @@ struct RequestLine {
 
     /// The container is the client's own word until one of that name is found.
     private mutating func write(container: String) {
-        let isPlain =
-            container.utf8.count <= Self.containerBytesMax
-            && container.utf8.allSatisfy { (0x20..<0x7f).contains($0) }
-        if isPlain { return writer.string(container) }
+        let isPlain = container.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.count <= Self.containerBytesMax
+                && bytes.allSatisfy {
+                    (0x20..<0x7f).contains($0) && $0 != UInt8(ascii: "\"")
+                        && $0 != UInt8(ascii: "\\")
+                }
+        }
+        if isPlain ?? false {
+            writer.byte(UInt8(ascii: "\""))
+            return plain("", container)
+        }
         var text = JSONLine()
         text.text(Self.shortened(container))
         writer.raw(text.bytes)

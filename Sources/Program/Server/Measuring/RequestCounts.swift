@@ -31,11 +31,30 @@ final class RequestCounts: Sendable {
     }
 
     private struct Shard: Sendable {
-        var series: [Key: Series] = [:]
+        var series: [Series] = []
+        /// Where the requests of a key count in `series`.
+        var places: [Key: Int] = [:]
+        /// The last of them: the next request is often of the same kind.
+        var latest: (key: Key, place: Int)?
         var itemFaults: [ItemKey: UInt64] = [:]
         var refusals: [CredentialRefusal: UInt64] = [:]
         var bytesIn: UInt64 = 0
         var bytesOut: UInt64 = 0
+
+        /// - Parameter key: becomes that of all others where there are too many.
+        mutating func place(of key: inout Key) -> Int {
+            if let latest, latest.key == key { return latest.place }
+            if places.count >= RequestCounts.seriesCountMax, places[key] == nil {
+                key = Key(operation: RequestCounts.overflow, database: nil, status: 0, code: nil)
+            }
+            let place = places[key] ?? series.count
+            if place == series.count {
+                series.append(Series())
+                places[key] = place
+            }
+            latest = (key, place)
+            return place
+        }
     }
 
     struct Totals: Sendable {
@@ -71,10 +90,8 @@ final class RequestCounts: Sendable {
             operation: request.operation ?? RequestCounts.unmatched, database: request.database,
             status: request.status, code: request.code)
         shard.value.withLock { shard in
-            if shard.series.count >= RequestCounts.seriesCountMax, shard.series[key] == nil {
-                key = Key(operation: RequestCounts.overflow, database: nil, status: 0, code: nil)
-            }
-            shard.series[key, default: Series()].note(request.durationNanoseconds)
+            let place = shard.place(of: &key)
+            shard.series[place].note(request.durationNanoseconds)
             if let refusal = request.refusal { shard.refusals[refusal, default: 0] &+= 1 }
             for failed in request.work.failures {
                 let item = ItemKey(operation: key.operation, code: failed.code)
@@ -90,7 +107,8 @@ final class RequestCounts: Sendable {
         var totals = Totals()
         for box in shards {
             let shard = box.value.withLock { $0 }
-            for (key, series) in shard.series {
+            for (key, place) in shard.places {
+                let series = shard.series[place]
                 totals.requests[key, default: 0] &+= series.count
                 totals.seconds[key.operation, default: .seconds].add(series.seconds)
             }

@@ -9,27 +9,33 @@ import WebServices
 /// A crash loses what was taken in the last second; a machine that loses its power, what the system had not written yet.
 package final class RequestKeeper: Sendable {
     private struct Pending {
-        var requests: [(at: Milliseconds, request: RequestObservation)] = []
+        var lines = WaitingLines()
         /// Whether the thread will look by itself.
         var isScheduled = false
+        /// Whether it was told not to wait.
+        var isUrgent = false
         var lost: UInt64 = 0
         /// Of requests that anybody can send.
         var anonymous = LineSampler()
+        var software = SoftwareTexts()
     }
+
+    /// When the thread is to write.
+    private enum Due { case soon, now }
 
     private static let secondsMax = 1
     /// So many are written at once without waiting for the second to be over.
-    private static let batch = 2_048
+    private static let urgentBytes = 524_288
     /// More do not wait for the thread: they are lost, and counted.
-    private static let waitingMax = 32_768
+    private static let waitingBytesMax = 8_388_608
 
     private let ring: RequestRing
     private let clock: Clock
     private let report: @Sendable (any Error) -> Void
     private let pending = Mutex(Pending())
     private let queue = DispatchQueue(label: "lenticular.requests", qos: .utility)
-    // Used on the queue alone.
-    private nonisolated(unsafe) var conversion = RequestConversion()
+    // Used on the queue alone: what was written last, for its memory.
+    private nonisolated(unsafe) var spare = WaitingLines()
 
     /// - Parameter report: told of what cannot be written.
     package init(
@@ -44,24 +50,31 @@ package final class RequestKeeper: Sendable {
     ///
     /// Of those that show nobody's credentials only some are kept, as in the log: a flood of them must not drive out
     /// the others.
-    package func keep(_ request: RequestObservation) {
+    package func keep(_ request: borrowing RequestObservation) {
         let now = clock.now()
         let isAnonymous = request.isAnonymous && request.claimedUser == nil
-        let count = pending.withLock { pending -> Int? in
+        let due = pending.withLock { pending -> Due? in
             if isAnonymous, !pending.anonymous.takeNext(now: now).isWritten { return nil }
-            guard pending.requests.count < Self.waitingMax else {
+            guard pending.lines.byteCount < Self.waitingBytesMax else {
                 pending.lost &+= 1
                 return nil
             }
-            pending.requests.append((now, request))
-            if pending.requests.count == Self.batch { return Self.batch }
+            let software = pending.software.text(of: request.sender)
+            pending.lines.append { request.write(to: &$0, at: now, software: software) }
+            if pending.lines.byteCount >= Self.urgentBytes, !pending.isUrgent {
+                pending.isUrgent = true
+                return .now
+            }
             if pending.isScheduled { return nil }
             pending.isScheduled = true
-            return 0
+            return .soon
         }
-        guard let count else { return }
-        if count >= Self.batch { return queue.async { self.write() } }
-        queue.asyncAfter(deadline: .now() + .seconds(Self.secondsMax)) { self.write() }
+        switch due {
+        case nil: break
+        case .now: queue.async { self.write() }
+        case .soon:
+            queue.asyncAfter(deadline: .now() + .seconds(Self.secondsMax)) { self.write() }
+        }
     }
 
     /// Returns when all that was taken so far can be searched.
@@ -71,17 +84,22 @@ package final class RequestKeeper: Sendable {
     package var lostCount: UInt64 { pending.withLock { $0.lost } }
 
     private func write() {
-        let taken = pending.withLock { pending in
-            pending.isScheduled = false
-            defer {
-                pending.requests.removeAll(keepingCapacity: pending.requests.count <= Self.batch)
-            }
-            return pending.requests
+        var taken = spare
+        spare = WaitingLines()
+        pending.withLock { pending in
+            (pending.isScheduled, pending.isUrgent) = (false, false)
+            swap(&pending.lines, &taken)
         }
-        guard !taken.isEmpty else { return }
+        defer {
+            // What a flood has made large is given back.
+            if taken.capacity <= 4 * Self.urgentBytes {
+                taken.removeAll()
+                spare = taken
+            }
+        }
+        guard taken.count > 0 else { return }
         do {
-            try ring.append(
-                taken.map { conversion.entry(of: $0.request, at: $0.at) }, now: clock.now())
+            try ring.append(taken, now: clock.now())
         } catch {
             pending.withLock { $0.lost &+= UInt64(taken.count) }
             report(error)

@@ -10,6 +10,8 @@ package struct RequestRecorder: RequestObserver {
     private let keeper: RequestKeeper?
     private let telemetry: TelemetryRecorder?
     private let slowNanoseconds: UInt64
+    /// Nil where spans go nowhere.
+    private var traces: TraceSpans?
 
     /// - Parameters:
     ///   - keeper: nil where nothing is kept of requests.
@@ -28,17 +30,22 @@ package struct RequestRecorder: RequestObserver {
 
     init(
         _ configuration: ServerConfiguration, _ metrics: Metrics, _ log: Log,
-        keeper: RequestKeeper?, _ telemetry: TelemetryRecorder?
+        keeper: RequestKeeper?, _ telemetry: TelemetryRounds?
     ) {
         self.init(
-            metrics: metrics, log: log, keeper: keeper, telemetry: telemetry,
+            metrics: metrics, log: log, keeper: keeper, telemetry: telemetry?.recorder,
             slowMilliseconds: configuration.telemetry.slowMilliseconds)
+        traces = telemetry?.traces
     }
 
     package func observe(_ request: RequestObservation) {
         metrics.record(request)
         keeper?.keep(request)
-        telemetry?.record(MeasuredRequest(request)) { MeasuredClient(request.sender) }
+        if let telemetry {
+            let sender = request.sender
+            telemetry.record(MeasuredRequest(request)) { MeasuredClient(sender) }
+        }
+        traces?.note(request)
         if request.code == .internalError || request.failure != nil {
             log.report(
                 LogEvent(

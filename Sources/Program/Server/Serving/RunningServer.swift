@@ -66,7 +66,7 @@ package final class RunningServer: Sendable {
         let keeper = try Self.requestKeeper(of: folder, in: metrics, log)
         telemetry = try TelemetryRounds(folder, log: log, in: metrics)
         let recorder = RequestRecorder(
-            configuration, metrics, log, keeper: keeper, telemetry?.recorder)
+            configuration, metrics, log, keeper: keeper, telemetry)
         tls = try configuration.makeTLS()
         let wire = try Self.wire(configuration, tls: tls, folder.clock, log)
         let binding = try Self.bound(wire)

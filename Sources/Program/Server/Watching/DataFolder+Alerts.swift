@@ -1,7 +1,10 @@
 import Accounts
+import Administration
 import CloudModel
 import Configuration
 import Control
+import Cryptography
+import Delivery
 import Dispatch
 import HTTPClient
 import Storage
@@ -21,7 +24,7 @@ extension DataFolder {
             do { try mail(message, to: rule.mail) } catch { failures.append("mail: \(error)") }
         }
         if !rule.url.isEmpty {
-            do { try post(message, to: rule.url) } catch { failures.append("\(error)") }
+            do { try post(message, by: rule) } catch { failures.append("\(error)") }
         }
         guard failures.isEmpty else {
             throw CommandFailure("alert \(rule.name) not told: \(failures.joined(separator: "; "))")
@@ -37,10 +40,14 @@ extension DataFolder {
             to: try AddressFormat.email(text))
     }
 
-    private func post(_ message: AlertMessage, to text: String) throws {
-        guard let url = TargetURL(text) else { throw CommandFailure("its URL is none") }
+    private func post(_ message: AlertMessage, by rule: AlertRule) throws {
+        guard let url = TargetURL(rule.url) else { throw CommandFailure("its URL is none") }
         let traffic = try OutgoingTraffic(configuration)
         defer { traffic.stop() }
+        let body = message.json
+        let signature = WebhookSignature.headers(
+            identifier: UniqueID.random(random), seconds: clock.now() / 1_000, body: body,
+            keys: rule.signingKeys(secrets))
         let told = Mutex<Result<OutgoingAnswer, ClientFailure>?>(nil)
         let isTold = DispatchSemaphore(value: 0)
         traffic.requests.send(
@@ -49,7 +56,7 @@ extension DataFolder {
                 headers: [
                     ("Content-Type", "application/json"),
                     ("User-Agent", "lenticular/\(ProgramVersion.text)"),
-                ], body: message.json, isRepeatable: false)
+                ] + signature, body: body, isRepeatable: false)
         ) { result in
             told.withLock { $0 = result }
             isTold.signal()

@@ -21,6 +21,8 @@ final class TelemetryRounds: Sendable {
 
     let recorder: TelemetryRecorder
     let alerts: AlertRounds
+    /// Nil where no collector is set.
+    let traces: TraceSpans?
     private let exporter: OTLPSender?
     private let storage: any TelemetryStorage
     private let folder: DataFolder
@@ -41,6 +43,7 @@ final class TelemetryRounds: Sendable {
             return nil
         }
         exporter = try OTLPSender(folder.configuration, log: log, in: metrics)
+        traces = exporter.map { TraceSpans($0, clock: folder.clock) }
         alerts = AlertRounds(folder, log: log)
         recorder = TelemetryRecorder(
             TelemetryBudget(seriesMax: seriesMax), hash: storage.userHash, clock: folder.clock)

@@ -1,0 +1,146 @@
+import CloudModel
+import JSON
+
+/// What a caller says of the trace that a request belongs to: a `traceparent` (W3C Trace Context).
+package struct TraceParent: Sendable, Equatable {
+    /// 32 hexadecimal digits.
+    package let trace: String
+    /// 16 hexadecimal digits.
+    package let span: String
+    /// Whether the caller keeps the trace; who does not wants no spans of it.
+    package let isSampled: Bool
+
+    /// - Returns: nil for what is none.
+    package init?(_ text: String) {
+        let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        guard parts.count >= 4, parts[0].count == 2, parts[1].count == 32, parts[2].count == 16,
+            parts[3].count == 2, parts.prefix(4).allSatisfy({ $0.allSatisfy(Self.isDigit) }),
+            let version = Self.byte(parts[0]), version != 0xff, let flags = Self.byte(parts[3]),
+            version > 0 || parts.count == 4,
+            parts[1].contains(where: { $0 != UInt8(ascii: "0") }),
+            parts[2].contains(where: { $0 != UInt8(ascii: "0") })
+        else { return nil }
+        trace = String(decoding: parts[1], as: UTF8.self)
+        span = String(decoding: parts[2], as: UTF8.self)
+        isSampled = flags & 1 == 1
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"): true
+        default: false
+        }
+    }
+
+    private static func byte(_ digits: Substring.UTF8View) -> UInt8? {
+        UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+    }
+}
+
+/// A request as one span of its caller's trace, which names no person.
+package struct RequestSpan: Sendable {
+    package let parent: TraceParent
+    /// 16 hexadecimal digits.
+    package let span: String
+    package let name: String
+    package let end: Milliseconds
+    package let nanoseconds: UInt64
+    /// What is empty is left out.
+    package let attributes: [(name: String, value: String)]
+    package let isServerError: Bool
+
+    package init(
+        parent: TraceParent, span: String, name: String, end: Milliseconds, nanoseconds: UInt64,
+        attributes: [(name: String, value: String)], isServerError: Bool
+    ) {
+        self.parent = parent
+        self.span = span
+        self.name = name
+        self.end = end
+        self.nanoseconds = nanoseconds
+        self.attributes = attributes
+        self.isServerError = isServerError
+    }
+}
+
+/// Spans as OpenTelemetry's protocol takes them over HTTP, in JSON.
+package enum OTLPTraces {
+    private static let serverKind: Int64 = 2
+    private static let errorStatus: Int64 = 2
+
+    /// The body of a post to `/v1/traces`.
+    package static func body(of spans: [RequestSpan], from source: OTLPMetrics.Source) -> [UInt8] {
+        var line = JSONLine(reserving: 1_024 + spans.count * 512)
+        line.beginObject()
+        line.key("resourceSpans")
+        line.beginArray()
+        line.beginObject()
+        line.key("resource")
+        line.beginObject()
+        append(source.attributes, to: &line)
+        line.endObject()
+        line.key("scopeSpans")
+        line.beginArray()
+        line.beginObject()
+        line.key("scope")
+        line.beginObject()
+        line.key("name")
+        line.text("lenticular")
+        line.endObject()
+        line.key("spans")
+        line.beginArray()
+        for span in spans { append(span, to: &line) }
+        line.endArray()
+        line.endObject()
+        line.endArray()
+        line.endObject()
+        line.endArray()
+        line.endObject()
+        return line.bytes
+    }
+
+    private static func append(_ span: RequestSpan, to line: inout JSONLine) {
+        let end = UInt64(max(0, span.end)) &* 1_000_000
+        line.beginObject()
+        for (name, value) in [
+            ("traceId", span.parent.trace), ("spanId", span.span),
+            ("parentSpanId", span.parent.span), ("name", span.name),
+            // Numbers of 64 bits are texts in this JSON.
+            ("startTimeUnixNano", "\(end - min(end, span.nanoseconds))"),
+            ("endTimeUnixNano", "\(end)"),
+        ] {
+            line.key(name)
+            line.text(value)
+        }
+        line.key("kind")
+        line.number(serverKind)
+        append(span.attributes.filter { !$0.value.isEmpty }, to: &line)
+        if span.isServerError {
+            line.key("status")
+            line.beginObject()
+            line.key("code")
+            line.number(errorStatus)
+            line.endObject()
+        }
+        line.endObject()
+    }
+
+    private static func append(
+        _ attributes: [(name: String, value: String)], to line: inout JSONLine
+    ) {
+        line.key("attributes")
+        line.beginArray()
+        for (name, value) in attributes {
+            line.beginObject()
+            line.key("key")
+            line.text(name)
+            line.key("value")
+            line.beginObject()
+            line.key("stringValue")
+            line.text(value)
+            line.endObject()
+            line.endObject()
+        }
+        line.endArray()
+    }
+}
