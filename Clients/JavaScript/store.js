@@ -874,132 +874,71 @@ function callAll(listeners, value) {
   }
 }
 
-// store/live.js
-const rebuiltPart = 8;
+// store/orderings.js
+const keptMax = 8;
+const remadePart = 8;
 
-class LiveQuery {
-  #all;
-  #key;
-  #matching;
-  #limit;
-  #compare;
-  #keysOf;
-  #items = [];
-  #shown = [];
-  #listeners = new Set();
-  #onClose;
+class Orderings {
+  #state;
+  #kept = new Map();
 
-  constructor(state, {recordType, zone, where, sortBy = [], limit = Infinity} = {}, onClose) {
-    this.#matching = record => record !== undefined &&
-      (recordType === undefined || record.recordType === recordType) &&
-      (where === undefined || Boolean(where(record)));
-    this.#key = zone?.key;
-    if (!(limit >= 1)) throw new StoreError('INVALID_ARGUMENTS', 'a limit is at least 1');
-    this.#limit = limit;
-    this.#compare = ordering(sortBy);
-    this.#keysOf = keysOf(sortBy);
-    this.#onClose = onClose;
-    this.#all = () => state.records(zone?.key);
-    this.#rebuild();
-    this.#shown = this.#items.map(({record}) => record);
+  constructor(state) {
+    this.#state = state;
   }
 
-  get records() { return this.#shown; }
-
-  subscribe = listener => {
-    this.#listeners.add(listener);
-    return () => { this.#listeners.delete(listener); };
-  };
-
-  close() {
-    this.#listeners.clear();
-    this.#onClose(this);
+  items(key, sortBy) {
+    if (typeof sortBy === 'function') return null;
+    const id = JSON.stringify([key, sortBy]);
+    const order = this.#kept.get(id) ?? this.#made(key, sortBy);
+    this.#kept.delete(id);
+    this.#kept.set(id, order);
+    if (this.#kept.size > keptMax) this.#kept.delete(this.#kept.keys().next().value);
+    return order.items;
   }
 
   update(changes) {
-    const own = changes.filter(({key}) => this.#key === undefined || this.#key === key)
-      .map(({before, after}) => [this.#matched(before?.view), this.#matched(after?.view)])
-      .filter(([before, after]) => before || after);
-    if (own.length === 0) return;
-    if (own.length * rebuiltPart > this.#items.length) this.#rebuild();
-    else if (!own.every(([before, after]) => this.#move(before, after))) this.#rebuild();
-    const records = this.#items.map(({record}) => record);
-    const told = this.#limit === Infinity ? parted(own) : windowChanges(this.#shown, records);
-    if (Object.values(told).every(({length}) => length === 0)) return;
-    this.#shown = records;
-    callAll(this.#listeners, {records, ...told});
-  }
-
-  #matched(record) { return this.#matching(record) ? record : undefined; }
-  #item(record) { return {record, keys: this.#keysOf(record)}; }
-
-  #rebuild() {
-    this.#items = [];
-    for (const record of this.#all()) {
-      if (!this.#matching(record)) continue;
-      if (this.#limit === Infinity) this.#items.push(this.#item(record));
-      else this.#insert(this.#item(record));
+    for (const [id, order] of this.#kept) {
+      const own = changes.filter(({key}) => order.key === undefined || order.key === key);
+      if (own.length * remadePart > order.items.length || !own.every(each => moved(order, each))) {
+        this.#kept.delete(id);
+      }
     }
-    if (this.#limit === Infinity) this.#items.sort(this.#compare);
   }
 
-  #insert(item) {
-    const {length} = this.#items;
-    const isBeyond = length === this.#limit && this.#compare(this.#items[length - 1], item) < 0;
-    const index = isBeyond ? length : this.#indexOf(item);
-    if (isBeyond) return index;
-    this.#items.splice(index, 0, item);
-    if (length === this.#limit) this.#items.pop();
-    return index;
-  }
-
-  #move(before, after) {
-    const wasFull = this.#items.length === this.#limit;
-    let hasLost = false;
-    if (before) {
-      const index = this.#indexOf(this.#item(before));
-      hasLost = this.#items[index]?.record === before;
-      if (!hasLost && !(wasFull && index === this.#limit)) return false;
-      if (hasLost) this.#items.splice(index, 1);
+  #made(key, sortBy) {
+    const order = {key, compare: ordering(sortBy), keysOf: keysOf(sortBy), items: []};
+    for (const record of this.#state.records(key)) {
+      order.items.push({record, keys: order.keysOf(record)});
     }
-    const {length} = this.#items;
-    const isInside = Boolean(after) && this.#insert(this.#item(after)) < length;
-    return !(wasFull && hasLost) || isInside;
-  }
-
-  #indexOf(item) {
-    let [low, high] = [0, this.#items.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#compare(this.#items[middle], item) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
+    order.items.sort(order.compare);
+    return order;
   }
 }
 
-function parted(changes) {
-  const told = {added: [], changed: [], removed: []};
-  for (const [before, after] of changes) {
-    if (!before) told.added.push(after);
-    else if (!after) told.removed.push(before);
-    else told.changed.push(after);
+function moved({compare, keysOf, items}, {before, after}) {
+  const [gone, come] = [before?.view, after?.view]
+    .map(record => record && {record, keys: keysOf(record)});
+  if (gone) {
+    const index = indexIn(items, gone, compare);
+    if (items[index]?.record !== gone.record) return false;
+    items.splice(index, 1);
   }
-  return told;
+  if (come) {
+    const index = indexIn(items, come, compare);
+    if (items[index]?.record === come.record) return false;
+    items.splice(index, 0, come);
+  }
+  return true;
 }
 
-function windowChanges(shown, records) {
-  const before = new Map(shown.map(record => [nameOf(record), record]));
-  const told = {added: [], changed: [], removed: []};
-  for (const record of records) {
-    const name = nameOf(record);
-    const present = before.get(name);
-    if (!present) told.added.push(record);
-    else if (present !== record) told.changed.push(record);
-    before.delete(name);
+function indexIn(items, item, compare) {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compare(items[middle], item) < 0) low = middle + 1;
+    else high = middle;
   }
-  told.removed = [...before.values()];
-  return told;
+  return low;
 }
 
 function nameOf({recordName, zoneID}) {
@@ -1040,6 +979,137 @@ function byName(one, other) {
   if (one.recordName !== other.recordName) return one.recordName < other.recordName ? -1 : 1;
   const [a, b] = [nameOf(one), nameOf(other)];
   return a === b ? 0 : a < b ? -1 : 1;
+}
+
+// store/live.js
+const rebuiltPart = 8;
+
+class LiveQuery {
+  #all;
+  #ordered;
+  #key;
+  #matching;
+  #limit;
+  #compare;
+  #keysOf;
+  #items = [];
+  #shown = [];
+  #listeners = new Set();
+  #onClose;
+
+  constructor({state, orderings}, query = {}, onClose) {
+    const {recordType, zone, where, sortBy = [], limit = Infinity} = query;
+    this.#matching = record => record !== undefined &&
+      (recordType === undefined || record.recordType === recordType) &&
+      (where === undefined || Boolean(where(record)));
+    this.#key = zone?.key;
+    if (!(limit >= 1)) throw new StoreError('INVALID_ARGUMENTS', 'a limit is at least 1');
+    this.#limit = limit;
+    this.#compare = ordering(sortBy);
+    this.#keysOf = keysOf(sortBy);
+    this.#onClose = onClose;
+    this.#all = () => state.records(zone?.key);
+    this.#ordered = () => orderings.items(zone?.key, sortBy);
+    this.#rebuild();
+    this.#shown = this.#items.map(({record}) => record);
+  }
+
+  get records() { return this.#shown; }
+
+  subscribe = listener => {
+    this.#listeners.add(listener);
+    return () => { this.#listeners.delete(listener); };
+  };
+
+  close() {
+    this.#listeners.clear();
+    this.#onClose(this);
+  }
+
+  update(changes) {
+    const own = changes.filter(({key}) => this.#key === undefined || this.#key === key)
+      .map(({before, after}) => [this.#matched(before?.view), this.#matched(after?.view)])
+      .filter(([before, after]) => before || after);
+    if (own.length === 0) return;
+    if (own.length * rebuiltPart > this.#items.length) this.#rebuild();
+    else if (!own.every(([before, after]) => this.#move(before, after))) this.#rebuild();
+    const records = this.#items.map(({record}) => record);
+    const told = this.#limit === Infinity ? parted(own) : windowChanges(this.#shown, records);
+    if (Object.values(told).every(({length}) => length === 0)) return;
+    this.#shown = records;
+    callAll(this.#listeners, {records, ...told});
+  }
+
+  #matched(record) { return this.#matching(record) ? record : undefined; }
+  #item(record) { return {record, keys: this.#keysOf(record)}; }
+
+  #rebuild() {
+    this.#items = [];
+    const ordered = this.#ordered();
+    if (ordered) {
+      for (const item of ordered) {
+        if (!this.#matched(item.record)) continue;
+        if (this.#items.push(item) === this.#limit) break;
+      }
+      return;
+    }
+    for (const record of this.#all()) {
+      if (!this.#matching(record)) continue;
+      if (this.#limit === Infinity) this.#items.push(this.#item(record));
+      else this.#insert(this.#item(record));
+    }
+    if (this.#limit === Infinity) this.#items.sort(this.#compare);
+  }
+
+  #insert(item) {
+    const {length} = this.#items;
+    const isBeyond = length === this.#limit && this.#compare(this.#items[length - 1], item) < 0;
+    const index = isBeyond ? length : this.#indexOf(item);
+    if (isBeyond) return index;
+    this.#items.splice(index, 0, item);
+    if (length === this.#limit) this.#items.pop();
+    return index;
+  }
+
+  #move(before, after) {
+    const wasFull = this.#items.length === this.#limit;
+    let hasLost = false;
+    if (before) {
+      const index = this.#indexOf(this.#item(before));
+      hasLost = this.#items[index]?.record === before;
+      if (!hasLost && !(wasFull && index === this.#limit)) return false;
+      if (hasLost) this.#items.splice(index, 1);
+    }
+    const {length} = this.#items;
+    const isInside = Boolean(after) && this.#insert(this.#item(after)) < length;
+    return !(wasFull && hasLost) || isInside;
+  }
+
+  #indexOf(item) { return indexIn(this.#items, item, this.#compare); }
+}
+
+function parted(changes) {
+  const told = {added: [], changed: [], removed: []};
+  for (const [before, after] of changes) {
+    if (!before) told.added.push(after);
+    else if (!after) told.removed.push(before);
+    else told.changed.push(after);
+  }
+  return told;
+}
+
+function windowChanges(shown, records) {
+  const before = new Map(shown.map(record => [nameOf(record), record]));
+  const told = {added: [], changed: [], removed: []};
+  for (const record of records) {
+    const name = nameOf(record);
+    const present = before.get(name);
+    if (!present) told.added.push(record);
+    else if (present !== record) told.changed.push(record);
+    before.delete(name);
+  }
+  told.removed = [...before.values()];
+  return told;
 }
 
 // store/push.js
@@ -1196,13 +1266,17 @@ function zoneFact({key, records, ...zone}, changes) {
   return [key, {...zone, ...changes}];
 }
 
+const unsaid = new Set(['pluginFields', 'deleted', 'zoneID']);
+
 function kept(record) {
-  const {pluginFields, deleted, zoneID, ...rest} = record;
+  const rest = {};
+  for (const key of Object.keys(record)) if (!unsaid.has(key)) rest[key] = record[key];
   return rest;
 }
 
 function made(zone, name, {server, edit}) {
-  const view = {...server, recordName: name, zoneID: zone.zoneID, isPending: Boolean(edit)};
+  const own = {recordName: name, zoneID: zone.zoneID, isPending: Boolean(edit)};
+  const view = Object.assign({recordName: '', zoneID: null, isPending: false}, server, own);
   if (edit) {
     const {mine, at, refused} = edit;
     const now = {timestamp: at};
@@ -2115,6 +2189,7 @@ class LenticularStore {
   #shares;
   #files;
   #queries = new Set();
+  #orderings = null;
   #listeners = new Map();
   #status = {state: 'starting', error: undefined, isLeader: false};
   #asked = new Map();
@@ -2188,7 +2263,10 @@ class LenticularStore {
   }
 
   live(query) {
-    const live = new LiveQuery(this.#replica.state, query, () => this.#queries.delete(live));
+    const {state} = this.#replica;
+    this.#orderings ??= new Orderings(state);
+    const live = new LiveQuery(
+      {state, orderings: this.#orderings}, query, () => this.#queries.delete(live));
     this.#queries.add(live);
     return live;
   }
@@ -2333,7 +2411,10 @@ class LenticularStore {
   }
 
   #tell(changes) {
-    if (changes.length > 0) for (const live of [...this.#queries]) live.update(changes);
+    if (changes.length > 0) {
+      this.#orderings?.update(changes);
+      for (const live of [...this.#queries]) live.update(changes);
+    }
     for (const {after, before} of changes) {
       if (after?.edit?.refused && !before?.edit?.refused) this.#emit('refused', refusedView(after));
     }

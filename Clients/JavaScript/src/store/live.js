@@ -3,12 +3,15 @@
 
 import {StoreError} from './errors.js';
 import {callAll} from './listeners.js';
+import {indexIn, keysOf, nameOf, ordering} from './orderings.js';
 
 /** With more changes at once than this part of its records, a query begins anew. */
 const rebuiltPart = 8;
 
 export class LiveQuery {
   #all;
+  /** All records in the order of this query, or null where none is kept. */
+  #ordered;
   /** Of the zone, where there is one. */
   #key;
   #matching;
@@ -21,7 +24,8 @@ export class LiveQuery {
   #listeners = new Set();
   #onClose;
 
-  constructor(state, {recordType, zone, where, sortBy = [], limit = Infinity} = {}, onClose) {
+  constructor({state, orderings}, query = {}, onClose) {
+    const {recordType, zone, where, sortBy = [], limit = Infinity} = query;
     this.#matching = record => record !== undefined &&
       (recordType === undefined || record.recordType === recordType) &&
       (where === undefined || Boolean(where(record)));
@@ -32,6 +36,7 @@ export class LiveQuery {
     this.#keysOf = keysOf(sortBy);
     this.#onClose = onClose;
     this.#all = () => state.records(zone?.key);
+    this.#ordered = () => orderings.items(zone?.key, sortBy);
     this.#rebuild();
     this.#shown = this.#items.map(({record}) => record);
   }
@@ -72,6 +77,14 @@ export class LiveQuery {
 
   #rebuild() {
     this.#items = [];
+    const ordered = this.#ordered();
+    if (ordered) {
+      for (const item of ordered) {
+        if (!this.#matched(item.record)) continue;
+        if (this.#items.push(item) === this.#limit) break;
+      }
+      return;
+    }
     for (const record of this.#all()) {
       if (!this.#matching(record)) continue;
       if (this.#limit === Infinity) this.#items.push(this.#item(record));
@@ -108,16 +121,7 @@ export class LiveQuery {
     return !(wasFull && hasLost) || isInside;
   }
 
-  /** Where an item is, or would be. */
-  #indexOf(item) {
-    let [low, high] = [0, this.#items.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.#compare(this.#items[middle], item) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
+  #indexOf(item) { return indexIn(this.#items, item, this.#compare); }
 }
 
 /** What changes do where all that matches is shown. */
@@ -144,46 +148,4 @@ function windowChanges(shown, records) {
   }
   told.removed = [...before.values()];
   return told;
-}
-
-/** What tells records apart. */
-function nameOf({recordName, zoneID}) {
-  return `${recordName} ${zoneID.zoneName} ${zoneID.ownerRecordName ?? ''}`;
-}
-
-const systemFields = {
-  recordName: record => record.recordName,
-  createdTimestamp: record => record.created.timestamp,
-  modifiedTimestamp: record => record.modified.timestamp,
-};
-
-function keysOf(sortBy) {
-  if (typeof sortBy === 'function') return () => [];
-  const readers = sortBy.map(({fieldName, systemFieldName}) => systemFields[systemFieldName] ??
-    (record => record.fields[fieldName]?.value));
-  return record => readers.map(read => read(record));
-}
-
-/** Records without the field come first, as in queries of the server; equal ones by their names. */
-function ordering(sortBy) {
-  if (typeof sortBy === 'function') {
-    return (one, other) => sortBy(one.record, other.record) || byName(one.record, other.record);
-  }
-  const signs = sortBy.map(({ascending = true}) => ascending ? 1 : -1);
-  return (one, other) => {
-    for (let index = 0; index < signs.length; index++) {
-      const a = one.keys[index];
-      const b = other.keys[index];
-      if (a === b) continue;
-      if (a === undefined || b !== undefined && a < b) return -signs[index];
-      if (b === undefined || a > b) return signs[index];
-    }
-    return byName(one.record, other.record);
-  };
-}
-
-function byName(one, other) {
-  if (one.recordName !== other.recordName) return one.recordName < other.recordName ? -1 : 1;
-  const [a, b] = [nameOf(one), nameOf(other)];
-  return a === b ? 0 : a < b ? -1 : 1;
 }

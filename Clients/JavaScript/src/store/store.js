@@ -9,6 +9,7 @@ import {Files} from './files.js';
 import {IndexedJournal, MemoryJournal} from './journal.js';
 import {callAll} from './listeners.js';
 import {LiveQuery} from './live.js';
+import {Orderings} from './orderings.js';
 import {enablePush, syncOnPush} from './push.js';
 import {Replica} from './replica.js';
 import {Shares} from './shares.js';
@@ -29,6 +30,7 @@ export class LenticularStore {
   #shares;
   #files;
   #queries = new Set();
+  #orderings = null;
   #listeners = new Map();
   #status = {state: 'starting', error: undefined, isLeader: false};
   #asked = new Map();
@@ -116,7 +118,10 @@ export class LenticularStore {
 
   /** A query that stays true: `{recordType, zone, where, sortBy, limit}`, all of them optional. */
   live(query) {
-    const live = new LiveQuery(this.#replica.state, query, () => this.#queries.delete(live));
+    const {state} = this.#replica;
+    this.#orderings ??= new Orderings(state);
+    const live = new LiveQuery(
+      {state, orderings: this.#orderings}, query, () => this.#queries.delete(live));
     this.#queries.add(live);
     return live;
   }
@@ -275,7 +280,10 @@ export class LenticularStore {
   }
 
   #tell(changes) {
-    if (changes.length > 0) for (const live of [...this.#queries]) live.update(changes);
+    if (changes.length > 0) {
+      this.#orderings?.update(changes);
+      for (const live of [...this.#queries]) live.update(changes);
+    }
     for (const {after, before} of changes) {
       if (after?.edit?.refused && !before?.edit?.refused) this.#emit('refused', refusedView(after));
     }
