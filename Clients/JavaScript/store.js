@@ -1273,13 +1273,17 @@ function zoneFact({key, records, ...zone}, changes) {
   return [key, {...zone, ...changes}];
 }
 
+const unsaid = new Set(['pluginFields', 'deleted', 'zoneID']);
+
 function kept(record) {
-  const {pluginFields, deleted, zoneID, ...rest} = record;
+  const rest = {};
+  for (const key of Object.keys(record)) if (!unsaid.has(key)) rest[key] = record[key];
   return rest;
 }
 
 function made(zone, name, {server, edit}) {
-  const view = {...server, recordName: name, zoneID: zone.zoneID, isPending: Boolean(edit)};
+  const own = {recordName: name, zoneID: zone.zoneID, isPending: Boolean(edit)};
+  const view = Object.assign({recordName: '', zoneID: null, isPending: false}, server, own);
   if (edit) {
     const {mine, at, refused} = edit;
     const now = {timestamp: at};
@@ -2267,6 +2271,7 @@ class LenticularStore {
   }
 
   live(query) {
+    this.#tell(this.#replica.state.takeChanges());
     const live = new LiveQuery(this.#orders, query, () => this.#queries.delete(live));
     this.#queries.add(live);
     return live;

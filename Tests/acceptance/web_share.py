@@ -436,7 +436,7 @@ class Run(Viewer):
     def guide(self, browser):
         """What the guide adds to its page: twice, as a list that is there already is shared as well."""
         with open(GUIDE, encoding="utf-8") as file:
-            code = re.search(r"```js\n(  document.getElementById\('share'\).*?)```", file.read(), re.S).group(1)
+            code = re.search(r"```javascript\n(  document.getElementById\('share'\).*?)```", file.read(), re.S).group(1)
         page = self.page(browser)
         page.evaluate("""() => {
           const button = document.createElement('button');

@@ -136,15 +136,20 @@ export function zoneFact({key, records, ...zone}, changes) {
   return [key, {...zone, ...changes}];
 }
 
+// These say nothing here.
+const unsaid = new Set(['pluginFields', 'deleted', 'zoneID']);
+
 /** A record of an answer, as it is kept. */
 export function kept(record) {
-  // These say nothing here.
-  const {pluginFields, deleted, zoneID, ...rest} = record;
+  const rest = {};
+  for (const key of Object.keys(record)) if (!unsaid.has(key)) rest[key] = record[key];
   return rest;
 }
 
 function made(zone, name, {server, edit}) {
-  const view = {...server, recordName: name, zoneID: zone.zoneID, isPending: Boolean(edit)};
+  // Not by spreading: engines then give each object a shape of its own, and reading takes long.
+  const own = {recordName: name, zoneID: zone.zoneID, isPending: Boolean(edit)};
+  const view = Object.assign({recordName: '', zoneID: null, isPending: false}, server, own);
   if (edit) {
     const {mine, at, refused} = edit;
     const now = {timestamp: at};

@@ -119,6 +119,8 @@ export class LenticularStore {
 
   /** A query that stays true: `{recordType, zone, where, sortBy, limit}`, all of them optional. */
   live(query) {
+    // What it begins with, it is not told of as a change.
+    this.#tell(this.#replica.state.takeChanges());
     const live = new LiveQuery(this.#orders, query, () => this.#queries.delete(live));
     this.#queries.add(live);
     return live;
