@@ -70,8 +70,7 @@ package enum ArgumentKind: Sendable, Equatable {
     case text
     /// A path: made absolute where the command was typed, as the server has another folder.
     case path
-    /// A file whose contents the command gets, read by the user who typed it; by its place, `-` is standard
-    /// input.
+    /// A file whose contents the command gets, read by the user who typed it; `-` is standard input.
     case contents
     /// A file that the command reads or writes piece by piece, by the user who typed it; `-` is standard input or
     /// output.
