@@ -226,7 +226,7 @@ struct CloudKitImportTests {
         let refusal = #expect(throws: RecordsRefusal.self) { try attempt(skips: false) }
         let text = refusal?.description ?? ""
         #expect(text.contains("Note (BAD_REQUEST: Field 'recordName' is not marked queryable)"))
-        #expect(text.contains("Plain (recordName is not QUERYABLE in the schema)"))
+        #expect(text.contains("Plain (NOT_FOUND: "))
         #expect(!text.contains("Folder") && files.main == [])
         let report = try attempt(skips: true)
         #expect(report.counts.map(\.type) == ["Folder"] && report.counts.map(\.saved) == [10])
