@@ -82,6 +82,11 @@ package protocol ServerData: AnyObject, Sendable {
     /// - Throws: what the machinery reports.
     func sendOnce(_ notice: OutgoingNotice) throws -> DeliveryOutcome
 
+    /// What asks another service that an operator names, to take records over from it.
+    ///
+    /// - Throws: what the machinery reports.
+    func sourceRequests() throws -> any SourceRequests
+
     /// Why nothing that an operator names would be sent to a URL as things are; nil when it would.
     ///
     /// Looks its name up.

@@ -15,6 +15,8 @@ package final class BlockingHTTPClient: Sendable {
         /// A connection that was idle for longer is not used again: the server may be closing it.
         package var idleMillisecondsMax = 15_000
         package var limits = ResponseLimits()
+        /// Looks at the addresses of the host before each connection; nil where the server's settings name it.
+        package var policy: TargetPolicy?
         package var clock = MonotonicClock.system
 
         package init() {}

@@ -10,9 +10,12 @@ final class ClientConnection: @unchecked Sendable {
     init(
         to origin: HTTPOrigin, trust: ServerTrust?, options: BlockingHTTPClient.Options
     ) throws(ClientFailure) {
+        let addresses = try options.policy.map { policy throws(ClientFailure) in
+            try Self.addresses(of: origin, by: policy)
+        }
         do throws(BlockingConnection.Failure) {
             connection = try BlockingConnection(
-                to: origin.host, port: origin.port,
+                to: origin.host, port: origin.port, at: addresses,
                 BlockingConnection.TimeLimits(
                     connectMillisecondsMax: options.connectMillisecondsMax,
                     silenceMillisecondsMax: options.silenceMillisecondsMax))
@@ -24,6 +27,24 @@ final class ClientConnection: @unchecked Sendable {
         do throws(BlockingConnection.Failure) { try connection.beginTLS(trust.tls) } catch {
             throw ClientFailure(error)
         }
+    }
+
+    /// The addresses of the host, once the policy has looked at all of them.
+    private static func addresses(
+        of origin: HTTPOrigin, by policy: TargetPolicy
+    ) throws(ClientFailure) -> [ResolvedAddress] {
+        let addresses: [ResolvedAddress]
+        do throws(SystemError) {
+            addresses = try ResolvedAddress.resolve(host: origin.host, port: origin.port)
+        } catch {
+            throw .unreachable("\(error)")
+        }
+        do throws(TargetRefusal) {
+            try policy.require(origin, namedBy: .operators, at: addresses)
+        } catch {
+            throw .refused(error)
+        }
+        return addresses
     }
 
     /// Whether nothing has come since the last answer, not even the end.

@@ -43,12 +43,22 @@ package final class BlockingConnection {
     private var encrypted: [UInt8] = []
 
     /// Connects to a host, by its name or address.
-    package init(to host: String, port: UInt16, _ timeLimits: TimeLimits) throws(Failure) {
+    ///
+    /// - Parameter addresses: those of the host that may be connected to; nil to look it up.
+    package init(
+        to host: String, port: UInt16, at addresses: [ResolvedAddress]? = nil,
+        _ timeLimits: TimeLimits
+    ) throws(Failure) {
         self.host = host
         self.timeLimits = timeLimits
+        let milliseconds = timeLimits.connectMillisecondsMax
         do throws(SystemError) {
-            socket = try Socket.connect(
-                host: host, port: port, milliseconds: timeLimits.connectMillisecondsMax)
+            socket =
+                if let addresses {
+                    try Socket.connect(to: addresses, milliseconds: milliseconds)
+                } else {
+                    try Socket.connect(host: host, port: port, milliseconds: milliseconds)
+                }
         } catch {
             throw .unreachable("\(error)")
         }

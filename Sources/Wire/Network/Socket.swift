@@ -32,6 +32,33 @@ package struct Socket: Sendable {
         }
     }
 
+    /// As above, to one of a host's addresses, as they were looked up before.
+    ///
+    /// - Throws: why the last of them does not answer.
+    package static func connect(
+        to addresses: [ResolvedAddress], milliseconds: Int
+    ) throws(SystemError) -> Socket {
+        var last = SystemError(call: "connect", code: EHOSTUNREACH)
+        for address in addresses {
+            do throws(SystemError) {
+                let socket = try begin(to: address)
+                do throws(SystemError) {
+                    guard try socket.wait(for: .writable, milliseconds: milliseconds) else {
+                        throw SystemError(call: "connect", code: ETIMEDOUT)
+                    }
+                    if let failure = socket.connectFailure { throw failure }
+                    return socket
+                } catch {
+                    socket.close()
+                    throw error
+                }
+            } catch {
+                last = error
+            }
+        }
+        throw last
+    }
+
     /// Begins to connect to an address; never blocks.
     ///
     /// The socket is writable, or hung up, once `connectFailure` tells what came of it.

@@ -79,4 +79,8 @@ final class MemoryFiles: TransferFiles {
     }
 
     func tell(_ progress: String) -> Bool { true }
+
+    func pause<Result, Failure: Error>(
+        _ wait: () throws(Failure) -> Result
+    ) throws(Failure) -> Result { try wait() }
 }

@@ -1,4 +1,5 @@
 import CloudModel
+import Configuration
 import Foundation
 import Testing
 
@@ -14,9 +15,12 @@ final class TransferHome {
     private let server: FolderServer
     let administrator: Administrator
 
-    init() throws {
+    /// - Parameter allowed: networks that imports from elsewhere may reach.
+    init(allowing allowed: [String] = ["127.0.0.1"]) throws {
         temporary = try TemporaryFolder()
-        server = try FolderServer(data: temporary.path("data"))
+        server = try FolderServer(data: temporary.path("data")) {
+            $0.outgoing.allowedNetworks = allowed.compactMap { AddressRange($0) }
+        }
         administrator = Administrator(.commandLine(userNumber: 1), on: server.folder)
         for container in ["iCloud.a", "iCloud.b", "iCloud.c"] {
             _ = try administrator.perform(CreateContainer(container))
@@ -27,6 +31,10 @@ final class TransferHome {
     }
 
     deinit { server.stop() }
+
+    /// Where it listens.
+    var address: String { server.server.addresses.first.map { "\($0)" } ?? "" }
+    var now: Milliseconds { server.time.now.withLock { $0 } }
 
     func environment(_ container: String) -> NamedEnvironment {
         NamedEnvironment(container, .development)

@@ -41,7 +41,9 @@ final class ImportAssets {
                 guard let checksum = value["fileChecksum"]?.string else {
                     throw Fault.badRequest("an asset without fileChecksum")
                 }
-                let receipt = try upload(checksum, for: opened)
+                // What comes from another service lies under the checksum that it has there.
+                let file = value["sourceChecksum"]?.string ?? checksum
+                let receipt = try upload(checksum, from: file, for: opened)
                 writer.raw("{\"fileChecksum\":")
                 writer.string(ReceiptText.checksum(of: receipt.content.digest))
                 writer.member("receipt", ReceiptText.encode(receipt))
@@ -57,9 +59,9 @@ final class ImportAssets {
     }
 
     private func upload(
-        _ checksum: String, for opened: OperatedDatabase.Opened
+        _ checksum: String, from name: String, for opened: OperatedDatabase.Opened
     ) throws -> AssetReceipt {
-        let file = TransferFile.asset(checksum: checksum)
+        let file = TransferFile.asset(checksum: name)
         guard let size = try files.size(of: file) else {
             throw Fault(.notFound, "the file of the asset '\(Fault.shown(checksum))' is missing")
         }

@@ -149,14 +149,17 @@ final class ImportLines {
             guard let json = root["record"], case .record(let record) = self.record(json)
             else { return .mistake("a share without a record") }
             return .share(root: root["rootRecordName"]?.string, record)
-        case "export", "mark", "end": return .zone(owner: "", email: nil)
+        case "export", "mark", "end", "gone": return .zone(owner: "", email: nil)
         default: return .mistake("the kind '\(Fault.shown(kind))' is none that is known")
         }
     }
 
     private func record(_ root: JSONValue) -> ImportLine.Content {
         guard root["serverErrorCode"] == nil, root["deleted"]?.bool != true else {
-            return .mistake("no record, but what was said of one")
+            let said = ["recordName", "serverErrorCode", "reason"]
+                .compactMap { root.member($0)?.string }.map { Fault.shown($0) }
+            return .mistake(
+                "no record, but what was said of one: \(said.joined(separator: ": "))")
         }
         let text = root["zoneID"]?["zoneName"]?.string ?? ZoneName.defaultZone.text
         guard let zone = ZoneName(text) else {

@@ -23,6 +23,7 @@ struct ImportProgress {
     /// What lies before it may be on disk.
     var until: Int64 = 0
     var records = 0
+    var types: [String: Int] = [:]
     var shares = 0
     var failed = 0
     var deferred: [Deferred] = []
@@ -45,6 +46,13 @@ struct ImportProgress {
             line.key(key)
             line.number(number)
         }
+        line.key("types")
+        line.beginObject()
+        for (type, count) in types {
+            line.key(type)
+            line.number(Int64(count))
+        }
+        line.endObject()
         line.key("deferred")
         line.beginArray()
         for one in deferred {
@@ -76,6 +84,11 @@ struct ImportProgress {
         }
         (progress.records, progress.shares) = (count("records"), count("shares"))
         progress.failed = count("failed")
+        if let types = root["types"] {
+            for (type, count) in types.members {
+                progress.types[type.string ?? ""] = count.int64.flatMap { Int(exactly: $0) }
+            }
+        }
         let numbers = root["deferred"]?.elements.compactMap(\.int64) ?? []
         for at in stride(from: 0, to: numbers.count - 1, by: 2) {
             guard let length = Int(exactly: numbers[at + 1]), length > 0 else { continue }

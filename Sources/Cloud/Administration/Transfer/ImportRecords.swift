@@ -11,6 +11,8 @@ package struct ImportRecords: AdministrativeAction {
     /// What became of the lines.
     package struct Report: Sendable {
         package var records = 0
+        /// How many of them are of each type.
+        package var types: [String: Int] = [:]
         package var shares = 0
         package var assets = 0
         package var failed = 0
@@ -49,6 +51,8 @@ package struct ImportRecords: AdministrativeAction {
         package var withSchema = false
         /// Whether the file can be read again from any place.
         package var canResume = true
+        /// Where lines begin that count for nothing, because others of the same file have replaced them.
+        package var outdated: Set<Int64> = []
         /// Hears of each failure.
         package var failed: @Sendable (Failure) throws -> Void = { _ in }
 
@@ -140,7 +144,7 @@ private final class ImportRun {
             progress = kept
             report.isContinued = true
             (report.records, report.shares) = (kept.records, kept.shares)
-            report.failed = kept.failed
+            (report.failed, report.types) = (kept.failed, kept.types)
         }
     }
 
@@ -214,7 +218,7 @@ private final class ImportRun {
     private func keepProgress() throws {
         guard options.canResume else { return }
         (progress.records, progress.shares) = (report.records, report.shares)
-        progress.failed = report.failed
+        (progress.failed, progress.types) = (report.failed, report.types)
         try progress.write(to: files)
     }
 
@@ -228,7 +232,7 @@ private final class ImportRun {
     // MARK: - Lines
 
     private func take(_ found: [ImportLine], mayExist: Bool) throws {
-        for line in found {
+        for line in found where !options.outdated.contains(line.offset) {
             switch line.content {
             case .mistake(let reason): try fail(line, "", reason)
             case .schema(let text):
@@ -256,16 +260,20 @@ private final class ImportRun {
     private func ended(
         _ line: ImportLine, _ outcome: RecordOutcome, mayExist: Bool, mayWait: Bool
     ) throws {
-        guard case .failed(let name, let fault) = outcome else {
-            report.records += 1
-            return
-        }
+        guard case .failed(let name, let fault) = outcome else { return count(line) }
         switch fault.code {
         // An attempt that was cut short may have saved it.
-        case .conflict where mayExist: report.records += 1
+        case .conflict where mayExist: count(line)
         // What it refers to may come later in the file.
         case .validatingReferenceError where mayWait: try deferLine(line, name)
         default: try fail(line, name, "\(fault.code.rawValue): \(fault.reason)")
+        }
+    }
+
+    private func count(_ line: ImportLine) {
+        report.records += 1
+        if case .record(let record) = line.content {
+            report.types[record.json["recordType"]?.string ?? "", default: 0] += 1
         }
     }
 

@@ -12,6 +12,10 @@ package protocol TransferFiles: Sendable {
     func finish(_ file: TransferFile, size: Int64) throws
     /// Says how far the work has come; false when nobody waits for it any more.
     func tell(_ progress: String) -> Bool
+    /// Waits for something, without keeping other commands from running.
+    func pause<Result, Failure: Error>(
+        _ wait: () throws(Failure) -> Result
+    ) throws(Failure) -> Result
 }
 
 /// One of the files of an export or an import.

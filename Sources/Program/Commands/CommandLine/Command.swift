@@ -72,8 +72,7 @@ package enum ArgumentKind: Sendable, Equatable {
     case path
     /// As `path`, of what the server itself reads; operators elsewhere name it as the server knows it.
     case serverPath
-    /// A file whose contents the command gets, read by the user who typed it; by its place, `-` is standard
-    /// input.
+    /// A file whose contents the command gets, read by the user who typed it; `-` is standard input.
     case contents
     /// A file that the command reads or writes piece by piece, by the user who typed it; `-` is standard input or
     /// output.

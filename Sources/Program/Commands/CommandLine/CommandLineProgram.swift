@@ -105,26 +105,30 @@ package struct CommandLineProgram: Sendable {
                 }
                 try setContents(bytes, of: option.name, in: &invocation)
             } else if option.kind == .contents, let path = invocation.value(option.name) {
-                let bytes = try FileSystem.contents(
-                    of: process.absolute(path), bytesMax: Self.inputBytesMax)
-                try setContents(bytes, of: option.name, in: &invocation)
+                try setContents(try contents(path), of: option.name, in: &invocation)
             }
         }
         for positional in command.positionals where positional.kind == .contents {
             guard let path = invocation.value(positional.name) else { continue }
-            guard
-                let bytes = path == "-"
-                    ? process.readInput(Self.inputBytesMax)
-                    : try FileSystem.contents(
-                        of: process.absolute(path), bytesMax: Self.inputBytesMax)
-            else { throw CommandFailure("standard input cannot be read") }
-            try setContents(bytes, of: positional.name, in: &invocation)
+            try setContents(try contents(path), of: positional.name, in: &invocation)
         }
         try readFilesOfKeys(in: &invocation)
         for (name, observe) in command.observes {
             try setContents(Array(observe().utf8), of: name, in: &invocation)
         }
         if !command.showsFirst, !invocation.has("yes") { try ask(for: command) }
+    }
+
+    /// What a file holds that an argument names, or standard input.
+    private func contents(_ path: String) throws -> [UInt8] {
+        guard path == "-" else {
+            return try FileSystem.contents(
+                of: process.absolute(path), bytesMax: Self.inputBytesMax)
+        }
+        guard let bytes = process.readInput(Self.inputBytesMax) else {
+            throw CommandFailure("standard input cannot be read")
+        }
+        return bytes
     }
 
     /// Reads the files that arguments KEY=VALUE name.

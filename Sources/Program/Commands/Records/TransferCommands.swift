@@ -21,11 +21,15 @@ extension Command {
             isLong: true,
             action: .streamed { try export($0, by: $1, to: $2) }),
         Command(
-            "import", "save the records of a file that export has written",
+            "import", "save the records of a file that export has written, or of CloudKit",
             positionals: CommandPositional.containerAndEnvironment + [
-                CommandPositional("FILE", "the file; - for standard input", kind: .streamed)
+                CommandPositional(
+                    "FILE",
+                    "the file; - for standard input. With --from, one that is not there yet, or an "
+                        + "import that goes on",
+                    kind: .streamed)
             ],
-            options: CommandOption.transfer + [
+            options: CommandOption.transfer + CommandOption.source + [
                 CommandOption(
                     "create", "a record that exists is a failure (as if nothing is said)"),
                 CommandOption("update", "a record that exists becomes what its line says"),
@@ -69,6 +73,23 @@ extension Command {
         guard !invocation.has("create") || !invocation.has("update") else {
             throw invocation.misuse("--create and --update exclude each other")
         }
+        if invocation.has("from") {
+            return try importFromCloudKit(invocation, by: administrator, by: files)
+        }
+        for option in CommandOption.source where invocation.has(option.name) {
+            throw invocation.misuse("--\(option.name) goes with --from cloudkit")
+        }
+        let options = try importOptions(invocation, files)
+        let report = try administrator.perform(
+            ImportRecords(
+                invocation.transferTarget(), options,
+                from: TypedFiles(files, isStandard: !options.canResume)))
+        return described(report)
+    }
+
+    static func importOptions(
+        _ invocation: Invocation, _ files: any CallerFiles
+    ) throws -> ImportRecords.Options {
         var options = ImportRecords.Options()
         options.mode = invocation.has("update") ? .update : .create
         options.type = invocation.value("type")
@@ -76,20 +97,15 @@ extension Command {
         options.stops = invocation.has("stop")
         options.withSchema = invocation.has("schema")
         options.withAssets = !invocation.has("no-assets")
-        let isInput = invocation.value("FILE") == "-"
-        options.canResume = !isInput
-        if isInput { options.withAssets = false }
+        options.canResume = invocation.value("FILE") != "-"
+        if !options.canResume { options.withAssets = false }
         if !invocation.has("json") {
             options.failed = { try files.print(Array("\($0)\n".utf8)) }
         }
-        let report = try administrator.perform(
-            ImportRecords(
-                invocation.transferTarget(), options,
-                from: TypedFiles(files, isStandard: isInput)))
-        return described(report)
+        return options
     }
 
-    private static func described(_ report: ImportRecords.Report) -> CommandOutput {
+    static func described(_ report: ImportRecords.Report) -> CommandOutput {
         let first =
             "\(report.records) records, \(report.shares) shares and \(report.assets) files saved, "
             + "\(report.failed) failed"
@@ -126,7 +142,7 @@ extension CommandOption {
 }
 
 extension Invocation {
-    fileprivate func transferTarget() throws -> TransferTarget {
+    func transferTarget() throws -> TransferTarget {
         TransferTarget(try containerAndEnvironment(), of: value("user"), zone: value("zone"))
     }
 
@@ -139,7 +155,7 @@ extension Invocation {
 }
 
 /// The files of an export or import where it was typed.
-private struct TypedFiles: TransferFiles {
+struct TypedFiles: TransferFiles {
     private static let argument = "FILE"
 
     private let files: any CallerFiles
@@ -175,4 +191,8 @@ private struct TypedFiles: TransferFiles {
     }
 
     func tell(_ progress: String) -> Bool { files.tell(progress) }
+
+    func pause<Result, Failure: Error>(
+        _ wait: () throws(Failure) -> Result
+    ) throws(Failure) -> Result { try files.pause(wait) }
 }

@@ -75,6 +75,10 @@ extension DataFolder: ServerData {
         return told.withLock { $0 } ?? .later(reason: "nothing was told")
     }
 
+    package func sourceRequests() throws -> any SourceRequests {
+        try CheckedRequests(configuration)
+    }
+
     package func obstacle(to url: String) -> String? {
         guard let url = TargetURL(url) else { return "it is no URL" }
         do {
