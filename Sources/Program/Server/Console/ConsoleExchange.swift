@@ -82,6 +82,8 @@ final class ConsoleExchange: ConsoleStream, BodySink {
             defer { state.hasBegun = true }
             return !state.hasBegun
         }
+        // Nothing is no piece.
+        guard begins || !bytes.isEmpty else { return true }
         let taken = Mutex(false)
         let isSent = DispatchSemaphore(value: 0)
         let whenSent: OpenBody.WhenSent = { isTaken in
