@@ -4,11 +4,13 @@
     Benchmarks/audit.py [LINES]
 
 The log is made in a folder of its own, which takes 4 GB for 10,000,000 lines. The first search makes the index; it is
-measured apart. Each other time is the median of five runs of the whole command, from its start to its end.
+measured apart. Each other time is the median of five runs of the whole command, from its start to its end, and of the
+processor's time that they took.
 """
 
 import hashlib
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -40,13 +42,18 @@ def fill(path, count):
             log.write(f'{start},"hash":"{previous}"}}\n'.encode())
 
 
+def processor():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def run(data, *words):
-    began = time.monotonic()
+    began, before = time.monotonic(), processor()
     ended = subprocess.run(
         [BINARY, "audit", "list", "--data", data, *words], capture_output=True, text=True)
     seconds = time.monotonic() - began
     assert ended.returncode == 0, ended.stderr
-    return seconds, len([line for line in ended.stdout.splitlines() if "more:" not in line])
+    return seconds, processor() - before, len([line for line in ended.stdout.splitlines() if "more:" not in line])
 
 
 def main():
@@ -61,9 +68,10 @@ def main():
         fill(os.path.join(data, "audit.log"), count)
         size = os.path.getsize(os.path.join(data, "audit.log"))
         print(f"{count:,} lines, {size / 1e6:,.0f} MB, load {os.getloadavg()[0]:.1f}")
-        seconds, _ = run(data, "--search", "nobody")
+        seconds, used, _ = run(data, "--search", "nobody")
         index = os.path.getsize(os.path.join(data, "audit.log.index"))
-        print(f"first search, which makes the index of {index / 1e6:,.0f} MB: {seconds:.1f} s")
+        print(f"first search, which makes the index of {index / 1e6:,.0f} MB: {seconds:.1f} s, "
+              f"{used:.1f} s of the processor")
         middle = time.strftime(
             "%Y-%m-%dT%H:%M:%SZ", time.gmtime((START + (count - 200) * STEP) / 1000))
         for name, words in [
@@ -77,8 +85,9 @@ def main():
             ("nothing", []),
         ]:
             runs = [run(data, *words) for _ in range(5)]
-            milliseconds = statistics.median(seconds for seconds, _ in runs) * 1_000
-            print(f"{name}: {milliseconds:.0f} ms, {runs[0][1]} lines")
+            whole = statistics.median(seconds for seconds, _, _ in runs) * 1_000
+            used = statistics.median(used for _, used, _ in runs) * 1_000
+            print(f"{name}: {whole:.0f} ms, {used:.0f} ms of the processor, {runs[0][2]} lines")
     finally:
         shutil.rmtree(folder)
 

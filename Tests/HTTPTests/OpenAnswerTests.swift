@@ -31,6 +31,19 @@ struct OpenAnswerTests {
         }
     }
 
+    @Test("An answer that is broken off ends with the connection, and without its last chunk")
+    func brokenOff() throws {
+        try TestServer.run { test in
+            let client = try test.client()
+            try client.send(Self.ask)
+            try test.until { test.responder.openCount == 1 }
+            #expect(try tell("second", test))
+            test.responder.cut()
+            let text = String(decoding: try client.receiveToEnd(), as: UTF8.self)
+            #expect(text.hasSuffix("6\r\nsecond\r\n"), "\(text)")
+        }
+    }
+
     @Test("A client of HTTP/1.0 gets the pieces as they are, and the end of the connection")
     func version10() throws {
         try TestServer.run { test in

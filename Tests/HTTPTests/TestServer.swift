@@ -145,6 +145,9 @@ final class TestResponder: Responder {
         return told
     }
 
+    /// Breaks off the last answer that has begun.
+    func cut() { opened.withLock { $0.last }?.cut() }
+
     /// What became of a piece.
     final class Told: Sendable {
         private let outcome = Mutex<Bool?>(nil)

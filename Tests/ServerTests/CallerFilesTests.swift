@@ -60,6 +60,32 @@ struct CallerFilesTests {
         return try #require(answer)
     }
 
+    @Test("Progress that says how much is done is a bar on a terminal, and nothing elsewhere")
+    func bar() throws {
+        let parsed = try CommandLineParser(commands: [command { _ in }]).parse(["pass", "a"])
+        guard case .invocation(let invocation) = parsed else {
+            throw CommandFailure("no invocation")
+        }
+        func shown(_ progress: String, onTerminal: Bool) -> String {
+            let output = Mutex<[UInt8]>([])
+            let process = ProcessEnvironment(
+                environment: [:], folder: folder.path(""), isTerminal: onTerminal,
+                isOutputTerminal: onTerminal, readInput: { _ in nil }, ask: { _ in "" },
+                writeOutput: { bytes in output.withLock { $0 += bytes } }, clock: .system,
+                random: .system)
+            let files = LocalFiles(invocation, process, ProgressLine(process))
+            #expect(files.tell(progress))
+            return String(decoding: output.withLock { $0 }, as: UTF8.self)
+        }
+        let (full, empty) = (String(repeating: "#", count: 15), String(repeating: "·", count: 15))
+        #expect(
+            shown("50 % 3 records", onTerminal: true)
+                == "\r\u{1B}[K[\(full)\(empty)] 50 % 3 records")
+        #expect(shown("3 records", onTerminal: true) == "\r\u{1B}[K3 records")
+        #expect(shown("101 % 3 records", onTerminal: true) == "\r\u{1B}[K101 % 3 records")
+        #expect(shown("50 % 3 records", onTerminal: false) == "")
+    }
+
     @Test("A file of any length goes to the server and comes back, and is its user's alone")
     func roundTrip() throws {
         var random = SeededRandom("a file that is passed")

@@ -28,7 +28,8 @@ struct ConsoleTests {
         try FolderServer(
             data: path,
             console: ConsoleAccess(
-                wantsSecondFactor: wantsSecondFactor, answer: CommandConsole().answer)
+                wantsSecondFactor: wantsSecondFactor, streams: CommandConsole().streams,
+                answer: CommandConsole().answer)
         ) {
             $0.console.listen = "127.0.0.1:0"
             $0.accounts.passwordCostBits = 12

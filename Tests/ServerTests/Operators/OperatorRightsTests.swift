@@ -100,6 +100,12 @@ struct OperatorRightsTests {
             "user erase": [
                 Way(body: ["email": "none@a.example", "yes": true], reach: .server, proof: true)
             ],
+            "user export": [
+                Way(
+                    body: ["email": "ann@a.example"], reach: .server, changes: false, proof: true)
+            ],
+            "export": [Way(body: Self.located(), reach: .container, changes: false, proof: true)],
+            "import": [Way(body: Self.located(), reach: .container, proof: true)],
             "user restore": restoring(["email": "ann@a.example"]),
             "zone restore": restoring(Self.located(["zone": "_defaultZone"])),
             "record restore": restoring(Self.located(["database": "public", "name": ["r"]])),

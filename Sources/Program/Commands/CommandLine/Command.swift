@@ -40,15 +40,19 @@ package struct Command: Sendable {
     package let action: Action
     /// Whether it takes as long as there is data, so that nobody gives up waiting for it.
     package let isLong: Bool
+    /// Whether the file that it streams is one that it reads.
+    package let readsStream: Bool
     /// What only the place where it was typed can tell; the command gets each as contents of that name.
     package let observes: [String: @Sendable () -> String]
 
     package init(
         _ name: String, _ summary: String, positionals: [CommandPositional] = [],
         options: [CommandOption] = [], question: String? = nil, showsFirst: Bool = false,
-        isLong: Bool = false, observes: [String: @Sendable () -> String] = [:], action: Action
+        isLong: Bool = false, readsStream: Bool = false,
+        observes: [String: @Sendable () -> String] = [:], action: Action
     ) {
         self.observes = observes
+        self.readsStream = readsStream
         self.words = name.split(separator: " ").map(String.init)
         self.summary = summary
         self.positionals = positionals

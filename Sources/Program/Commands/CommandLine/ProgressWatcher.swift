@@ -34,7 +34,7 @@ struct ProgressLine: Sendable {
     init(_ process: ProcessEnvironment) { self.process = process }
 
     @Sendable func show(_ text: String) -> Bool {
-        write(Self.clearing + text)
+        write(Self.clearing + ProgressBar.drawn(text))
         return true
     }
 

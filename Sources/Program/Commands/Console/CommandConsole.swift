@@ -13,7 +13,8 @@ package struct CommandConsole: Sendable {
 
     /// Answers what an operator asks; never throws, as every error has an answer.
     @Sendable package func answer(
-        _ ask: ConsoleAsk, by administrator: Administrator
+        _ ask: ConsoleAsk, by administrator: Administrator,
+        over stream: any ConsoleStream = NoConsoleStream()
     ) -> ConsoleAnswer {
         do {
             switch ask {
@@ -22,7 +23,7 @@ package struct CommandConsole: Sendable {
                     body: ConsoleDescription(of: commands, for: administrator.actor.rights).output
                         .rendered(asJSON: true))
             case .run(let words, let body):
-                return try run(words, body, by: administrator)
+                return try run(words, body, by: administrator, over: stream)
             }
         } catch {
             return ConsoleFault(of: error).answer
@@ -30,7 +31,8 @@ package struct CommandConsole: Sendable {
     }
 
     private func run(
-        _ words: [String], _ body: [UInt8], by administrator: Administrator
+        _ words: [String], _ body: [UInt8], by administrator: Administrator,
+        over stream: any ConsoleStream
     ) throws -> ConsoleAnswer {
         guard let command = commands.first(where: { $0.words == words }), command.isAtConsole else {
             throw ConsoleFault(.noCommand, "there is no such command here; see GET /console/api")
@@ -40,11 +42,15 @@ package struct CommandConsole: Sendable {
             throw ConsoleFault(.needsYes, "\(question) Then ask with \"yes\": true")
         }
         let output: CommandOutput
+        let files = ConsoleFiles(stream, for: invocation)
         switch command.action {
         case .data(let action): output = try action(invocation, administrator)
         case .watched(let action):
             output = try action(invocation, administrator, ProgressWatcher { _ in true })
-        case .streamed(let action): output = try action(invocation, administrator, NoFiles())
+        case .streamed(let action): output = try action(invocation, administrator, files)
+        case .copy(_, .some, let action):
+            output = try action(
+                invocation, administrator, CopyDestination { try files.print($0) })
         case .local, .copy: throw ConsoleFault(.noCommand, "only on the command line")
         }
         let values = output.rendered(asJSON: true)
@@ -59,15 +65,26 @@ package struct CommandConsole: Sendable {
     }
 }
 
+extension CommandConsole {
+    /// How a command streams; nil for one that does not.
+    @Sendable package func streams(_ words: [String]) -> ConsoleStreaming? {
+        commands.first { $0.words == words }?.consoleStreaming
+    }
+}
+
 extension Command {
-    /// Whether the operators' interface has it: what acts on the server's data and makes nothing where it was typed.
+    /// Whether the operators' interface has it: what acts on the server's data and makes no folder where it was typed.
     package var isAtConsole: Bool {
         switch action {
-        case .data, .watched: true
-        case .streamed:
-            !positionals.contains { $0.kind == .streamed }
-                && !options.contains { $0.kind == .streamed }
+        case .data, .watched, .streamed, .copy(_, .some, _): true
         case .local, .copy: false
+        }
+    }
+
+    var consoleStreaming: ConsoleStreaming? {
+        switch action {
+        case .streamed, .copy(_, .some, _): readsStream ? .body : .answer
+        case .local, .data, .watched, .copy: nil
         }
     }
 }

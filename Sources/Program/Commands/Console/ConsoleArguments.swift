@@ -88,6 +88,14 @@ struct ConsoleArguments {
     /// - Throws: `ConsoleFault` that names the argument and what was expected.
     func invocation() throws(ConsoleFault) -> Invocation {
         var invocation = Invocation(command: command)
+        if command.consoleStreaming != nil {
+            invocation.append("", toOption: "json")
+            // What streams is standard input or output here.
+            for positional in command.positionals
+            where positional.kind == .streamed || positional.kind == .path {
+                invocation.append("-", toPositional: positional.name)
+            }
+        }
         let known = command.consoleArguments
         for (key, value) in members {
             guard let argument = known.first(where: { $0.key == key }) else {

@@ -31,6 +31,10 @@ struct ConsoleDescription {
             ("asks", .flag(command.question != nil)),
         ] + (command.question.map { [("question", .text($0))] } ?? [])
             + [
+                (
+                    "streams",
+                    .text(command.consoleStreaming.map { "\($0)" } ?? "")
+                ),
                 ("showsFirst", .flag(command.showsFirst)), ("isLong", .flag(command.isLong)),
                 ("arguments", .objects(command.consoleArguments.map(members))),
             ]

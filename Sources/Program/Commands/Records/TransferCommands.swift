@@ -36,7 +36,7 @@ extension Command {
                 CommandOption("stop", "end at the first record that fails"),
                 CommandOption("schema", "make development's schema what the file says first"),
             ],
-            isLong: true,
+            isLong: true, readsStream: true,
             action: .streamed { try importRecords($0, by: $1, from: $2) }),
     ]
 

@@ -15,6 +15,7 @@ struct ConsoleListener: Sendable {
     /// Where it listens, with the port that the system chose.
     let address: ListenAddress
     private let server: HTTPServer
+    private let responder: ConsoleResponder
 
     /// Listens where the settings say.
     ///
@@ -52,6 +53,7 @@ struct ConsoleListener: Sendable {
                 "the operators' interface failed inside",
                 [("request", .text(request)), ("failure", .text("\(error)"))])
         }
+        self.responder = responder
         do {
             let server = try HTTPServer(wire, responder: responder)
             guard let address = try server.start().first else { return nil }
@@ -65,5 +67,9 @@ struct ConsoleListener: Sendable {
         }
     }
 
-    func close(withinSeconds seconds: Int) { server.drain(withinSeconds: seconds) }
+    func close(withinSeconds seconds: Int) {
+        responder.stopStreams()
+        server.drain(withinSeconds: seconds)
+        responder.awaitStreams(withinSeconds: seconds)
+    }
 }

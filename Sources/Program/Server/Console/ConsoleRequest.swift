@@ -20,10 +20,27 @@ struct ConsoleRequest: Sendable {
         self.now = now
         let path = request.target.prefix { $0 != UInt8(ascii: "?") }
         self.path = String(decoding: path, as: UTF8.self)
+        words = Self.words(of: request.target)
+    }
+
+    /// What follows `/console/api` in a target; nil for another address.
+    static func words(of target: [UInt8]) -> [String]? {
+        let path = target.prefix { $0 != UInt8(ascii: "?") }
         let parts = path.split(separator: UInt8(ascii: "/")).map {
             String(decoding: $0, as: UTF8.self)
         }
-        words = parts.starts(with: Self.root) ? Array(parts.dropFirst(Self.root.count)) : nil
+        return parts.starts(with: root) ? Array(parts.dropFirst(root.count)) : nil
+    }
+
+    /// The arguments of a command whose body streams, as the query has them: `arguments=` and a JSON object.
+    var queryArguments: [UInt8] {
+        let query = http.target.drop { $0 != UInt8(ascii: "?") }.dropFirst()
+        let name = Array("arguments=".utf8)
+        for pair in query.split(separator: UInt8(ascii: "&")) where pair.starts(with: name) {
+            let text = PercentEncoding.text(pair.dropFirst(name.count), plusIsSpace: true)
+            return Array((text ?? "").utf8)
+        }
+        return []
     }
 
     /// The token of a script; nil for none.

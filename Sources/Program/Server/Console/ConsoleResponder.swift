@@ -2,8 +2,10 @@ import Accounts
 import Administration
 import CloudModel
 import Configuration
+import Dispatch
 import Fairness
 import HTTP
+import Synchronization
 
 /// Answers at the operators' own address: `/console/api` and what is below it, and the pages that use it.
 ///
@@ -14,6 +16,8 @@ final class ConsoleResponder: Responder {
     private static let waitingMax = 256
     private static let passwordsWaitingMax = 16
     private static let busySeconds = 5
+    /// Of commands that stream at a time.
+    private static let streamsMax = 16
 
     private let access: ConsoleAccess
     private let allowed: [AddressRange]
@@ -25,6 +29,10 @@ final class ConsoleResponder: Responder {
     private let failed: @Sendable (_ requestID: String, any Error) -> Void
     private let workers: WorkPool<String>
     private let passwords: WorkPool<String>
+    private let streams: WorkPool<String>
+    private let streamCount = Mutex(0)
+    private let running = DispatchGroup()
+    private let isStopped = Atomic<Bool>(false)
 
     /// - Parameters:
     ///   - administrator: makes what an operator acts through.
@@ -49,6 +57,8 @@ final class ConsoleResponder: Responder {
         (options.waitingMax, options.waitingPerPrincipalMax) = (Self.waitingMax, Self.waitingMax)
         options.longNanoseconds = .max
         workers = WorkPool(name: "console", options)
+        options.shortThreads = Self.streamsMax
+        streams = WorkPool(name: "console streams", options)
         options.shortThreads = 1
         options.waitingMax = Self.passwordsWaitingMax
         options.waitingPerPrincipalMax = Self.passwordsWaitingMax / 2
@@ -87,6 +97,11 @@ final class ConsoleResponder: Responder {
         } catch {
             return send(error.answer, of: asked, by: reply)
         }
+        if let words = asked.words, access.streams(words) == .answer {
+            let exchange = self.exchange(asked, reply)
+            runStream(asked, exchange, reply)
+            return
+        }
         let isSignIn = asked.words == ["session"] && request.method == .post
         do throws(WorkRefusal) {
             try (isSignIn ? passwords : workers).submit(
@@ -95,11 +110,84 @@ final class ConsoleResponder: Responder {
                 if isSignIn { beginSession(asked, reply) } else { answer(asked, reply) }
             }
         } catch {
-            let busy = ConsoleFault(
-                .unavailable, "too much at a time", seconds: Self.busySeconds)
-            send(busy.answer, of: asked, by: reply)
+            send(Self.busy.answer, of: asked, by: reply)
         }
     }
+
+    private static let busy = ConsoleFault(
+        .unavailable, "too much at a time", seconds: busySeconds)
+
+    // MARK: - Streams
+
+    func streamsBody(of target: [UInt8]) -> Bool {
+        ConsoleRequest.words(of: target).flatMap { access.streams($0) } == .body
+    }
+
+    func receive(
+        _ request: HTTPRequest, stream: BodyStream, reply: HTTPReply
+    ) -> (any BodySink)? {
+        let asked = ConsoleRequest(request, now: clock.now())
+        do {
+            try admit(asked)
+            try ConsoleCaller(of: asked, useCases).requireOwnPage(asked)
+            guard request.headers["content-encoding"] == nil else {
+                throw ConsoleFault(.usage, "the body is read as it is: send it uncompressed")
+            }
+        } catch {
+            send(fault(error, of: asked).answer, of: asked, by: reply)
+            return nil
+        }
+        let exchange = exchange(asked, reply, incoming: stream)
+        return runStream(asked, exchange, reply) ? exchange : nil
+    }
+
+    /// Ends the commands that stream, each where it can.
+    func stopStreams() { isStopped.store(true, ordering: .relaxed) }
+
+    private func exchange(
+        _ request: ConsoleRequest, _ reply: HTTPReply, incoming: BodyStream? = nil
+    ) -> ConsoleExchange {
+        ConsoleExchange(reply, headers: Self.headers(of: request), incoming: incoming) {
+            [weak self] in self?.isStopped.load(ordering: .relaxed) ?? true
+        }
+    }
+
+    /// - Returns: false when there are too many, and the request was answered so.
+    @discardableResult
+    private func runStream(
+        _ request: ConsoleRequest, _ exchange: ConsoleExchange, _ reply: HTTPReply
+    ) -> Bool {
+        let isOne = streamCount.withLock { count in
+            guard count < Self.streamsMax else { return false }
+            count += 1
+            return true
+        }
+        do {
+            guard isOne else { throw WorkRefusal.poolIsFull }
+            running.enter()
+            try streams.submit(.short, for: request.client?.widest ?? "a proxy") { [self] in
+                defer { endStream() }
+                answer(request, reply, exchange)
+            }
+            return true
+        } catch {
+            if isOne { endStream() }
+            send(Self.busy.answer, of: request, by: reply)
+            return false
+        }
+    }
+
+    private func endStream() {
+        streamCount.withLock { $0 -= 1 }
+        running.leave()
+    }
+
+    /// Waits until no command streams any more.
+    func awaitStreams(withinSeconds seconds: Int) {
+        _ = running.wait(timeout: .now() + .seconds(seconds))
+    }
+
+    // MARK: - Answers
 
     /// Refuses who may not be here at all, before anything is looked up.
     private func admit(_ request: ConsoleRequest) throws(ConsoleFault) {
@@ -123,7 +211,9 @@ final class ConsoleResponder: Responder {
         }
     }
 
-    private func answer(_ request: ConsoleRequest, _ reply: HTTPReply) {
+    private func answer(
+        _ request: ConsoleRequest, _ reply: HTTPReply, _ exchange: ConsoleExchange? = nil
+    ) {
         do {
             let caller = try ConsoleCaller(of: request, useCases)
             if request.words == ["session"] {
@@ -134,12 +224,19 @@ final class ConsoleResponder: Responder {
             case (.get, []): ask = .list
             case (.post, let words) where !words.isEmpty:
                 try caller.requireOwnPage(request)
-                ask = .run(words: words, body: request.http.body)
+                let isStreamed = access.streams(words) == .body
+                ask = .run(
+                    words: words, body: isStreamed ? request.queryArguments : request.http.body)
             default:
                 throw ConsoleFault(
                     .methodRefused, "GET /console/api lists the commands; POST runs one")
             }
-            send(access.answer(ask, administrator(caller.actor)), of: request, by: reply)
+            let stream: any ConsoleStream = exchange ?? NoConsoleStream()
+            let answer = access.answer(ask, administrator(caller.actor), stream)
+            if let exchange, exchange.hasBegun {
+                return exchange.finish(isWhole: answer.status == 200 && !exchange.isGone)
+            }
+            send(answer, of: request, by: reply)
         } catch {
             send(fault(error, of: request).answer, of: request, by: reply)
         }
@@ -174,14 +271,20 @@ final class ConsoleResponder: Responder {
         _ answer: ConsoleAnswer, _ further: [(name: String, value: String)] = [],
         of request: ConsoleRequest, by reply: HTTPReply
     ) {
-        var headers: [(name: String, value: String)] = [
-            ("Content-Type", "application/json; charset=utf-8"), ("Cache-Control", "no-store"),
-            ("X-Content-Type-Options", "nosniff"), ("X-Frame-Options", "DENY"),
-            ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
-            ("X-Request-ID", request.http.id),
-        ]
+        var headers =
+            [("Content-Type", "application/json; charset=utf-8")] + Self.headers(of: request)
         if answer.isBadNews { headers.append(("X-Exit-Status", "1")) }
         reply.send(
             HTTPResponse(status: answer.status, headers: headers + further, body: answer.body))
+    }
+
+    /// Of every answer.
+    private static func headers(of request: ConsoleRequest) -> [(name: String, value: String)] {
+        [
+            ("Cache-Control", "no-store"), ("X-Content-Type-Options", "nosniff"),
+            ("X-Frame-Options", "DENY"),
+            ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"),
+            ("X-Request-ID", request.http.id),
+        ]
     }
 }

@@ -21,6 +21,8 @@ package final class OpenBody: Sendable {
         package let bytes: [UInt8]
         /// Whether the answer ends with it.
         package let isLast: Bool
+        /// Whether the connection ends with it, in the middle of the answer.
+        package var isCut = false
         package let whenSent: WhenSent
     }
 
@@ -38,7 +40,19 @@ package final class OpenBody: Sendable {
     ///
     /// - Parameter isLast: ends the answer with this piece, which may be empty then.
     package func send(_ bytes: [UInt8], isLast: Bool = false, whenSent: @escaping WhenSent) {
-        let piece = Piece(bytes: bytes, isLast: isLast, whenSent: whenSent)
+        pass(Piece(bytes: bytes, isLast: isLast, whenSent: whenSent))
+    }
+
+    /// Ends the connection in the middle of the answer, by which the client knows that bytes are missing.
+    ///
+    /// As `send`: only after `whenSent` of the answer and of the former piece.
+    package func cut() {
+        var piece = Piece(bytes: [], isLast: true) { _ in }
+        piece.isCut = true
+        pass(piece)
+    }
+
+    private func pass(_ piece: Piece) {
         let take = state.withLock { state -> (@Sendable (Piece) -> Void)? in
             if case .begun(let take) = state { return take }
             state = .early(piece)

@@ -23,6 +23,7 @@ extension HTTPConnection {
 
     private func deliver(_ piece: OpenBody.Piece, of request: UInt32) {
         guard phase == .telling, request == requestNumber else { return piece.whenSent(false) }
+        guard !piece.isCut else { return close() }
         whenSent = piece.whenSent
         let outerStart = beginOutput()
         appendPiece(piece.bytes)

@@ -12,16 +12,25 @@ package struct CopyDestination: BackupDestination {
     /// Parts are made below it, with a data folder's layout.
     package let path: String
     private let caller: CallingProcess?
+    private let write: (([UInt8]) throws -> Void)?
 
     /// A folder in which the copy stays.
     package init(path: String) {
         self.path = path
+        (caller, write) = (nil, nil)
+    }
+
+    /// Takes a copy that is one file, piece by piece.
+    package init(write: @escaping ([UInt8]) throws -> Void) {
+        path = ""
         caller = nil
+        self.write = write
     }
 
     private init(outgoing path: String, to caller: CallingProcess) {
         self.path = path
         self.caller = caller
+        write = nil
     }
 
     /// Makes a copy that goes to another process part by part, so that the disk needs room for the
@@ -55,6 +64,7 @@ package struct CopyDestination: BackupDestination {
         _ name: String, _ body: (@escaping ([UInt8]) throws -> Void) throws -> Void
     ) throws {
         if let caller { return try caller.stream(name, body) }
+        if let write { return try body(write) }
         let file = "\(path)/\(name)"
         if let folder = FileSystem.parent(of: file) { try FileSystem.makeFolder(folder) }
         try FileSystem.write(toNew: file, body)
