@@ -36,15 +36,15 @@ final class CheckedRequests: SourceRequests {
         _ body: [UInt8], to url: String, headers: [(name: String, value: String)]
     ) throws(SourceFailure) -> SourceAnswer {
         let response = try send("POST", url, headers, body)
+        let token = Self.tokenFields.lazy.compactMap { response.header($0) }.first
         let bytes: [UInt8]
         do throws(ClientFailure) {
             bytes = try response.readAll(bytesMax: Self.answerBytesMax)
         } catch {
-            throw SourceFailure(error)
+            throw SourceFailure(error, webToken: token)
         }
         return SourceAnswer(
-            status: response.status, body: bytes,
-            webToken: Self.tokenFields.lazy.compactMap { response.header($0) }.first,
+            status: response.status, body: bytes, webToken: token,
             retryAfterSeconds: response.header("retry-after").flatMap { Int($0) })
     }
 
@@ -105,12 +105,12 @@ final class CheckedRequests: SourceRequests {
 }
 
 extension SourceFailure {
-    fileprivate init(_ failure: ClientFailure) {
+    fileprivate init(_ failure: ClientFailure, webToken: String? = nil) {
         let mayPass =
             switch failure {
             case .unreachable, .broken, .timedOut, .overloaded: true
             case .untrusted, .malformed, .unreadableBody, .refused: false
             }
-        self.init("\(failure)", mayPass: mayPass)
+        self.init("\(failure)", mayPass: mayPass, webToken: webToken)
     }
 }

@@ -59,7 +59,7 @@ final class CloudKitPlan {
                         + "it, or --type T")
             }
             notes.append(
-                "the default zone is not read: it has no feed, and --schema-file names no types to "
+                "the default zone is not read: it has no feed, and no --schema-file names types to "
                     + "ask for")
             return []
         }

@@ -50,13 +50,16 @@ final class CloudKitRequests {
             let refusal: CloudKitRefusal
             do {
                 let answer = try send(operation, body)
-                try noteToken(of: answer)
+                try note(answer.webToken)
                 // NB: whatever is wrong with it, there is no answer.
                 let root = try? JSONDocument(parsing: answer.body).root
                 if answer.status == 200, let root, root.kind == .object { return root }
                 refusal = CloudKitRefusal(answer, root)
             } catch let failure as SourceFailure {
-                guard failure.mayPass else { throw unreachable("\(failure)") }
+                try note(failure.webToken)
+                guard failure.mayPass else {
+                    throw RecordsRefusal("\(source.host): \(failure)")
+                }
                 refusal = CloudKitRefusal(failure)
             }
             guard refusal.mayPass else { throw refusal }
@@ -98,9 +101,8 @@ final class CloudKitRequests {
         }
     }
 
-    private func noteToken(of answer: SourceAnswer) throws {
-        guard case .webToken = source.credential, let token = answer.webToken, !token.isEmpty,
-            token != webToken
+    private func note(_ token: String?) throws {
+        guard case .webToken = source.credential, let token, !token.isEmpty, token != webToken
         else { return }
         webToken = token
         try tokenChanged()

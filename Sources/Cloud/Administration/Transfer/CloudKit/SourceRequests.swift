@@ -40,9 +40,12 @@ package struct SourceFailure: Error, Sendable, CustomStringConvertible {
     package let description: String
     /// Whether the same request may be answered a little later.
     package let mayPass: Bool
+    /// The token that the answer had in place of the one that was sent, when it broke off behind that; nil for none.
+    package let webToken: String?
 
-    package init(_ description: String, mayPass: Bool) {
+    package init(_ description: String, mayPass: Bool, webToken: String? = nil) {
         self.description = description
         self.mayPass = mayPass
+        self.webToken = webToken
     }
 }
