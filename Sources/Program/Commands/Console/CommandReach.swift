@@ -9,7 +9,8 @@ struct CommandReach {
     private static let looks: Set = [
         "container list", "api-token list", "server-key list", "push key list", "user list",
         "user second-factor", "user sync", "web-token list", "webhook list", "subscription list",
-        "zone list", "record list", "record get", "record query", "schema export",
+        "zone list", "record list", "record get", "record query", "record restore",
+        "zone restore", "user restore", "export", "user export", "schema export",
         "schema validate", "schema check", "schema diff", "schema deploy", "schema reset",
         "schema history", "telemetry show", "logs", "size", "check", "doctor", "audit list",
         "identity-provider list", "operator list", "operator-token list", "alert list",
@@ -21,7 +22,7 @@ struct CommandReach {
         "operator list", "operator remove", "operator-token create", "operator-token list",
         "operator-token revoke", "identity-provider add", "identity-provider list",
         "identity-provider remove", "alert list", "alert remove", "alert test", "check", "doctor",
-        "audit list", "secrets reseal",
+        "audit list", "secrets reseal", "record restore", "zone restore", "user restore",
     ]
 
     private let changes: Bool
