@@ -43,4 +43,8 @@ struct FolderFiles: TransferFiles {
     }
 
     func tell(_ progress: String) -> Bool { goesOn() }
+
+    func pause<Result, Failure: Error>(
+        _ wait: () throws(Failure) -> Result
+    ) throws(Failure) -> Result { try wait() }
 }
