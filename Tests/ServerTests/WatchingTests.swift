@@ -51,9 +51,8 @@ struct WatchingTests {
                 ["records": [["recordName": "r"]]])
             #expect(answer.status == 200)
         }
-        // A request is counted after its answer, and for the metrics first of all.
+        // A request is counted after its answer, and for the metrics last of all.
         try Wait.until { counted(by: server) >= before + count }
-        _ = server.connection.send("GET", "/healthz", "")
     }
 
     private func counted(by server: FolderServer) -> Int {
@@ -273,6 +272,10 @@ struct WatchingTests {
         try ask(2, of: server)
         _ = try server.ask(
             "/database/1/iCloud.a/development/public/records/lookup?ckAPIToken=wrong", [:])
+        try Wait.until {
+            String(decoding: server.server.metrics.page(), as: UTF8.self)
+                .contains(#"lenticular_authentication_failures_total{reason="apiTokenUnknown"} 1"#)
+        }
         try pass(minutes: 1, on: server)
         let page = String(decoding: server.server.metrics.page(), as: UTF8.self)
         let labels = #"{container="icloud.a",environment="development"}"#

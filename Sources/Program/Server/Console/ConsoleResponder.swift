@@ -165,7 +165,8 @@ final class ConsoleResponder: Responder {
         do {
             guard isOne else { throw WorkRefusal.poolIsFull }
             running.enter()
-            try streams.submit(.short, for: request.client?.widest ?? "a proxy") { [self] in
+            // Each is a caller of its own, as one caller never gets all threads of a pool.
+            try streams.submit(.short, for: request.http.id) { [self] in
                 defer { endStream() }
                 answer(request, reply, exchange)
             }

@@ -39,7 +39,8 @@ package struct RequestRecorder: RequestObserver {
     }
 
     package func observe(_ request: RequestObservation) {
-        metrics.record(request)
+        // Last: what the metrics count is found everywhere else.
+        defer { metrics.record(request) }
         keeper?.keep(request)
         if let telemetry {
             let sender = request.sender
