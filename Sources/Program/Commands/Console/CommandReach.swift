@@ -23,6 +23,7 @@ struct CommandReach {
         "operator-token revoke", "identity-provider add", "identity-provider list",
         "identity-provider remove", "alert list", "alert remove", "alert test", "check", "doctor",
         "audit list", "secrets reseal", "record restore", "zone restore", "user restore",
+        "user export",
     ]
 
     private let changes: Bool
