@@ -155,8 +155,8 @@ struct CloudKitImportTests {
         #expect(report.counts.map(\.saved) == [217, 433])
         #expect(try home.contents(of: "iCloud.b") == home.contents(of: "iCloud.a"))
         #expect(proxy.limits.change { $0.overLimit } == 0)
-        // Read in many pages, through many refusals.
-        #expect(proxy.limits.change { $0.requests } > 10)
+        // Two types are tried, and read in two and three pages; refusals come on top of that.
+        #expect(proxy.limits.change { $0.requests } >= 7)
     }
 
     @Test("All zones of a user come over with tokens that change, and no token is left behind")
@@ -214,7 +214,11 @@ struct CloudKitImportTests {
     func unreadableTypes() throws {
         try home.importing(seeds(30, zone: "_defaultZone", "p"))
         let (proxy, source) = try publicSource("CloudKit, types without an index")
-        proxy.limits.change { $0.unreadable = ["Note"] }
+        proxy.limits.change {
+            $0.unreadable = ["Note"]
+            // An index that lags would answer for a type that is not there.
+            $0.troubles = 0
+        }
         let files = MemoryFiles()
         let plain = Self.schema + "\nRECORD TYPE Plain (\"___recordID\" REFERENCE, x INT64);"
         func attempt(skips: Bool) throws -> ImportFromCloudKit.Report {
