@@ -70,7 +70,7 @@ package enum OTLPMetrics {
             line.beginObject()
             line.key("resource")
             line.beginObject()
-            attributes(source.attributes)
+            line.attributes(source.attributes)
             line.endObject()
             line.key("scopeMetrics")
             line.beginArray()
@@ -176,7 +176,7 @@ package enum OTLPMetrics {
         /// Begins a point; its caller ends it.
         private mutating func point(_ series: SeriesName, code: String?) {
             line.beginObject()
-            attributes(
+            line.attributes(
                 [
                     ("container", series.container), ("environment", series.environment),
                     ("database", series.database), ("operation", series.operation),
@@ -186,23 +186,6 @@ package enum OTLPMetrics {
             line.text("\(start)000000")
             line.key("timeUnixNano")
             line.text("\(end)000000")
-        }
-
-        private mutating func attributes(_ attributes: [(name: String, value: String)]) {
-            line.key("attributes")
-            line.beginArray()
-            for (name, value) in attributes {
-                line.beginObject()
-                line.key("key")
-                line.text(name)
-                line.key("value")
-                line.beginObject()
-                line.key("stringValue")
-                line.text(value)
-                line.endObject()
-                line.endObject()
-            }
-            line.endArray()
         }
     }
 }

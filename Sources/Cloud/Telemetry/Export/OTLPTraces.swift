@@ -77,7 +77,7 @@ package enum OTLPTraces {
         line.beginObject()
         line.key("resource")
         line.beginObject()
-        append(source.attributes, to: &line)
+        line.attributes(source.attributes)
         line.endObject()
         line.key("scopeSpans")
         line.beginArray()
@@ -114,7 +114,7 @@ package enum OTLPTraces {
         }
         line.key("kind")
         line.number(serverKind)
-        append(span.attributes.filter { !$0.value.isEmpty }, to: &line)
+        line.attributes(span.attributes.filter { !$0.value.isEmpty })
         if span.isServerError {
             line.key("status")
             line.beginObject()
@@ -123,24 +123,5 @@ package enum OTLPTraces {
             line.endObject()
         }
         line.endObject()
-    }
-
-    private static func append(
-        _ attributes: [(name: String, value: String)], to line: inout JSONLine
-    ) {
-        line.key("attributes")
-        line.beginArray()
-        for (name, value) in attributes {
-            line.beginObject()
-            line.key("key")
-            line.text(name)
-            line.key("value")
-            line.beginObject()
-            line.key("stringValue")
-            line.text(value)
-            line.endObject()
-            line.endObject()
-        }
-        line.endArray()
     }
 }
