@@ -106,6 +106,23 @@ struct LeaseCacheTests {
         #expect(record.opened == [1])
     }
 
+    @Test("Who asks for all that is open hears of what is being opened, too, once it is open")
+    func eachOpen() throws {
+        let cache = record.cache(countMax: 4)
+        _ = try cache.wait(for: 2)
+        let gate = record.gate("open 1")
+        cache.open(1) { _ in }
+        #expect(record.entered.wait(timeout: Self.timeout) == .success)
+        let told = Box()
+        cache.eachOpen { _, lease in
+            told.add(ObjectIdentifier(lease.value))
+        }
+        #expect(told.values.count == 1)
+        gate.signal()
+        try until { told.values.count == 2 }
+        #expect(Set(told.values) == Set(cache.open.map { ObjectIdentifier($0.value) }))
+    }
+
     private final class Box: Sendable {
         private let stored: Mutex<[ObjectIdentifier]>
 

@@ -297,6 +297,28 @@ final class StoresTests {
         #expect(try server.folder.problems() == [])
     }
 
+    @Test("Who works in stores hears of each, also of one that is just being opened")
+    func observed() throws {
+        for number in containers.indices {
+            let key = key(number)
+            let told = Told()
+            stores.open(key.container, key.environment) { _ in }
+            var last = 0
+            // The store is being opened; the last one who begins before it is open must hear of it.
+            repeat {
+                last += 1
+                stores.observeOpening { [last] opened, _, _ in
+                    if opened == key { told.numbers.withLock { _ = $0.insert(last) } }
+                }
+            } while told.numbers.withLock { $0.isEmpty }
+            try until("the last was told") { told.numbers.withLock { $0.contains(last) } }
+        }
+    }
+
+    private final class Told: Sendable {
+        let numbers = Mutex<Set<Int>>([])
+    }
+
     @Test("A store that is reset while it is closed or used begins anew, for who waits too")
     func reset() throws {
         for isUsed in [false, true] {

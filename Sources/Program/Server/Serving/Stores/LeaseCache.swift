@@ -181,6 +181,28 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         if let outcome { receive(outcome) }
     }
 
+    /// Hands over a lease of each value that is open, and of each that is being opened as soon as it is.
+    ///
+    /// Misses none whose opening has begun; calls back on any thread, or at once.
+    func eachOpen(_ receive: @escaping @Sendable (Key, Lease) -> Void) {
+        let open = state.withLock { state in
+            var open: [(Key, Lease)] = []
+            for (key, slot) in state.slots {
+                switch slot {
+                case .open(let entry): open.append((key, Self.lease(of: entry, isIncidental: true)))
+                case .opening(let waiters):
+                    let waiter = Waiter(
+                        receive: { if case .success(let lease) = $0 { receive(key, lease) } },
+                        isIncidental: true)
+                    state.slots[key] = .opening(waiters + [waiter])
+                case .closing, .taken: break
+                }
+            }
+            return open
+        }
+        for (key, lease) in open { receive(key, lease) }
+    }
+
     /// A lease of a value, opened first where it is not.
     ///
     /// Blocks: never on an event loop.

@@ -104,13 +104,15 @@ package final class Stores: Sendable {
     /// The stores that are open now, for reports about them.
     var open: [any EngineStore] { cache.open.map(\.value.store) }
 
-    /// Sets the closure that hears of each store that is open or will be, with its assets.
+    /// Sets the closure that hears of each store that is open or will be, with its assets; of some twice.
     func observeOpening(
         _ tell: @escaping @Sendable (Key, any EngineStore, AssetStore) -> Void
     ) {
         keeper.observeOpening(tell)
-        // Afterwards: one that is opened meanwhile is reported twice rather than not at all.
-        for (key, opened) in cache.open { tell(key, opened.store, assetStore(of: key)) }
+        // Afterwards: one that is opened meanwhile is told twice rather than not at all.
+        cache.eachOpen { [self] key, lease in
+            withExtendedLifetime(lease) { tell(key, lease.value.store, assetStore(of: key)) }
+        }
     }
 
     /// Closes a container's stores, takes it out of the catalog and removes its data.
