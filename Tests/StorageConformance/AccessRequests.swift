@@ -16,6 +16,17 @@ extension StoragePromise {
         }
     }
 
+    private static func change(
+        _ share: ShareNumber, _ testStore: TestStore,
+        _ change: @escaping @Sendable (inout StoredShare) -> Void
+    ) throws {
+        try testStore.write { transaction in
+            var stored = try require(transaction.share(share))
+            change(&stored)
+            try transaction.save(stored)
+        }
+    }
+
     static let accessRequests = [
         StoragePromise("A share says whether others may ask to take part") { testStore in
             let share = try makeShares(1, testStore)[0]
@@ -23,10 +34,10 @@ extension StoragePromise {
                 try testStore.read { try $0.share(share)?.allowsRequests }
             }
             try expect(allows() == false)
-            try testStore.write { try $0.open(share, to: .none, allowsRequests: true) }
+            try change(share, testStore) { $0.allowsRequests = true }
             try testStore.reopen()
             try expect(allows() == true)
-            try testStore.write { try $0.open(share, to: .none, allowsRequests: false) }
+            try change(share, testStore) { $0.allowsRequests = false }
             try expect(allows() == false)
         },
         StoragePromise("Who asks stands at a share, the longest waiting first, and is counted") {
@@ -83,8 +94,8 @@ extension StoragePromise {
             }
             try expect([count(2), count(3), count(4), count(9)], is: [1, 2, 1, 0])
             try testStore.write { transaction in
-                try transaction.forgetRequests(of: TestStore.user(3))
-                try transaction.forgetRequests(of: TestStore.user(9))
+                try transaction.forget(TestStore.user(3))
+                try transaction.forget(TestStore.user(9))
             }
             try expect([count(2), count(3)], is: [1, 0])
             try expect(requests(of: shares[0], testStore) == [kept])
@@ -92,14 +103,15 @@ extension StoragePromise {
         },
         StoragePromise("When requests were last told of is noted for each share") { testStore in
             let shares = try makeShares(2, testStore)
-            func told(_ share: ShareNumber) throws -> Milliseconds {
+            func told(_ share: ShareNumber) throws -> Milliseconds? {
                 try testStore.read { try require($0.share(share)).requestsToldAt }
             }
-            try expect(told(shares[0]), is: 0)
+            try expect(told(shares[0]) == nil)
             testStore.clock.advance(10)
-            try testStore.write { try $0.noteRequestsTold(of: shares[0]) }
-            try expect(told(shares[0]), is: testStore.clock.now)
-            try expect(told(shares[1]), is: 0)
+            let now = testStore.clock.now
+            try change(shares[0], testStore) { $0.requestsToldAt = now }
+            try expect(told(shares[0]) == now)
+            try expect(told(shares[1]) == nil)
         },
     ]
 }

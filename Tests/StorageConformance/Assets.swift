@@ -28,7 +28,8 @@ extension StoragePromise {
                     try expect(found.expires, is: one.expires)
                 }
                 try expect(snapshot.assetReceipt([3]) == nil)
-                try expect(snapshot.unknownAssets(among: [digest(1), digest(9)]), is: [digest(9)])
+                try expect(
+                    snapshot.assets(.unknown(among: [digest(1), digest(9)])), is: [digest(9)])
             }
         },
         StoragePromise("A file counts for whoever's records hold it, and is unused when none does")
@@ -60,15 +61,16 @@ extension StoragePromise {
             try expect(used(), is: 33)
             testStore.clock.advance(20)
             let moment = testStore.clock.now
-            try expect(testStore.read { try $0.unusedAssets(since: moment, limit: 9) }, is: [])
+            try expect(testStore.read { try $0.assets(.unused(since: moment, limit: 9)) }, is: [])
             while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 100) }) {}
             try expect(
-                testStore.read { try $0.unusedAssets(since: moment, limit: 9) }, is: [digest(1)])
+                testStore.read { try $0.assets(.unused(since: moment, limit: 9)) }, is: [digest(1)])
             try expect(
                 testStore.write {
                     try $0.forgetUnusedAssets([digest(1), digest(2)], since: moment)
                 }, is: [digest(1)])
-            try expect(testStore.read { try $0.unknownAssets(among: [digest(1)]) }, is: [digest(1)])
+            try expect(
+                testStore.read { try $0.assets(.unknown(among: [digest(1)])) }, is: [digest(1)])
         },
     ]
 }

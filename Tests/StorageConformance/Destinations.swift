@@ -115,7 +115,12 @@ extension StoragePromise {
             }
             try expect(found { try $0.destinations(ofKind: .courier) }.isEmpty)
             try expect(found { try $0.destinations(ofKind: .webhook) }, is: [numbers[3]])
-            try expect(testStore.read { try $0.outboxState().count }, is: 1)
+            let waiting = try testStore.read { snapshot in
+                try numbers.map {
+                    try snapshot.notices(for: $0, after: NoticeNumber(0), limit: 9).count
+                }
+            }
+            try expect(waiting, is: [0, 0, 0, 1, 0])
             // A number is never used again.
             let next = try register([device(1)], testStore)[0]
             try expect(!numbers.contains(next))

@@ -47,7 +47,9 @@ extension StoragePromise {
             let zone = try testStore.makeZone()
             let tree = try testStore.write { try Tree("t", in: zone, $0) }
             try testStore.write {
-                try $0.open(tree.share.number, to: .readOnly, allowsRequests: false)
+                var share = tree.share
+                share.publicPermission = .readOnly
+                try $0.save(share)
                 try $0.setShortGUID("guid", of: tree.root.record)
             }
             try testStore.read { snapshot in

@@ -72,11 +72,12 @@ extension StoragePromise {
             }
             let between = try testStore.read { snapshot in
                 try expect(snapshot.hasSubscriptions())
-                let found = try snapshot.watching(of: one)
+                let found = try snapshot.subscriptions(.owner(one))
                 try expect(found.map(\.subscription) == [some] && found[0].owner == one)
                 try expect(found[0].since <= snapshot.lastPosition())
                 func watching(_ match: SubscriptionMatch?) throws -> [SubscriptionOwner] {
-                    try snapshot.watchingPublic(TestStore.type, requiring: match).map(\.owner)
+                    try snapshot.subscriptions(.publicOnes(TestStore.type, requiring: match)).map(
+                        \.owner)
                 }
                 try expect(watching(match), is: [one])
                 try expect(watching(nil), is: [two])
@@ -85,7 +86,7 @@ extension StoragePromise {
                 return try snapshot.subscriptionRevision()
             }
             try expect(between != before)
-            try testStore.write { try $0.deleteSubscriptions(of: TestStore.user(1)) }
+            try testStore.write { try $0.forget(TestStore.user(1)) }
             let id = any.id
             try testStore.write { try $0.deleteSubscription(id, of: two) }
             try testStore.read { snapshot in
@@ -126,7 +127,7 @@ extension StoragePromise {
             try expect(watchers(), is: [TestStore.user(2), TestStore.user(3)])
             try testStore.write { try $0.revoke(share.number, from: TestStore.user(2)) }
             try expect(watchers(), is: [TestStore.user(3)])
-            try testStore.write { try $0.deleteSubscriptions(of: TestStore.user(3)) }
+            try testStore.write { try $0.forget(TestStore.user(3)) }
             try expect(watchers().isEmpty)
         },
         StoragePromise("Subscriptions are their user's, in one database, until they are deleted") {
@@ -159,8 +160,39 @@ extension StoragePromise {
                         .map(\.owner),
                     is: Array(owners[1...2]))
             }
-            try testStore.write { try $0.deleteSubscriptions(of: TestStore.user(1)) }
+            try testStore.write { try $0.forget(TestStore.user(1)) }
             try expect(left(), is: [false, false, false, true, true, true])
+        },
+        StoragePromise(
+            "Who is forgotten leaves nothing by which they are told; others stay as they are"
+        ) {
+            testStore in
+            let (gone, other) = (TestStore.user(1), TestStore.user(2))
+            let zone = try testStore.makeZone()
+            @Sendable func token(_ user: UserRecordName) -> ClientTokenKey {
+                ClientTokenKey(zone: zone.number, user: user, device: "d")
+            }
+            try testStore.write { transaction in
+                let share = try Tree("t", in: zone, transaction).share.number
+                for (key, user): (UInt8, UserRecordName) in [(1, gone), (2, other)] {
+                    let owner = SubscriptionOwner(user: user, scope: .private)
+                    try transaction.save(subscription("s"), of: owner, requiring: nil)
+                    _ = try transaction.register(
+                        NewDestination(kind: .courier, key: [key], user: user))
+                    try transaction.setClientToken([key], token(user), devicesMax: 9)
+                    try transaction.noteRequest(of: user, for: share)
+                }
+            }
+            try testStore.write { try $0.forget(gone) }
+            for (user, count): (UserRecordName, Int) in [(gone, 0), (other, 1)] {
+                try testStore.read { snapshot in
+                    try expect(
+                        snapshot.allSubscriptions(of: user, ListRequest()).items.count, is: count)
+                    try expect(snapshot.destinations(of: user).count, is: count)
+                    try expect(snapshot.clientToken(token(user)) == (count == 0 ? nil : [2]))
+                    try expect(snapshot.accessRequestCount(of: user, since: 0), is: count)
+                }
+            }
         },
     ]
 }

@@ -27,11 +27,16 @@ package protocol AssetReading: AnyObject {
     /// How many bytes all files of a record take, each file counted once.
     func assetBytes(of record: RecordNumber) throws -> Int
 
-    /// Files that no record and no receipt has referred to since a moment.
-    func unusedAssets(since moment: Milliseconds, limit: Int) throws -> [AssetDigest]
+    /// The files of a selection.
+    func assets(_ selection: AssetSelection) throws -> [AssetDigest]
+}
 
-    /// Those of some digests for which the store has no file.
-    func unknownAssets(among digests: [AssetDigest]) throws -> [AssetDigest]
+/// Which files are asked for.
+package enum AssetSelection: Sendable {
+    /// Those that no record and no receipt has referred to since a moment.
+    case unused(since: Milliseconds, limit: Int)
+    /// Those of some that the store does not have.
+    case unknown(among: [AssetDigest])
 }
 
 /// What a write does with assets.

@@ -41,11 +41,6 @@ package protocol RecordReading: AnyObject {
     /// For a version that is not what was written: others say it themselves.
     func name(at position: Position, in zone: ZoneNumber) throws -> RecordName?
 
-    /// Reads the version at the position that a head gives.
-    func version<Value>(
-        at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
-    ) throws -> Value?
-
     /// The zone feed: visits versions and tombstones after one position and up to another.
     ///
     /// The visit ends when the closure returns false.
@@ -84,17 +79,31 @@ package protocol RecordReading: AnyObject {
 
     /// Whether a record has this link.
     func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool
-
-    /// The records that name a record as their parent, in the order of their numbers.
-    func children(
-        of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
-    ) throws -> [RecordNumber]
 }
 
 extension RecordReading {
     /// As `heads`, for one name.
     package func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
         try heads(of: [name], in: zone).first ?? nil
+    }
+
+    /// Reads the version at the position that a head gives.
+    package func version<Value>(
+        at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
+    ) throws -> Value? {
+        var found: Value?
+        try versions(in: zone, after: position - 1, through: position, newestFirst: false) {
+            found = try visit($0)
+            return false
+        }
+        return found
+    }
+
+    /// The records that name a record as their parent, in the order of their numbers.
+    package func children(
+        of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
+    ) throws -> [RecordNumber] {
+        try sources(of: parent, in: zone, kind: .parent, after: after, limit: limit).map(\.record)
     }
 
     /// The records that refer to a name by links of some kinds, from the first on.

@@ -8,15 +8,14 @@ package enum ShareKeys: Sendable {
     case roots([RecordNumber])
     /// The share records of standing shares.
     case records([RecordNumber])
+    /// Standing shares of a zone.
+    case zone(ZoneNumber, limit: Int)
 }
 
 /// Reading shares: part of every snapshot.
 package protocol ShareReading: AnyObject {
     /// The shares that each of some keys leads to, in the keys' order; nil for one that leads to none.
     func shares(_ keys: ShareKeys) throws -> [StoredShare?]
-
-    /// The standing shares of a zone, at most `limit` of them.
-    func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare]
 
     /// The entries among the participants of shares that a key leads to, whatever their status, in no particular
     /// order.
@@ -31,15 +30,8 @@ package protocol ShareReading: AnyObject {
     /// The short identifier that a key leads to; it stays when sharing ends.
     func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID?
 
-    /// A viewer's current access to each of some shares, in their order; nil for none.
-    func grants(of shares: [ShareNumber], to viewer: UserRecordName) throws -> [StoredGrant?]
-
-    /// The grants of a viewer in a zone that changed after a position, by the position of their last change.
-    ///
-    /// Revoked grants are included.
-    func grants(
-        of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
-    ) throws -> [StoredGrant]
+    /// A viewer's grants.
+    func grants(of viewer: UserRecordName, _ selection: GrantSelection) throws -> [StoredGrant]
 
     /// Zones as a viewer sees them, or saw them once.
     func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView]
@@ -105,6 +97,14 @@ package struct StoredShortGUID: Sendable {
 package enum ShortGUIDKey: Sendable {
     case record(RecordNumber)
     case value(String)
+}
+
+/// Which grants of a viewer are asked for.
+package enum GrantSelection: Sendable {
+    /// Those that stand of some shares, in the shares' order.
+    case shares([ShareNumber])
+    /// Those in a zone that changed after a position, revoked ones included, by the position of their last change.
+    case changed(in: ZoneNumber, after: Position)
 }
 
 /// Which zones of a viewer are asked for.
@@ -191,12 +191,20 @@ extension ShareReading {
     /// Whether queued work has gone through all trees of a zone.
     package func isWhole(_ zone: ZoneNumber) throws -> Bool { try isWhole(.zone(zone)) }
 
-    /// As `grants`, for one share.
+    /// The standing shares of a zone.
+    package func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
+        try shares(.zone(zone, limit: limit)).compactMap { $0 }
+    }
+
+    /// A viewer's current access to a share.
     package func grant(
         of share: ShareNumber, to viewer: UserRecordName
-    ) throws -> StoredGrant? {
-        try grants(of: [share], to: viewer).first ?? nil
-    }
+    ) throws -> StoredGrant? { try grants(of: viewer, .shares([share])).first }
+
+    /// The grants of a viewer in a zone that changed after a position.
+    package func grants(
+        of viewer: UserRecordName, in zone: ZoneNumber, changedAfter position: Position
+    ) throws -> [StoredGrant] { try grants(of: viewer, .changed(in: zone, after: position)) }
 
     /// As `covers`, for one record.
     package func currentMembership(of record: RecordNumber) throws -> CurrentMembership? {
@@ -219,8 +227,8 @@ package protocol ShareWriting: ShareReading {
         publicPermission: SharePermission
     ) throws -> StoredShare
 
-    /// Sets what others than the participants may do with a share.
-    func open(_ share: ShareNumber, to permission: SharePermission, allowsRequests: Bool) throws
+    /// Stores what others than the participants may do with a share, and when they were told of requests.
+    func save(_ share: StoredShare) throws
 
     /// Notes that a user has asked to take part in a share.
     ///
@@ -230,12 +238,6 @@ package protocol ShareWriting: ShareReading {
 
     /// Replaces all requests and blocks of a share; whoever is not among the new ones may ask again.
     func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws
-
-    /// Forgets all requests of a user, and all blocks against them.
-    func forgetRequests(of user: UserRecordName) throws
-
-    /// Notes that the share's record has been saved anew because somebody had asked to take part.
-    func noteRequestsTold(of share: ShareNumber) throws
 
     /// Ends a share at the next position: everybody loses it, and its participants are forgotten.
     func endShare(_ share: ShareNumber) throws
@@ -249,14 +251,13 @@ package protocol ShareWriting: ShareReading {
     /// Gives a record a short identifier that no other record may have.
     func setShortGUID(_ value: String, of record: RecordNumber) throws
 
-    /// Lets a viewer see a standing share from the next position on.
+    /// Sets what a viewer may do with a standing share.
     ///
-    /// When the viewer has it already, only their permission changes.
-    func grant(
-        _ share: StoredShare, to viewer: UserRecordName, permission: SharePermission) throws
-
-    /// Ends a viewer's access to a share at the next position; does nothing when there is none.
-    func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws
+    /// Where the viewer gains or loses it, that is at the next position; where not, only their permission changes.
+    ///
+    /// - Parameter permission: nil ends their access.
+    func set(
+        _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName) throws
 
     /// Notes that a record came into a share, at a position that was just taken.
     func enter(_ membership: StoredMembership) throws
@@ -293,6 +294,16 @@ extension ShareWriting {
     /// Adds a participant, or replaces the one with the same id.
     package func save(_ participant: StoredParticipant, of share: ShareNumber) throws {
         try save([participant], removing: [], of: share)
+    }
+
+    /// Lets a viewer see a share.
+    package func grant(
+        _ share: StoredShare, to viewer: UserRecordName, permission: SharePermission
+    ) throws { try set(permission, of: share.number, for: viewer) }
+
+    /// Ends a viewer's access to a share; does nothing when there is none.
+    package func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
+        try set(nil, of: share, for: viewer)
     }
 
     /// Forgets a participant.

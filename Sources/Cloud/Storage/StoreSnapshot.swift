@@ -25,13 +25,32 @@ package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, Sc
     /// The moment of the transaction; all of its changes carry it.
     var now: Milliseconds { get }
 
-    /// Removes tombstones and deleted zones older than a moment, at most `rowsMax` rows.
+    /// Removes what nobody can ask for any more, at most `rowsMax` rows.
     ///
     /// - Returns: whether there is more to remove.
-    func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool
+    func collect(_ garbage: Garbage, rowsMax: Int) throws -> Bool
+}
+
+/// What a store need not keep.
+package enum Garbage: Sendable {
+    /// Tombstones and deleted zones older than a moment.
+    case old(Milliseconds)
+    /// What is left of an owner's deleted zones whose records are gone, sooner than it would go of itself.
+    ///
+    /// Those who saw something of them find the tokens of their shared databases expired.
+    case zones(of: UserRecordName)
+    /// What is kept for followers of versions before changes up to a position.
+    ///
+    /// Who follows and has not come so far hears of these changes as of records that nobody knows any more.
+    case previousVersions(through: Position)
 }
 
 extension StoreTransaction {
+    /// Removes tombstones and deleted zones older than a moment.
+    package func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
+        try collect(.old(moment), rowsMax: rowsMax)
+    }
+
     /// A write is never left halfway, so nothing stops it.
     package func checkStop() {}
 }

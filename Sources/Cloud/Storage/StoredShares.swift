@@ -15,20 +15,20 @@ package struct StoredShare: Sendable, Equatable {
     package let record: RecordNumber
     /// The root of the tree; nil for a share of the whole zone.
     package let root: RecordNumber?
-    package let publicPermission: SharePermission
+    package var publicPermission: SharePermission
     /// Whether others may ask to take part.
-    package let allowsRequests: Bool
+    package var allowsRequests: Bool
     /// The position at which it was made.
     package let created: Position
     /// The position at which it ended; nil while it stands.
     package let ended: Position?
-    /// When its record was last saved anew because somebody had asked to take part; 0 for never.
-    package let requestsToldAt: Milliseconds
+    /// When its record was last saved anew because somebody had asked to take part; nil for never.
+    package var requestsToldAt: Milliseconds?
 
     package init(
         number: ShareNumber, zone: ZoneNumber, record: RecordNumber, root: RecordNumber?,
         publicPermission: SharePermission, allowsRequests: Bool = false, created: Position,
-        ended: Position?, requestsToldAt: Milliseconds = 0
+        ended: Position?, requestsToldAt: Milliseconds? = nil
     ) {
         self.requestsToldAt = requestsToldAt
         self.number = number

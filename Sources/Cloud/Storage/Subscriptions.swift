@@ -41,10 +41,8 @@ package struct WatchingSubscription: Sendable, Equatable {
 
 /// What a read sees of subscriptions.
 package protocol SubscriptionReading {
-    func subscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws -> Subscription?
-
-    /// The subscriptions of an owner, in the order of their IDs' UTF-8 bytes.
-    func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription]
+    /// The subscriptions that some keys lead to, those of one owner in the order of their IDs' UTF-8 bytes.
+    func subscriptions(_ keys: SubscriptionKeys) throws -> [WatchingSubscription]
 
     /// The subscriptions in all databases, by user, database and ID; for operators.
     ///
@@ -59,23 +57,37 @@ package protocol SubscriptionReading {
     /// A number that moves with every change of a subscription or a destination.
     func subscriptionRevision() throws -> Int64
 
-    /// Whether anybody has a subscription.
-    func hasSubscriptions() throws -> Bool
-
-    /// The subscriptions of an owner, with what the code that makes notices needs.
-    func watching(of owner: SubscriptionOwner) throws -> [WatchingSubscription]
-
-    /// The public database's subscriptions on a record type that ask for this match; nil for those without
-    /// one.
-    func watchingPublic(
-        _ type: RecordTypeName, requiring match: SubscriptionMatch?
-    ) throws -> [WatchingSubscription]
-
     /// The fields that the public database's subscriptions on a record type ask for a match in.
     func fieldsRequired(of type: RecordTypeName) throws -> [String]
 
     /// The users who have subscriptions in their shared databases and see something of a zone.
     func watchers(ofShared zone: ZoneNumber) throws -> [UserRecordName]
+}
+
+/// What subscriptions are looked for by.
+package enum SubscriptionKeys: Sendable {
+    case id(SubscriptionID, of: SubscriptionOwner)
+    case owner(SubscriptionOwner)
+    /// Those of the public database on a record type that ask for this match; nil for those without one.
+    case publicOnes(RecordTypeName, requiring: SubscriptionMatch?)
+}
+
+extension SubscriptionReading {
+    package func subscription(
+        _ id: SubscriptionID, of owner: SubscriptionOwner
+    ) throws -> Subscription? {
+        try subscriptions(.id(id, of: owner)).first?.subscription
+    }
+
+    /// The subscriptions of an owner.
+    package func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription] {
+        try subscriptions(.owner(owner)).map(\.subscription)
+    }
+
+    /// Whether anybody has a subscription.
+    package func hasSubscriptions() throws -> Bool {
+        try !allSubscriptions(of: nil, ListRequest(limit: 1)).items.isEmpty
+    }
 }
 
 /// What a write does with subscriptions.
@@ -89,7 +101,4 @@ package protocol SubscriptionWriting {
 
     /// Deletes a subscription; does nothing when there is none.
     func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws
-
-    /// Deletes all subscriptions of a user, in all databases.
-    func deleteSubscriptions(of user: UserRecordName) throws
 }

@@ -7,24 +7,24 @@ extension SQLiteSnapshot {
     private static let columns =
         "name, kind, record_type, zone, fires_on, fires_once, query, notification_info"
 
-    func subscription(
-        _ id: SubscriptionID, of owner: SubscriptionOwner
-    ) throws -> Subscription? {
-        try connection.prepare(
-            """
-            SELECT \(Self.columns) FROM subscriptions
-            WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3
-            """
-        ).first(owner.user.text, owner.scope.stored, id.text) { try Self.subscription($0) }
-    }
-
-    func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription] {
-        try connection.prepare(
-            """
-            SELECT \(Self.columns) FROM subscriptions
-            WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name
-            """
-        ).all(owner.user.text, owner.scope.stored) { try Self.subscription($0) }
+    func subscriptions(_ keys: SubscriptionKeys) throws -> [WatchingSubscription] {
+        switch keys {
+        case .id(let id, let owner):
+            try connection.prepare(
+                "\(Self.query) WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3"
+            ).all(owner.user.text, owner.scope.stored, id.text, row: Self.watching)
+        case .owner(let owner):
+            try connection.prepare(
+                "\(Self.query) WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name"
+            ).all(owner.user.text, owner.scope.stored, row: Self.watching)
+        case .publicOnes(let type, let match):
+            try connection.prepare(
+                """
+                \(Self.query)
+                WHERE scope = 0 AND record_type = ?1 AND match_field = ?2 AND match_value = ?3
+                """
+            ).all(type.text, match?.field ?? "", match?.value ?? [], row: Self.watching)
+        }
     }
 
     func subscriptionRevision() throws -> Int64 {
@@ -33,16 +33,6 @@ extension SQLiteSnapshot {
         defer { row.reset() }
         guard try row.step() else { throw InvalidRow(table: "progress") }
         return row.int64(0)
-    }
-
-    func hasSubscriptions() throws -> Bool {
-        try connection.prepare("SELECT 1 FROM subscriptions LIMIT 1").hasRow()
-    }
-
-    func watching(of owner: SubscriptionOwner) throws -> [WatchingSubscription] {
-        try connection.prepare(
-            "\(Self.watchingQuery) WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name"
-        ).all(owner.user.text, owner.scope.stored, row: Self.watching)
     }
 
     func allSubscriptions(
@@ -61,17 +51,6 @@ extension SQLiteSnapshot {
             bounds: isSearched ? ListQuery.Bounds(textPrefix: request.prefix) : nil)
         return try CatalogConnection(connection: connection).page(
             query, request, row: Self.watching)
-    }
-
-    func watchingPublic(
-        _ type: RecordTypeName, requiring match: SubscriptionMatch?
-    ) throws -> [WatchingSubscription] {
-        try connection.prepare(
-            """
-            \(Self.watchingQuery)
-            WHERE scope = 0 AND record_type = ?1 AND match_field = ?2 AND match_value = ?3
-            """
-        ).all(type.text, match?.field ?? "", match?.value ?? [], row: Self.watching)
     }
 
     func fieldsRequired(of type: RecordTypeName) throws -> [String] {
@@ -102,7 +81,7 @@ extension SQLiteSnapshot {
         }
     }
 
-    private static let watchingQuery =
+    private static let query =
         "SELECT \(columns), user_record_name, scope, since FROM subscriptions"
 
     private static func watching(_ row: Statement) throws -> WatchingSubscription {

@@ -220,12 +220,6 @@ class SQLiteSnapshot: StoreSnapshot {
         try names.map { try self.names.head(of: $0, in: zone) }
     }
 
-    func version<Value>(
-        at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
-    ) throws -> Value? {
-        try visiting { try versions.visit(at: Self.key(zone, position), visit) }
-    }
-
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
         _ visit: (StoredVersion) throws -> Bool

@@ -29,11 +29,4 @@ extension SQLiteTransaction {
         ).run(owner.user.text, owner.scope.stored, id.text)
         try moveSubscriptions()
     }
-
-    func deleteSubscriptions(of user: UserRecordName) throws {
-        try connection.prepare(
-            "DELETE FROM subscriptions WHERE user_record_name = ?1"
-        ).run(user.text)
-        try moveSubscriptions()
-    }
 }

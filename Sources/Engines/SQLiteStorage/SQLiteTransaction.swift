@@ -437,8 +437,17 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         return stored
     }
 
-    func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
+    func collect(_ garbage: Garbage, rowsMax: Int) throws -> Bool {
         defer { group.cache = GroupState.Cache() }
+        return switch garbage {
+        case .old(let moment): try collectOld(moment, rowsMax: rowsMax)
+        case .zones(let owner): try collectZones(of: owner, rowsMax: rowsMax)
+        case .previousVersions(let position):
+            try collectPrevious(through: position, rowsMax: rowsMax)
+        }
+    }
+
+    private func collectOld(_ moment: Milliseconds, rowsMax: Int) throws -> Bool {
         let indexes =
             indexes.isEmpty
             ? nil

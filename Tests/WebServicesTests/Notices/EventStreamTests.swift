@@ -21,7 +21,13 @@ struct EventStreamTests {
 
         /// Notices that wait in the outbox.
         func waiting() throws -> Int {
-            try server.store().read { try $0.outboxState().count }
+            try server.store().read { snapshot in
+                try snapshot.destinations(ofKind: .courier).reduce(0) {
+                    try $0
+                        + snapshot.notices(for: $1.number, after: NoticeNumber(0), limit: .max)
+                        .count
+                }
+            }
         }
     }
 

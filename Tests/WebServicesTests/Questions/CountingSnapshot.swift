@@ -116,13 +116,6 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.name(at: position, in: zone)
     }
 
-    func version<Value>(
-        at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
-    ) throws -> Value? {
-        note("version")
-        return try snapshot.version(at: position, in: zone, visit)
-    }
-
     func versions(
         in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
         _ visit: (StoredVersion) throws -> Bool
@@ -157,13 +150,6 @@ class CountingSnapshot: StoreSnapshot {
     func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
         note("hasLink")
         return try snapshot.hasLink(link, from: source)
-    }
-
-    func children(
-        of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
-    ) throws -> [RecordNumber] {
-        note("children")
-        return try snapshot.children(of: parent, in: zone, after: after, limit: limit)
     }
 
     // MARK: - CurrentRecordReading
@@ -220,11 +206,6 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.shares(keys)
     }
 
-    func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
-        note("shares")
-        return try snapshot.shares(in: zone, limit: limit)
-    }
-
     func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)] {
         note("participants")
         return try snapshot.participants(key)
@@ -245,16 +226,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.shortGUID(key)
     }
 
-    func grants(of shares: [ShareNumber], to viewer: UserRecordName) throws -> [StoredGrant?] {
+    func grants(of viewer: UserRecordName, _ selection: GrantSelection) throws -> [StoredGrant] {
         note("grants")
-        return try snapshot.grants(of: shares, to: viewer)
-    }
-
-    func grants(
-        of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
-    ) throws -> [StoredGrant] {
-        note("grants")
-        return try snapshot.grants(of: viewer, in: zone, changedAfter: changedAfter)
+        return try snapshot.grants(of: viewer, selection)
     }
 
     func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView] {
@@ -309,14 +283,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.assetBytes(of: record)
     }
 
-    func unusedAssets(since moment: Milliseconds, limit: Int) throws -> [AssetDigest] {
-        note("unusedAssets")
-        return try snapshot.unusedAssets(since: moment, limit: limit)
-    }
-
-    func unknownAssets(among digests: [AssetDigest]) throws -> [AssetDigest] {
-        note("unknownAssets")
-        return try snapshot.unknownAssets(among: digests)
+    func assets(_ selection: AssetSelection) throws -> [AssetDigest] {
+        note("assets")
+        return try snapshot.assets(selection)
     }
 
     // MARK: - ClientTokenReading
@@ -328,14 +297,9 @@ class CountingSnapshot: StoreSnapshot {
 
     // MARK: - SubscriptionReading
 
-    func subscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws -> Subscription? {
-        note("subscription")
-        return try snapshot.subscription(id, of: owner)
-    }
-
-    func subscriptions(of owner: SubscriptionOwner) throws -> [Subscription] {
+    func subscriptions(_ keys: SubscriptionKeys) throws -> [WatchingSubscription] {
         note("subscriptions")
-        return try snapshot.subscriptions(of: owner)
+        return try snapshot.subscriptions(keys)
     }
 
     func allSubscriptions(
@@ -348,23 +312,6 @@ class CountingSnapshot: StoreSnapshot {
     func subscriptionRevision() throws -> Int64 {
         note("subscriptionRevision")
         return try snapshot.subscriptionRevision()
-    }
-
-    func hasSubscriptions() throws -> Bool {
-        note("hasSubscriptions")
-        return try snapshot.hasSubscriptions()
-    }
-
-    func watching(of owner: SubscriptionOwner) throws -> [WatchingSubscription] {
-        note("watching")
-        return try snapshot.watching(of: owner)
-    }
-
-    func watchingPublic(
-        _ type: RecordTypeName, requiring match: SubscriptionMatch?
-    ) throws -> [WatchingSubscription] {
-        note("watchingPublic")
-        return try snapshot.watchingPublic(type, requiring: match)
     }
 
     func fieldsRequired(of type: RecordTypeName) throws -> [String] {
@@ -417,11 +364,6 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.notices(for: destination, after: number, limit: limit)
     }
 
-    func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
-        note("outboxState")
-        return try snapshot.outboxState()
-    }
-
     func deadLetters(
         of destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [DeadLetter] {
@@ -434,11 +376,6 @@ class CountingSnapshot: StoreSnapshot {
     func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber] {
         note("notices")
         return try snapshot.notices(speakingOf: person)
-    }
-
-    func isFollowed(through position: Position) throws -> Bool {
-        note("isFollowed")
-        return try snapshot.isFollowed(through: position)
     }
 
     // MARK: - StoreSnapshot

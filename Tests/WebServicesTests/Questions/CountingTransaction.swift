@@ -77,11 +77,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
             in: zone, record: record, root: root, publicPermission: publicPermission)
     }
 
-    func open(
-        _ share: ShareNumber, to permission: SharePermission, allowsRequests: Bool
-    ) throws {
-        note("open")
-        try transaction.open(share, to: permission, allowsRequests: allowsRequests)
+    func save(_ share: StoredShare) throws {
+        note("save")
+        try transaction.save(share)
     }
 
     func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
@@ -92,16 +90,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
         note("replaceRequests")
         try transaction.replaceRequests(of: share, by: requests)
-    }
-
-    func forgetRequests(of user: UserRecordName) throws {
-        note("forgetRequests")
-        try transaction.forgetRequests(of: user)
-    }
-
-    func noteRequestsTold(of share: ShareNumber) throws {
-        note("noteRequestsTold")
-        try transaction.noteRequestsTold(of: share)
     }
 
     func endShare(_ share: ShareNumber) throws {
@@ -121,15 +109,11 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.setShortGUID(value, of: record)
     }
 
-    func grant(_ share: StoredShare, to viewer: UserRecordName, permission: SharePermission) throws
-    {
-        note("grant")
-        try transaction.grant(share, to: viewer, permission: permission)
-    }
-
-    func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
-        note("revoke")
-        try transaction.revoke(share, from: viewer)
+    func set(
+        _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName
+    ) throws {
+        note("set")
+        try transaction.set(permission, of: share, for: viewer)
     }
 
     func enter(_ membership: StoredMembership) throws {
@@ -203,11 +187,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws {
         note("deleteSubscription")
         try transaction.deleteSubscription(id, of: owner)
-    }
-
-    func deleteSubscriptions(of user: UserRecordName) throws {
-        note("deleteSubscriptions")
-        try transaction.deleteSubscriptions(of: user)
     }
 
     // MARK: - WorkQueue
@@ -298,11 +277,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.enqueue(notice, countedMax: countedMax)
     }
 
-    func waitingScopes(for destination: DestinationNumber) throws -> [DatabaseScope] {
-        note("waitingScopes")
-        return try transaction.waitingScopes(for: destination)
-    }
-
     func removeNotices(_ selection: NoticeSelection) throws {
         note("removeNotices")
         try transaction.removeNotices(selection)
@@ -325,27 +299,17 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.endReceipts(of: identity, limit: limit)
     }
 
-    func forgetDeletedZones(of owner: UserRecordName, rowsMax: Int) throws -> Bool {
-        note("forgetDeletedZones")
-        return try transaction.forgetDeletedZones(of: owner, rowsMax: rowsMax)
-    }
-
-    func forgetClientTokens(of user: UserRecordName) throws {
-        note("forgetClientTokens")
-        try transaction.forgetClientTokens(of: user)
-    }
-
-    func forgetPrevious(through position: Position, rowsMax: Int) throws -> Bool {
-        note("forgetFormer")
-        return try transaction.forgetPrevious(through: position, rowsMax: rowsMax)
+    func forget(_ person: UserRecordName) throws {
+        note("forget")
+        try transaction.forget(person)
     }
 
     // MARK: - StoreTransaction
 
     var now: Milliseconds { transaction.now }
 
-    func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
+    func collect(_ garbage: Garbage, rowsMax: Int) throws -> Bool {
         note("collect")
-        return try transaction.collect(olderThan: moment, rowsMax: rowsMax)
+        return try transaction.collect(garbage, rowsMax: rowsMax)
     }
 }

@@ -88,9 +88,11 @@ struct NoticeWriting: Sendable {
         }
         merged.insert(destination)
         bounds.forget(destination)
-        let scopes = try transaction.waitingScopes(for: notice.destination)
+        let scopes = Set(
+            try transaction.notices(for: destination, after: NoticeNumber(0), limit: .max)
+                .map(\.scope))
         try transaction.removeNotices(for: notice.destination, through: NoticeNumber(.max))
-        for scope in scopes {
+        for scope in DatabaseScope.allCases where scopes.contains(scope) {
             let merged = NoticePayload(
                 container: payload.container, identifier: payload.identifier, user: payload.user,
                 subscription: payload.subscription, scope: scope, zone: nil, subject: .merged,

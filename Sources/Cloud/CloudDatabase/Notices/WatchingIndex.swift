@@ -106,7 +106,7 @@ final class WatchingIndex {
         _ key: PublicKey, _ snapshot: any StoreSnapshot, _ admit: Admit
     ) throws -> [Watched] {
         if let known = open[key] { return known }
-        let read = try snapshot.watchingPublic(key.type, requiring: key.match)
+        let read = try snapshot.subscriptions(.publicOnes(key.type, requiring: key.match))
             .map { try watched($0, admit) }
         open[key] = read
         entryCount += read.count + 1
@@ -118,7 +118,7 @@ final class WatchingIndex {
         of owner: SubscriptionOwner, _ snapshot: any StoreSnapshot, _ admit: Admit
     ) throws -> [Watched] {
         if let known = owned[owner] { return known }
-        let read = try snapshot.watching(of: owner).map { try watched($0, admit) }
+        let read = try snapshot.subscriptions(.owner(owner)).map { try watched($0, admit) }
         owned[owner] = read
         entryCount += read.count + 1
         return read

@@ -66,9 +66,9 @@ package final class ZoneAccess {
             try sharesOfRecords.merge(hierarchy.shares(over: records)) { $1 }
         }
         let shares = Set(sharesOfRecords.values.compactMap { $0 }).filter { grants[$0] == nil }
-        let asked = shares.sorted { $0.value < $1.value }
-        for (share, grant) in zip(asked, try snapshot.grants(of: asked, to: viewer)) {
-            grants[share] = .some(grant)
+        for share in shares { grants[share] = .some(nil) }
+        for grant in try snapshot.grants(of: viewer, .shares(Array(shares))) {
+            grants[grant.share] = .some(grant)
         }
     }
 

@@ -13,21 +13,22 @@ enum RequestTelling {
     static func tell(
         _ number: ShareNumber, _ transaction: any StoreTransaction
     ) throws -> Milliseconds? {
-        guard let share = try transaction.share(number), share.ended == nil,
+        guard var share = try transaction.share(number), share.ended == nil,
             let zone = try transaction.zone(share.zone), !zone.isDeleted,
             let location = try transaction.location(of: share.record),
             let owner = try ParticipantList(transaction.participants(of: number)).owner?.user,
             try !AccessRequestList(transaction.accessRequests(of: number)).waiting.isEmpty
         else { return nil }
-        let told = share.requestsToldAt
         // A clock that was set back must not hold up the work.
-        if told <= transaction.now, told + pauseMilliseconds > transaction.now {
+        let now = transaction.now
+        if let told = share.requestsToldAt, told <= now, told + pauseMilliseconds > now {
             return told + pauseMilliseconds
         }
         _ = try RecordRewriter(transaction: transaction).rewrite(
             RecordKey(zone: location.zone, name: location.name), in: zone,
             ZoneJSON.identifier(zone.name, owner: owner))
-        try transaction.noteRequestsTold(of: number)
+        share.requestsToldAt = now
+        try transaction.save(share)
         return nil
     }
 }

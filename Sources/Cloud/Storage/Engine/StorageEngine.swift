@@ -31,9 +31,6 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// - Throws: `UnusableCursor`.
     func stores(_ request: ListRequest) throws -> ListPage<KnownStore>
 
-    /// Whether something holds a store in its place; nothing of it is read.
-    func isThere(_ key: StoreKey) throws -> Bool
-
     /// Checks whether this version may open a known store; changes nothing.
     ///
     /// - Returns: false for a store that is missing.
@@ -204,8 +201,13 @@ package struct KnownStore: Sendable, Equatable {
     package let due: Milliseconds
     /// Whether a process ended with the store open, so that nobody knows what is due in it.
     package let isLeftOpen: Bool
+    /// Whether something holds its data; nothing of them has been read.
+    package let isThere: Bool
 
-    package init(key: StoreKey, due: Milliseconds, isLeftOpen: Bool = false) {
+    package init(
+        key: StoreKey, due: Milliseconds, isLeftOpen: Bool = false, isThere: Bool = true
+    ) {
+        self.isThere = isThere
         self.key = key
         self.due = due
         self.isLeftOpen = isLeftOpen

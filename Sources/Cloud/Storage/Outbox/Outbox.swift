@@ -107,9 +107,6 @@ package protocol OutboxReading: AnyObject {
         for destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice]
 
-    /// How many notices wait in the store, and when the oldest of them was made.
-    func outboxState() throws -> (count: Int, oldest: Milliseconds?)
-
     /// The notices of a destination that were given up, in order, at most `limit` of them.
     func deadLetters(
         of destination: DestinationNumber, after number: NoticeNumber, limit: Int
@@ -122,9 +119,6 @@ package protocol OutboxWriting: OutboxReading {
     ///
     /// - Returns: how many notices wait for the destination now, counted up to `countedMax`.
     func enqueue(_ notice: NewNotice, countedMax: Int) throws -> Int
-
-    /// The databases that the waiting notices of a destination come from.
-    func waitingScopes(for destination: DestinationNumber) throws -> [DatabaseScope]
 
     /// Removes notices.
     func removeNotices(_ selection: NoticeSelection) throws

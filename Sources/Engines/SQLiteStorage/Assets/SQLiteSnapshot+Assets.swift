@@ -19,17 +19,17 @@ extension SQLiteSnapshot {
         try assetStatements().bytesOfRecord.first(record.value) { Int($0.int64(0)) } ?? 0
     }
 
-    func unusedAssets(since moment: Milliseconds, limit: Int) throws -> [AssetDigest] {
-        try assetStatements().unused.all(moment, limit) { row in
-            guard let digest = AssetDigest(row.bytes(0)) else {
-                throw InvalidRow(table: "asset_files")
+    func assets(_ selection: AssetSelection) throws -> [AssetDigest] {
+        switch selection {
+        case .unknown(let digests): return try digests.filter { try assetFile($0) == nil }
+        case .unused(let moment, let limit):
+            return try assetStatements().unused.all(moment, limit) { row in
+                guard let digest = AssetDigest(row.bytes(0)) else {
+                    throw InvalidRow(table: "asset_files")
+                }
+                return digest
             }
-            return digest
         }
-    }
-
-    func unknownAssets(among digests: [AssetDigest]) throws -> [AssetDigest] {
-        try digests.filter { try assetFile($0) == nil }
     }
 
     /// The number of the row, and the length; nil when the store has no such file.

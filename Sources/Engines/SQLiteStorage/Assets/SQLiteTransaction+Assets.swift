@@ -61,6 +61,6 @@ extension SQLiteTransaction {
         for digest in digests {
             try statement.run(digest.bytes, moment)
         }
-        return try unknownAssets(among: digests)
+        return try assets(.unknown(among: digests))
     }
 }

@@ -32,7 +32,7 @@ extension SQLiteEngine {
     package func removeCopies(madeBefore moment: Milliseconds) throws -> Int {
         var paths = [files.catalogPath]
         try ListPage.forEach(stores) { store in
-            if try isThere(store.key) { paths.append(files.path(of: store.key)) }
+            if store.isThere { paths.append(files.path(of: store.key)) }
         }
         let old = try paths.flatMap { try Migrator.copies(of: $0) }.filter {
             (FileSystem.modificationSeconds(of: $0) ?? .max) < moment / 1_000

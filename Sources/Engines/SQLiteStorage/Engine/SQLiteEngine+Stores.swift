@@ -9,11 +9,12 @@ extension SQLiteEngine {
         try sqliteCatalog.stores(request).map { store in
             KnownStore(
                 key: store.key, due: store.due,
-                isLeftOpen: FileSystem.size(of: files.path(of: store.key) + "-wal") > 0)
+                isLeftOpen: FileSystem.size(of: files.path(of: store.key) + "-wal") > 0,
+                isThere: try isThere(store.key))
         }
     }
 
-    package func isThere(_ key: StoreKey) throws -> Bool {
+    private func isThere(_ key: StoreKey) throws -> Bool {
         try files.hasFile(key) && FileSystem.size(of: files.path(of: key)) > 0
     }
 

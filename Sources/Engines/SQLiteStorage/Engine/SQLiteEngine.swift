@@ -106,7 +106,7 @@ package final class SQLiteEngine: StorageEngine {
     package func recover() throws -> [StoreRemoval] {
         // A reset that was cut off between two moves has its files beside their place.
         try ListPage.forEach(stores) { store in
-            if try !isThere(store.key) { try files.finishReplacing(store.key) }
+            if !store.isThere { try files.finishReplacing(store.key) }
         }
         return try files.names().filter { $0.hasSuffix(StoreFiles.asideSuffix) }.map { aside in
             let name = String(aside.dropLast(StoreFiles.asideSuffix.count))

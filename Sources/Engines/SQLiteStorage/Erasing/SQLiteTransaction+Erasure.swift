@@ -17,13 +17,6 @@ extension SQLiteSnapshot {
             """
         ).all(person.text) { NoticeNumber($0.int64(0)) }
     }
-
-    func isFollowed(through position: Position) throws -> Bool {
-        let row = try connection.prepare("SELECT 1 FROM followers WHERE position < ?1 LIMIT 1")
-        defer { row.reset() }
-        row.bind(position, at: 1)
-        return try !row.step()
-    }
 }
 
 // What is forgotten of them.
@@ -53,8 +46,18 @@ extension SQLiteTransaction {
         return files
     }
 
-    func forgetDeletedZones(of owner: UserRecordName, rowsMax: Int) throws -> Bool {
-        defer { group.cache = GroupState.Cache() }
+    func forget(_ person: UserRecordName) throws {
+        for table in ["client_tokens", "subscriptions", "access_requests"] {
+            try connection.prepare(
+                "DELETE FROM \(table) WHERE user_record_name = ?1"
+            ).run(person.text)
+        }
+        _ = try removeDestinations(.user(person))
+        try moveSubscriptions()
+    }
+
+    /// Removes an owner's deleted zones.
+    func collectZones(of owner: UserRecordName, rowsMax: Int) throws -> Bool {
         // The records are gone, and with them what indexes say of them.
         var collector = GarbageCollector(
             connection, versions: versions, rowsMax: rowsMax, now: now,
@@ -62,13 +65,8 @@ extension SQLiteTransaction {
         return try collector.forgetZones(ofOwnerNamed: owner)
     }
 
-    func forgetClientTokens(of user: UserRecordName) throws {
-        try connection.prepare(
-            "DELETE FROM client_tokens WHERE user_record_name = ?1"
-        ).run(user.text)
-    }
-
-    func forgetPrevious(through position: Position, rowsMax: Int) throws -> Bool {
+    /// Removes what is kept for followers of changes up to a position.
+    func collectPrevious(through position: Position, rowsMax: Int) throws -> Bool {
         try connection.prepare(
             """
             UPDATE changes SET previous_position = NULL, previous_type = NULL, previous_flags = NULL,

@@ -42,17 +42,6 @@ extension SQLiteTransaction {
         ).first(destination.value, most) { Int($0.int64(0)) } ?? 0
     }
 
-    func waitingScopes(for destination: DestinationNumber) throws -> [DatabaseScope] {
-        try connection.prepare(
-            "SELECT DISTINCT scope FROM outbox WHERE destination = ?1 ORDER BY scope"
-        ).all(destination.value) { row in
-            guard let scope = DatabaseScope(stored: row.int64(0)) else {
-                throw InvalidRow(table: "outbox")
-            }
-            return scope
-        }
-    }
-
     func removeNotices(_ selection: NoticeSelection) throws {
         switch selection {
         case .waiting(let numbers): try delete(numbers, from: "outbox")

@@ -26,9 +26,9 @@ final class SharedRecords {
         guard !isWhole, !candidates.isEmpty else { return candidates }
         let covers = try snapshot.currentMemberships(of: candidates.map(\.record))
         let asked = Set(covers.compactMap { $0?.share }).filter { granted[$0] == nil }
-            .sorted { $0.value < $1.value }
-        for (share, grant) in zip(asked, try snapshot.grants(of: asked, to: viewer)) {
-            granted[share] = grant != nil
+        for share in asked { granted[share] = false }
+        for grant in try snapshot.grants(of: viewer, .shares(Array(asked))) {
+            granted[grant.share] = true
         }
         return zip(candidates, covers).filter { _, cover in
             cover.map { granted[$0.share] == true } ?? false

@@ -73,20 +73,6 @@ extension SQLiteSnapshot {
         return try statement.step()
     }
 
-    func children(
-        of parent: RecordName, in zone: ZoneNumber, after: RecordNumber, limit: Int
-    ) throws -> [RecordNumber] {
-        let statement = try shareStatements().coverage.children
-        defer { statement.reset() }
-        statement.bind(zone.value, at: 1)
-        statement.bind(parent.text, at: 2)
-        statement.bind(after.value, at: 3)
-        statement.bind(Int64(limit), at: 4)
-        var found: [RecordNumber] = []
-        while try statement.step() { found.append(RecordNumber(statement.int64(0))) }
-        return found
-    }
-
     func isWhole(_ trees: ShareTrees) throws -> Bool {
         let statements = try shareStatements().coverage
         return switch trees {

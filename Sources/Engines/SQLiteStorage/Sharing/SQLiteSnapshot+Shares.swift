@@ -13,11 +13,14 @@ extension SQLiteSnapshot {
             try roots.map { try shares(statements.shareByRoot, $0.value).first }
         case .records(let records):
             try records.map { try shares(statements.shareByRecord, $0.value).first }
+        case .zone(let zone, let limit):
+            try zoneShares(statements.sharesOfZone, zone, limit)
         }
     }
 
-    func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
-        let statement = try shareStatements().shares.sharesOfZone
+    private func zoneShares(
+        _ statement: Statement, _ zone: ZoneNumber, _ limit: Int
+    ) throws -> [StoredShare?] {
         statement.bind(Int64(limit), at: 2)
         return try shares(statement, zone.value)
     }
@@ -92,23 +95,21 @@ extension SQLiteSnapshot {
             zone: ZoneNumber(statement.int64(0)), name: name, position: statement.int64(2))
     }
 
-    func grants(of shares: [ShareNumber], to viewer: UserRecordName) throws -> [StoredGrant?] {
-        let statement = try shareStatements().viewers.grant
-        return try shares.map { share in
-            statement.bind(share.value, at: 1)
-            statement.bind(viewer.text, at: 2)
-            return try grants(statement).first
+    func grants(of viewer: UserRecordName, _ selection: GrantSelection) throws -> [StoredGrant] {
+        let statements = try shareStatements().viewers
+        switch selection {
+        case .shares(let shares):
+            statements.grant.bind(viewer.text, at: 2)
+            return try shares.flatMap { share in
+                statements.grant.bind(share.value, at: 1)
+                return try grants(statements.grant)
+            }
+        case .changed(let zone, let position):
+            statements.grantsChanged.bind(viewer.text, at: 1)
+            statements.grantsChanged.bind(zone.value, at: 2)
+            statements.grantsChanged.bind(position, at: 3)
+            return try grants(statements.grantsChanged)
         }
-    }
-
-    func grants(
-        of viewer: UserRecordName, in zone: ZoneNumber, changedAfter: Position
-    ) throws -> [StoredGrant] {
-        let statement = try shareStatements().viewers.grantsChanged
-        statement.bind(viewer.text, at: 1)
-        statement.bind(zone.value, at: 2)
-        statement.bind(changedAfter, at: 3)
-        return try grants(statement)
     }
 
     func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView] {
@@ -159,7 +160,7 @@ extension SQLiteSnapshot {
                     publicPermission: permission, allowsRequests: statement.int64(7) != 0,
                     created: statement.int64(5),
                     ended: statement.isNull(6) ? nil : statement.int64(6),
-                    requestsToldAt: statement.int64(8)))
+                    requestsToldAt: statement.int64(8) == 0 ? nil : statement.int64(8)))
         }
         return found
     }

@@ -22,19 +22,6 @@ extension SQLiteTransaction {
         }
     }
 
-    func forgetRequests(of user: UserRecordName) throws {
-        let statement = try shareWrites().shares.forgetRequestsOfUser
-        statement.bind(user.text, at: 1)
-        try statement.run()
-    }
-
-    func noteRequestsTold(of share: ShareNumber) throws {
-        let statement = try shareWrites().shares.noteRequestsTold
-        statement.bind(share.value, at: 1)
-        statement.bind(now, at: 2)
-        try statement.run()
-    }
-
     private func insert(
         _ request: StoredAccessRequest, of share: ShareNumber?, _ state: RequestState
     ) throws {

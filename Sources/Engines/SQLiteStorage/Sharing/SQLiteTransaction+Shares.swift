@@ -22,13 +22,12 @@ extension SQLiteTransaction {
             root: root, publicPermission: publicPermission, created: position, ended: nil)
     }
 
-    func open(
-        _ share: ShareNumber, to permission: SharePermission, allowsRequests: Bool
-    ) throws {
-        let statement = try shareWrites().shares.openShare
-        statement.bind(share.value, at: 1)
-        statement.bind(permission.rawValue, at: 2)
-        statement.bind(Int64(allowsRequests ? 1 : 0), at: 3)
+    func save(_ share: StoredShare) throws {
+        let statement = try shareWrites().shares.updateShare
+        statement.bind(share.number.value, at: 1)
+        statement.bind(share.publicPermission.rawValue, at: 2)
+        statement.bind(Int64(share.allowsRequests ? 1 : 0), at: 3)
+        statement.bind(share.requestsToldAt ?? 0, at: 4)
         try statement.run()
     }
 
@@ -96,45 +95,53 @@ extension SQLiteTransaction {
         try statement.run()
     }
 
-    func grant(
-        _ share: StoredShare, to viewer: UserRecordName, permission: SharePermission
+    func set(
+        _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName
     ) throws {
+        let known = try grant(of: share, to: viewer)
+        switch (known, permission) {
+        case (nil, nil): break
+        case (nil, let permission?): try insert(share, viewer, permission)
+        case (let known?, nil): try end(known, of: viewer)
+        case (_?, let permission?):
+            let statement = try shareWrites().viewers.setPermission
+            statement.bind(share.value, at: 1)
+            statement.bind(viewer.text, at: 2)
+            statement.bind(permission.rawValue, at: 3)
+            try statement.run()
+        }
+    }
+
+    private func insert(
+        _ share: ShareNumber, _ viewer: UserRecordName, _ permission: SharePermission
+    ) throws {
+        let zone = try zone(ofActive: share)
         let statements = try shareWrites()
-        if try grant(of: share.number, to: viewer) != nil {
-            statements.viewers.setPermission.bind(share.number.value, at: 1)
-            statements.viewers.setPermission.bind(viewer.text, at: 2)
-            statements.viewers.setPermission.bind(permission.rawValue, at: 3)
-            return try statements.viewers.setPermission.run()
-        }
-        guard try zone(ofActive: share.number) == share.zone else {
-            throw BrokenInvariant("a grant is of the share's own zone: share \(share.number.value)")
-        }
         let position = try takePosition()
         let insert = statements.viewers.insertGrant
         insert.bind(viewer.text, at: 1)
-        insert.bind(share.zone.value, at: 2)
-        insert.bind(share.number.value, at: 3)
+        insert.bind(zone.value, at: 2)
+        insert.bind(share.value, at: 3)
         insert.bind(permission.rawValue, at: 4)
         insert.bind(position, at: 5)
         try insert.run()
         statements.viewers.dropViewsFromFeed.bind(viewer.text, at: 1)
-        statements.viewers.dropViewsFromFeed.bind(share.zone.value, at: 2)
+        statements.viewers.dropViewsFromFeed.bind(zone.value, at: 2)
         try statements.viewers.dropViewsFromFeed.run()
         statements.viewers.openView.bind(viewer.text, at: 1)
-        statements.viewers.openView.bind(share.zone.value, at: 2)
+        statements.viewers.openView.bind(zone.value, at: 2)
         statements.viewers.openView.bind(position, at: 3)
         try statements.viewers.openView.run()
-        try coverageInvariants().checkView(of: viewer, in: share.zone)
-        try moveSight(of: viewer, in: share.zone, at: position)
+        try coverageInvariants().checkView(of: viewer, in: zone)
+        try moveSight(of: viewer, in: zone, at: position)
     }
 
-    func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
-        guard let grant = try grant(of: share, to: viewer) else { return }
+    private func end(_ grant: StoredGrant, of viewer: UserRecordName) throws {
         let position = try takePosition()
         let statements = try shareWrites()
         for (statement, location) in [
             (statements.viewers.narrowView, grant.zone.value),
-            (statements.viewers.revokeGrant, share.value),
+            (statements.viewers.revokeGrant, grant.share.value),
         ] {
             statement.bind(location, at: 1)
             statement.bind(position, at: 2)

@@ -112,7 +112,6 @@ final class ShareReadStatements: StatementSet {
         let changedMemberships: Statement
         let parent: Statement
         let link: Statement
-        let children: Statement
         let shareWorkOfShare: Statement
         let shareWorkOfZone: Statement
 
@@ -149,12 +148,6 @@ final class ShareReadStatements: StatementSet {
                 """
                 SELECT 1 FROM links
                 WHERE target_zone = ?1 AND target_name = ?2 AND kind = ?3 AND source = ?4
-                """)
-            children = try connection.prepare(
-                """
-                SELECT source FROM links
-                WHERE target_zone = ?1 AND target_name = ?2 AND kind = 3 AND source > ?3
-                ORDER BY source LIMIT ?4
                 """)
             shareWorkOfShare = try connection.prepare(
                 "SELECT 1 FROM share_work_marks WHERE share = ?1 LIMIT 1")

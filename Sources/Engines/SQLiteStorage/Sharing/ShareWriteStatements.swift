@@ -13,15 +13,13 @@ final class ShareWriteStatements: StatementSet {
     /// About shares and those who take part in them.
     final class Shares {
         let insertShare: Statement
-        let openShare: Statement
+        let updateShare: Statement
         let endShare: Statement
         let forgetParticipants: Statement
         let saveParticipant: Statement
         let insertRequest: Statement
         let settleRequests: Statement
         let forgetRequests: Statement
-        let forgetRequestsOfUser: Statement
-        let noteRequestsTold: Statement
         let removeParticipant: Statement
         let insertShortGUID: Statement
         let endSharesOfZone: Statement
@@ -32,8 +30,11 @@ final class ShareWriteStatements: StatementSet {
                 INSERT INTO shares (zone, record, root, public_permission, created)
                 VALUES (?1, ?2, ?3, ?4, ?5)
                 """)
-            openShare = try connection.prepare(
-                "UPDATE shares SET public_permission = ?2, allows_requests = ?3 WHERE id = ?1")
+            updateShare = try connection.prepare(
+                """
+                UPDATE shares SET public_permission = ?2, allows_requests = ?3, requests_told_at = ?4
+                WHERE id = ?1
+                """)
             endShare = try connection.prepare(
                 "UPDATE shares SET ended = ?2, ended_at = ?3 WHERE id = ?1 AND ended IS NULL")
             forgetParticipants = try connection.prepare("DELETE FROM participants WHERE share = ?1")
@@ -53,10 +54,6 @@ final class ShareWriteStatements: StatementSet {
             settleRequests = try connection.prepare(
                 "UPDATE access_requests SET state = 0 WHERE share = ?1 AND user_record_name = ?2")
             forgetRequests = try connection.prepare("DELETE FROM access_requests WHERE share = ?1")
-            forgetRequestsOfUser = try connection.prepare(
-                "DELETE FROM access_requests WHERE user_record_name = ?1")
-            noteRequestsTold = try connection.prepare(
-                "UPDATE shares SET requests_told_at = ?2 WHERE id = ?1")
             removeParticipant = try connection.prepare(
                 "DELETE FROM participants WHERE share = ?1 AND id = ?2")
             insertShortGUID = try connection.prepare(

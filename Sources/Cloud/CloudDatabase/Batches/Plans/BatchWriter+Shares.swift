@@ -33,7 +33,7 @@ extension BatchWriter {
     /// - Returns: the outcome of the share record's save, as the caller sees it.
     mutating func write(_ planned: PlannedShare, of key: RecordKey) throws -> RecordOutcome {
         guard let record = try previous(key).head?.record else { throw Fault.recordNotFound }
-        let share: StoredShare
+        var share: StoredShare
         if let existing = planned.existing {
             share = existing
         } else {
@@ -53,8 +53,9 @@ extension BatchWriter {
         if share.publicPermission != planned.publicPermission
             || share.allowsRequests != planned.allowsRequests
         {
-            try transaction.open(
-                share.number, to: planned.publicPermission, allowsRequests: planned.allowsRequests)
+            share.publicPermission = planned.publicPermission
+            share.allowsRequests = planned.allowsRequests
+            try transaction.save(share)
         }
         let current = try CurrentRecord(key, withBody: true, in: transaction)
         return .saved(

@@ -36,7 +36,7 @@ package struct CollectAssets: Sendable {
     /// - Returns: whether there may be more.
     package func removeUnused(since moment: Milliseconds) throws -> Bool {
         let found = try storage.read {
-            try $0.unusedAssets(since: moment, limit: Self.filesPerStepMax)
+            try $0.assets(.unused(since: moment, limit: Self.filesPerStepMax))
         }
         let claimed = assetStore.claims.claim(found)
         guard !claimed.isEmpty else { return false }
@@ -112,6 +112,6 @@ package struct CollectAssets: Sendable {
 
     private func unknown(_ digests: [AssetDigest]) throws -> [AssetDigest] {
         guard !digests.isEmpty else { return [] }
-        return try storage.read { try $0.unknownAssets(among: digests) }
+        return try storage.read { try $0.assets(.unknown(among: digests)) }
     }
 }

@@ -106,10 +106,7 @@ package struct ErasePerson {
         try requireTime()
         try storage.writeAndWait { [user] transaction in
             try UserRecord.remove(user, from: transaction)
-            try transaction.deleteSubscriptions(of: user)
-            try transaction.forgetRequests(of: user)
-            try transaction.removeDestinations(of: user)
-            try transaction.forgetClientTokens(of: user)
+            try transaction.forget(user)
             try ChangeWatch.renew(in: transaction)
         }
     }
@@ -219,10 +216,10 @@ package struct ErasePerson {
         let last = try storage.read { try $0.lastPosition() }
         // They hear of the deletions first, unless they do not come.
         for _ in 0..<Self.followerWaitsMax {
-            if try storage.read({ try $0.isFollowed(through: last) }) { break }
+            if try storage.read({ try Self.isFollowed(through: last, $0) }) { break }
             try pause()
         }
-        try inSteps { try $0.forgetPrevious(through: last, rowsMax: $1) }
+        try inSteps { try $0.collect(.previousVersions(through: last), rowsMax: $1) }
         var notices = try storage.read { [user] in try $0.notices(speakingOf: user) }[...]
         while !notices.isEmpty {
             try requireTime()
@@ -232,9 +229,20 @@ package struct ErasePerson {
         }
     }
 
+    /// Whether who tells of changes has come to a position, follows no more, or fell behind.
+    private static func isFollowed(
+        through position: Position, _ snapshot: any StoreSnapshot
+    ) throws -> Bool {
+        do {
+            return try snapshot.position(of: .notices).map { $0 >= position } ?? true
+        } catch is FollowerFellBehind {
+            return true
+        }
+    }
+
     /// Removes what is left of deleted zones, names too; `collect` would do it when nobody may ask any more.
     private func forgetZones() throws {
-        try inSteps { [user] in try $0.forgetDeletedZones(of: user, rowsMax: $1) }
+        try inSteps { [user] in try $0.collect(.zones(of: user), rowsMax: $1) }
     }
 
     /// Runs a transaction again and again until nothing is left, each on as many rows as fit into its time.

@@ -21,7 +21,7 @@ extension DataFolder: ServerData {
     package func environments(
         _ request: ListRequest
     ) throws -> ListPage<ContainerEnvironment> {
-        try engine.stores(request).filter { try engine.isThere($0.key) }.map {
+        try engine.stores(request).filter(\.isThere).map {
             ContainerEnvironment($0.key.container, $0.key.environment)
         }
     }

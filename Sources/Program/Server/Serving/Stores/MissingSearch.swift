@@ -57,7 +57,7 @@ final class MissingSearch: Sendable {
     }
 
     private func missingFiles(of page: ListPage<KnownStore>) throws -> [Stores.Key] {
-        try page.items.map(\.key).filter { try !engine.isThere($0) }.flatMap(note)
+        page.items.filter { !$0.isThere }.map(\.key).flatMap(note)
     }
 
     /// Takes note that a store's file is not right; gives the store unless that was known.
