@@ -4,6 +4,7 @@ import {keyZoneName} from './encryption.js';
 import {entryAfter, entryAfterRefusal} from './entries.js';
 import {faultOf, isTokenRefused} from './faults.js';
 import {kept, zoneFact} from './state.js';
+import {Stream} from './stream.js';
 import {askedZoneID, zoneKey} from './zones.js';
 
 const waitSeconds = 50;
@@ -11,10 +12,12 @@ const quickMilliseconds = 1000;
 
 export class Feeds {
   #context;
+  #stream;
 
-  /** `context`: `{container, replica, scopes, zones, merge, identify, wire}`. */
+  /** `context`: `{container, replica, scopes, zones, merge, identify, wire}`, and the stream's. */
   constructor(context) {
     this.#context = context;
+    this.#stream = new Stream(context);
   }
 
   get #state() { return this.#context.replica.state; }
@@ -24,12 +27,24 @@ export class Feeds {
       .request(endpoint, body, {signal});
   }
 
+  /** Notes which zones have news; whether there are any. */
   async readDatabases(signal) {
-    await Promise.all(this.#context.scopes.map(scope => this.#readDatabase(scope, {}, signal)));
+    const found = await Promise.all(
+      this.#context.scopes.map(scope => this.#readDatabase(scope, {}, signal)));
+    return found.includes(true);
   }
 
   /** Notes which zones have news, over and over; `onNews` is called after each time. */
   async watchDatabases(signal, onNews) {
+    await this.#stream.follow(signal, async () => {
+      const hasNews = await this.readDatabases(signal);
+      if (hasNews) onNews();
+      return hasNews;
+    });
+    if (!signal.aborted) await this.#poll(signal, onNews);
+  }
+
+  async #poll(signal, onNews) {
     const ending = new AbortController();
     const abort = () => ending.abort();
     signal.addEventListener('abort', abort, {once: true});
