@@ -1515,19 +1515,21 @@ class Stream {
     this.#context = {...context, silenceMilliseconds};
   }
 
-  async follow(signal, ask) {
+  async follow(signal, {note, ask}) {
     const {EventSource, silenceMilliseconds} = this.#context;
     const url = EventSource && await this.#courier().catch(() => null);
     if (!url || signal.aborted) return;
     const watch = new StreamWatch(new EventSource(url));
-    const abort = () => watch.note();
+    const abort = () => watch.mustAsk();
     signal.addEventListener('abort', abort, {once: true});
     try {
       for (;;) {
-        const isDue = await watch.waited(silenceMilliseconds);
+        const {isDue, told} = await watch.waited(silenceMilliseconds);
         if (signal.aborted) return;
+        if (told.length > 0 && await note(told) && !isDue) continue;
         const hasNews = await ask();
-        if (watch.isOver || hasNews && !isDue && !watch.isDue) return;
+        const isSilent = !isDue && told.length === 0 && !watch.isAwake;
+        if (watch.isOver || hasNews && isSilent) return;
       }
     } finally {
       watch.close();
@@ -1546,8 +1548,9 @@ class Stream {
 }
 
 class StreamWatch {
-  isDue = false;
   isOver = false;
+  #isDue = false;
+  #told = [];
   #source;
   #wake = () => {};
   #barren = 0;
@@ -1558,28 +1561,32 @@ class StreamWatch {
     let since = Date.now();
     source.onopen = () => {
       since = Date.now();
-      this.note();
+      this.mustAsk();
     };
-    source.onmessage = () => {
+    source.onmessage = ({data}) => {
       isBarren = false;
-      this.note();
+      const {met} = JSON.parse(data).ck ?? {};
+      if (met) this.#told.push(met);
+      this.#wake();
     };
     source.onerror = () => {
       this.#barren = isBarren && Date.now() - since < shortMilliseconds ? this.#barren + 1 : 0;
       this.isOver = source.readyState === closed || this.#barren >= barrenMax;
       isBarren = true;
       since = Date.now();
-      this.note();
+      this.mustAsk();
     };
   }
 
-  note() {
-    this.isDue = true;
+  get isAwake() { return this.#isDue || this.#told.length > 0; }
+
+  mustAsk() {
+    this.#isDue = true;
     this.#wake();
   }
 
   async waited(milliseconds) {
-    if (!this.isDue) {
+    if (!this.isAwake) {
       await new Promise(resolve => {
         const timer = setTimeout(resolve, milliseconds);
         this.#wake = () => {
@@ -1588,9 +1595,9 @@ class StreamWatch {
         };
       });
     }
-    const {isDue} = this;
-    this.isDue = false;
-    return isDue;
+    const found = {isDue: this.#isDue, told: this.#told.splice(0)};
+    this.#isDue = false;
+    return found;
   }
 
   close() { this.#source.close(); }
@@ -1623,12 +1630,29 @@ class Feeds {
   }
 
   async watchDatabases(signal, onNews) {
-    await this.#stream.follow(signal, async () => {
-      const hasNews = await this.readDatabases(signal);
-      if (hasNews) onNews();
-      return hasNews;
+    const calling = async work => {
+      const isDone = await work;
+      if (isDone) onNews();
+      return isDone;
+    };
+    await this.#stream.follow(signal, {
+      note: told => calling(this.#noteZones(told)),
+      ask: () => calling(this.readDatabases(signal)),
     });
     if (!signal.aborted) await this.#poll(signal, onNews);
+  }
+
+  async #noteZones(told) {
+    let areKnown = false;
+    await this.#context.replica.change(state => {
+      const zones = told.map(({dbs, zid, zoid}) => state.zones.get(zoneKey(
+        dbs === 2 ? 'SHARED' : 'PRIVATE', {zoneName: zid, ownerRecordName: zoid})));
+      areKnown = zones.every(zone => zone?.isMade);
+      return areKnown ? {
+        zones: [...new Set(zones)].map(zone => zoneFact(zone, {news: zone.news + 1})),
+      } : undefined;
+    });
+    return areKnown;
   }
 
   async #poll(signal, onNews) {

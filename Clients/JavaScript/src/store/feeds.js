@@ -36,12 +36,30 @@ export class Feeds {
 
   /** Notes which zones have news, over and over; `onNews` is called after each time. */
   async watchDatabases(signal, onNews) {
-    await this.#stream.follow(signal, async () => {
-      const hasNews = await this.readDatabases(signal);
-      if (hasNews) onNews();
-      return hasNews;
+    const calling = async work => {
+      const isDone = await work;
+      if (isDone) onNews();
+      return isDone;
+    };
+    await this.#stream.follow(signal, {
+      note: told => calling(this.#noteZones(told)),
+      ask: () => calling(this.readDatabases(signal)),
     });
     if (!signal.aborted) await this.#poll(signal, onNews);
+  }
+
+  /** Notes news of the zones that notices name; false, and nothing, where one is not known. */
+  async #noteZones(told) {
+    let areKnown = false;
+    await this.#context.replica.change(state => {
+      const zones = told.map(({dbs, zid, zoid}) => state.zones.get(zoneKey(
+        dbs === 2 ? 'SHARED' : 'PRIVATE', {zoneName: zid, ownerRecordName: zoid})));
+      areKnown = zones.every(zone => zone?.isMade);
+      return areKnown ? {
+        zones: [...new Set(zones)].map(zone => zoneFact(zone, {news: zone.news + 1})),
+      } : undefined;
+    });
+    return areKnown;
   }
 
   async #poll(signal, onNews) {

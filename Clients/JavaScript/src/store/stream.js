@@ -1,7 +1,8 @@
 // News by the server's event stream, where there is EventSource.
 //
-// A notice says only that there is something. What it is, and what no notice has told of, is asked
-// for by token: after a notice, when the stream has ended, when it is open again, and now and then.
+// A notice says only that there is something in a zone: what it is, is read by the zone's token. And
+// which zones have news at all is asked by token when the stream has ended, when it is open again,
+// and now and then: so a lost notice loses nothing.
 
 import {subscribe} from './push.js';
 
@@ -19,25 +20,28 @@ export class Stream {
   }
 
   /**
-   * Calls `ask` whenever there may be news, which resolves with whether there were.
+   * Calls `note` with what notices say of zones, which resolves with whether all are known. Calls
+   * `ask` where one is not, and whenever there may be more; it resolves with whether there was.
    *
-   * Resolves where no stream is to be had, or none that tells in time. Rejects as `ask` does.
+   * Resolves where no stream is to be had, or none that tells in time. Rejects as those do.
    */
-  async follow(signal, ask) {
+  async follow(signal, {note, ask}) {
     const {EventSource, silenceMilliseconds} = this.#context;
     // Whatever is wrong, who asks by token next meets it, too.
     const url = EventSource && await this.#courier().catch(() => null);
     if (!url || signal.aborted) return;
     const watch = new StreamWatch(new EventSource(url));
-    const abort = () => watch.note();
+    const abort = () => watch.mustAsk();
     signal.addEventListener('abort', abort, {once: true});
     try {
       for (;;) {
-        const isDue = await watch.waited(silenceMilliseconds);
+        const {isDue, told} = await watch.waited(silenceMilliseconds);
         if (signal.aborted) return;
+        if (told.length > 0 && await note(told) && !isDue) continue;
         const hasNews = await ask();
         // Something on the way may hold notices back.
-        if (watch.isOver || hasNews && !isDue && !watch.isDue) return;
+        const isSilent = !isDue && told.length === 0 && !watch.isAwake;
+        if (watch.isOver || hasNews && isSilent) return;
       }
     } finally {
       watch.close();
@@ -58,8 +62,9 @@ export class Stream {
 
 /** Whether there is something to ask for, and whether the stream is worth to be waited for. */
 class StreamWatch {
-  isDue = false;
   isOver = false;
+  #isDue = false;
+  #told = [];
   #source;
   #wake = () => {};
   /** How many streams in a row have ended soon, without a notice. */
@@ -71,11 +76,14 @@ class StreamWatch {
     let since = Date.now();
     source.onopen = () => {
       since = Date.now();
-      this.note();
+      this.mustAsk();
     };
-    source.onmessage = () => {
+    source.onmessage = ({data}) => {
       isBarren = false;
-      this.note();
+      const {met} = JSON.parse(data).ck ?? {};
+      // Of what the app itself subscribes to, a database's notice tells, too.
+      if (met) this.#told.push(met);
+      this.#wake();
     };
     // The browser comes back by itself, unless the server has refused.
     source.onerror = () => {
@@ -83,18 +91,20 @@ class StreamWatch {
       this.isOver = source.readyState === closed || this.#barren >= barrenMax;
       isBarren = true;
       since = Date.now();
-      this.note();
+      this.mustAsk();
     };
   }
 
-  note() {
-    this.isDue = true;
+  get isAwake() { return this.#isDue || this.#told.length > 0; }
+
+  mustAsk() {
+    this.#isDue = true;
     this.#wake();
   }
 
-  /** Until there may be news, or for so long; whether there was a sign of them. */
+  /** Until there may be news, or for so long: what notices said, and whether to ask for more. */
   async waited(milliseconds) {
-    if (!this.isDue) {
+    if (!this.isAwake) {
       await new Promise(resolve => {
         const timer = setTimeout(resolve, milliseconds);
         this.#wake = () => {
@@ -103,9 +113,9 @@ class StreamWatch {
         };
       });
     }
-    const {isDue} = this;
-    this.isDue = false;
-    return isDue;
+    const found = {isDue: this.#isDue, told: this.#told.splice(0)};
+    this.#isDue = false;
+    return found;
   }
 
   close() { this.#source.close(); }
