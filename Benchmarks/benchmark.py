@@ -19,6 +19,7 @@ from client import ClientMeasures
 from fairness import FairnessMeasures
 from growth import SIZES as GROWTH_SIZES
 from growth import GrowthMeasures
+from javascript import JavaScriptMeasures
 from large import LargeMeasures
 from measures import Measures
 from notices import NoticeMeasures
@@ -69,8 +70,8 @@ def arguments():
     parser.add_argument("--quick", action="store_true", help="small counts, a smoke test")
     parser.add_argument(
         "--only",
-        choices=["assets", "client", "fairness", "growth", "large", "notices", "peers",
-                 "queries", "sharing", "stores"],
+        choices=["assets", "client", "fairness", "growth", "javascript", "large", "notices",
+                 "peers", "queries", "sharing", "stores"],
         help="one part alone"
     )
     parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
@@ -110,6 +111,7 @@ def parts(asked, sizes, programs, folder, seed):
         "notices": lambda: NoticeMeasures(sizes, programs, binary, folder / "notices").run(),
         "stores": lambda: StoreMeasures(sizes, binary, folder / "stores").run(),
         "client": lambda: ClientMeasures(sizes, binary, folder / "client").run(),
+        "javascript": lambda: JavaScriptMeasures(binary, folder / "javascript").run(),
     }
     if asked.only:
         return {asked.only: every[asked.only]}

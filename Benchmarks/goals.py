@@ -4,6 +4,7 @@ import assets
 import client
 import fairness
 import growth
+import javascript
 import large
 import notices
 import peers
@@ -81,6 +82,7 @@ GOALS = [
     *peers.GOALS,
     *stores.GOALS,
     *client.GOALS,
+    *javascript.GOALS,
 ]
 
 LIMITS = [

@@ -15,7 +15,10 @@ PROGRAMS = {
     "fairness": {"openssl": "openssl"},
     "peers": {"redis-server": "redis-server"},
     "client": {"swift": None},
+    "javascript": {"chromium": "chromium"},
 }
+# What Tests/javascript has installed, for the part that drives a browser.
+PLAYWRIGHT = Path(__file__).resolve().parent.parent / ".build/acceptance-venv/bin/playwright"
 # Of the limit on open files, what idle connections may take: the rest is for databases and the like.
 IDLE_SHARE = 0.75
 
@@ -30,6 +33,8 @@ def missing(part):
     for program, package in PROGRAMS.get(part, {}).items():
         if not has(program):
             found.append(f"{program} (apt-get install {package})" if package else program)
+    if part == "javascript" and not PLAYWRIGHT.exists():
+        found.append("Playwright (make javascript-test installs it)")
     return ", ".join(found)
 
 

@@ -99,6 +99,11 @@ declare namespace CloudKit {
     registerForNotifications(options?: RegistrationOptions): Promise<Container>;
     /** Has notices sent to a `PushSubscription` of the browser, also while no page is open. */
     registerPushSubscription(subscription: {toJSON(): PushSubscriptionJSON}): Promise<void>;
+    /**
+     * Where notices wait that are told to no listener, also those of this page's own changes. Hand
+     * in the token of a former call, so that it goes on with that.
+     */
+    fetchCourier(apnsToken?: string): Promise<{webcourierURL: string; apnsToken: string}>;
     unregisterForNotifications(): void;
     addNotificationListener(listener: NotificationListener): void;
     removeNotificationListener(listener: NotificationListener): void;

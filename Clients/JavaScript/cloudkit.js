@@ -1695,6 +1695,13 @@ class Container {
     });
   }
 
+  fetchCourier(apnsToken) {
+    const {apnsEnvironment} = this.#configuration;
+    return this.#promised(() => this.#requests.sendOfDevice(
+      apnsToken ? 'tokens/register' : 'tokens/create',
+      {apnsEnvironment, apnsToken, clientId: 'lenticular-store'}));
+  }
+
   unregisterForNotifications() { this.#feed.unregister(); }
   addNotificationListener(listener) { this.#feed.add(listener); }
   removeNotificationListener(listener) { this.#feed.remove(listener); }

@@ -1126,13 +1126,17 @@ async function enablePush(container, scopes, registration, applicationServerKey)
   const subscription = await registration.pushManager.subscribe(
     {userVisibleOnly: true, applicationServerKey});
   await container.registerPushSubscription(subscription);
-  for (const scope of scopes) {
+  await subscribe(container, scopes);
+}
+
+async function subscribe(container, scopes) {
+  await Promise.all(scopes.map(async scope => {
     const {errors: [fault]} = await container.getDatabaseWithDatabaseScope(scope).saveSubscriptions({
       subscriptionID: 'lenticular-store', subscriptionType: 'database',
       notificationInfo: {shouldSendContentAvailable: true},
     });
     if (fault) throw fault;
-  }
+  }));
 }
 
 function syncOnPush({open, notification: {title, ...options}, url = './'}) {
@@ -1498,15 +1502,118 @@ class Shares {
   }
 }
 
+// store/stream.js
+const closed = 2;
+const silenceMillisecondsMax = 60_000;
+const shortMilliseconds = 5_000;
+const barrenMax = 3;
+
+class Stream {
+  #context;
+
+  constructor({silenceMilliseconds = silenceMillisecondsMax, ...context}) {
+    this.#context = {...context, silenceMilliseconds};
+  }
+
+  async follow(signal, {note, ask}) {
+    const {EventSource, silenceMilliseconds} = this.#context;
+    const url = EventSource && await this.#courier().catch(() => null);
+    if (!url || signal.aborted) return;
+    const watch = new StreamWatch(new EventSource(url));
+    const abort = () => watch.mustAsk();
+    signal.addEventListener('abort', abort, {once: true});
+    try {
+      for (;;) {
+        const {isDue, told} = await watch.waited(silenceMilliseconds);
+        if (signal.aborted) return;
+        if (told.length > 0 && await note(told) && !isDue) continue;
+        const hasNews = await ask();
+        const isSilent = !isDue && told.length === 0 && !watch.isAwake;
+        if (watch.isOver || hasNews && isSilent) return;
+      }
+    } finally {
+      watch.close();
+      signal.removeEventListener('abort', abort);
+    }
+  }
+
+  async #courier() {
+    const {container, replica, scopes} = this.#context;
+    await subscribe(container, scopes);
+    const kept = replica.state.tokens.courier;
+    const {webcourierURL, apnsToken} = await container.fetchCourier(kept);
+    if (apnsToken !== kept) await replica.change(() => ({tokens: {courier: apnsToken}}));
+    return webcourierURL;
+  }
+}
+
+class StreamWatch {
+  isOver = false;
+  #isDue = false;
+  #told = [];
+  #source;
+  #wake = () => {};
+  #barren = 0;
+
+  constructor(source) {
+    this.#source = source;
+    let isBarren = true;
+    let since = Date.now();
+    source.onopen = () => {
+      since = Date.now();
+      this.mustAsk();
+    };
+    source.onmessage = ({data}) => {
+      isBarren = false;
+      const {met} = JSON.parse(data).ck ?? {};
+      if (met) this.#told.push(met);
+      this.#wake();
+    };
+    source.onerror = () => {
+      this.#barren = isBarren && Date.now() - since < shortMilliseconds ? this.#barren + 1 : 0;
+      this.isOver = source.readyState === closed || this.#barren >= barrenMax;
+      isBarren = true;
+      since = Date.now();
+      this.mustAsk();
+    };
+  }
+
+  get isAwake() { return this.#isDue || this.#told.length > 0; }
+
+  mustAsk() {
+    this.#isDue = true;
+    this.#wake();
+  }
+
+  async waited(milliseconds) {
+    if (!this.isAwake) {
+      await new Promise(resolve => {
+        const timer = setTimeout(resolve, milliseconds);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+    const found = {isDue: this.#isDue, told: this.#told.splice(0)};
+    this.#isDue = false;
+    return found;
+  }
+
+  close() { this.#source.close(); }
+}
+
 // store/feeds.js
 const waitSeconds = 50;
 const quickMilliseconds = 1000;
 
 class Feeds {
   #context;
+  #stream;
 
   constructor(context) {
     this.#context = context;
+    this.#stream = new Stream(context);
   }
 
   get #state() { return this.#context.replica.state; }
@@ -1517,10 +1624,38 @@ class Feeds {
   }
 
   async readDatabases(signal) {
-    await Promise.all(this.#context.scopes.map(scope => this.#readDatabase(scope, {}, signal)));
+    const found = await Promise.all(
+      this.#context.scopes.map(scope => this.#readDatabase(scope, {}, signal)));
+    return found.includes(true);
   }
 
   async watchDatabases(signal, onNews) {
+    const calling = async work => {
+      const isDone = await work;
+      if (isDone) onNews();
+      return isDone;
+    };
+    await this.#stream.follow(signal, {
+      note: told => calling(this.#noteZones(told)),
+      ask: () => calling(this.readDatabases(signal)),
+    });
+    if (!signal.aborted) await this.#poll(signal, onNews);
+  }
+
+  async #noteZones(told) {
+    let areKnown = false;
+    await this.#context.replica.change(state => {
+      const zones = told.map(({dbs, zid, zoid}) => state.zones.get(zoneKey(
+        dbs === 2 ? 'SHARED' : 'PRIVATE', {zoneName: zid, ownerRecordName: zoid})));
+      areKnown = zones.every(zone => zone?.isMade);
+      return areKnown ? {
+        zones: [...new Set(zones)].map(zone => zoneFact(zone, {news: zone.news + 1})),
+      } : undefined;
+    });
+    return areKnown;
+  }
+
+  async #poll(signal, onNews) {
     const ending = new AbortController();
     const abort = () => ending.abort();
     signal.addEventListener('abort', abort, {once: true});
@@ -2216,6 +2351,7 @@ class LenticularStore {
     zones, hasShared = true, merge = mergeByField, keepsOnSignOut = false,
     onAccountChange = 'drop', locks, backoffMilliseconds = 1000, cacheBytesMax = 50 << 20,
     fetch = (...all) => globalThis.fetch(...all),
+    EventSource = globalThis.EventSource, silenceMilliseconds,
   }) {
     this.#container = container;
     const scopes = hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'];
@@ -2231,7 +2367,7 @@ class LenticularStore {
     this.encryption.onUnlock = () => wire.unlocked();
     this.#shares = new Shares(container, this.#replica, () => this.sync());
     this.#sync = new Synchronizer(container, this.#replica, {
-      zones, scopes, backoffMilliseconds,
+      zones, scopes, backoffMilliseconds, EventSource, silenceMilliseconds,
       merge: this.#merge,
       onAccount: (account, before) => this.#becomeUser(account, before),
       wire,

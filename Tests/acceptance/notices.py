@@ -1,8 +1,9 @@
 """The example page in a real browser: it shows another user's change within a second, by poll and by stream.
 
 Chromium opens Examples/messages.html from another origin than the server's, where Ann is signed in. Bob saves a
-message, changes it and deletes it, and the page must show each change soon. The server is then started anew, and the
-page must come back by itself and hear again. Without a Chromium there is nothing to do.
+message, changes it and deletes it, and the page must show each change soon. What fails after a notice was taken loses
+no message. The server is then started anew, and the page must come back by itself and hear again. Without a Chromium
+there is nothing to do.
 """
 
 import http.client
@@ -30,6 +31,17 @@ const tell = () => fetch('/', {method: 'POST', body: JSON.stringify({
 new MutationObserver(tell).observe(
   document.body, {childList: true, subtree: true, characterData: true});
 tell();
+</script>"""
+
+# Two messages of which the page hears, and gets nothing more: the lookup fails, and the notice breaks off on its way.
+FAILING = """<script>
+const real = fetch;
+globalThis.fetch = async (url, options) => {
+  if (url.includes('/records/lookup?') && options.body.includes('-lookup')) throw new TypeError('the lookup failed');
+  const answer = await real(url, options);
+  if (url.includes('/courier/') && (await answer.clone().text()).includes('-cut')) throw new TypeError('cut off');
+  return answer;
+};
 </script>"""
 
 
@@ -104,6 +116,16 @@ def follow(world, app, by):
               lambda seen: text.upper() in seen["messages"], text.upper())
         timed(lambda: world.modify("forceDelete", {"recordName": name}),
               lambda seen: text.upper() not in seen["messages"], "that it has gone")
+    # Of what the page could not look up, or take as a whole, it hears no second time.
+    for failing in ("lookup", "cut"):
+        text = f"in spite of the {failing}, {by}"
+        world.save(f"{by}-{failing}", text)
+        wait(app, lambda seen: text in seen["messages"], text)
+    # What was shown may be gone meanwhile.
+    world.modify("forceDelete", {"recordName": f"{by}-cut"})
+    world.save(f"{by}-lookup", f"anew, {by}")
+    wait(app, lambda seen: f"anew, {by}" in seen["messages"] and text not in seen["messages"],
+         "what is left")
     # The server is started anew: the page comes back by itself, and nothing is lost.
     world.server.kill_and_restart()
     world.save(f"{by}-last", f"still there, {by}")
@@ -113,7 +135,7 @@ def follow(world, app, by):
 
 def visit(program, world, by):
     with open(EXAMPLE, encoding="utf-8") as file:
-        page = world.remembered() + file.read() + WATCH
+        page = world.remembered() + FAILING + file.read() + WATCH
     with Origin(page) as app:
         with showing(program, f"http://127.0.0.1:{app.server_port}/#{world.fragment(by)}"):
             return follow(world, app, by)

@@ -98,6 +98,17 @@ export class Container {
     });
   }
 
+  /**
+   * Where notices wait that are told to no listener, also those of this page's own changes:
+   * `{webcourierURL, apnsToken}`. It goes on with a token that it had before.
+   */
+  fetchCourier(apnsToken) {
+    const {apnsEnvironment} = this.#configuration;
+    return this.#promised(() => this.#requests.sendOfDevice(
+      apnsToken ? 'tokens/register' : 'tokens/create',
+      {apnsEnvironment, apnsToken, clientId: 'lenticular-store'}));
+  }
+
   unregisterForNotifications() { this.#feed.unregister(); }
   addNotificationListener(listener) { this.#feed.add(listener); }
   removeNotificationListener(listener) { this.#feed.remove(listener); }

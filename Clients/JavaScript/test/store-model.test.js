@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {after, before, describe, test} from 'node:test';
 import {Device, plain, serverRecords} from './support/device.js';
+import {eventSourceOf} from './support/event-source.js';
 import {randomOf, seed} from './support/random.js';
 import {Server} from './support/server.js';
 
@@ -16,8 +17,14 @@ describe('two devices whose network and programs fail at random', () => {
     context.diagnostic(`MODEL_SEED=${seed}`);
     const random = randomOf(seed);
     const below = count => Math.floor(random() * count);
-    const devices = ['a', 'b'].map(name => Object.assign(
-      new Device(server, server.webToken('ann')), {name, made: 0, own: {}, last: {}}));
+    // One of them follows by the event stream, the other one by long polls.
+    const EventSource = eventSourceOf(async (...all) => {
+      if (!devices[1].isOnline) throw new TypeError('no network');
+      return fetch(...all);
+    });
+    const devices = ['a', 'b'].map((name, index) => Object.assign(
+      new Device(server, server.webToken('ann'), {store: index === 1 ? {EventSource} : {}}),
+      {name, made: 0, own: {}, last: {}}));
     let isQuiet = false;
     for (const device of devices) {
       device.fateOf = () => isQuiet ? 'pass'
@@ -60,7 +67,10 @@ describe('two devices whose network and programs fail at random', () => {
       },
       async sync(device) { await device.store.sync().catch(() => {}); },
       async beginSync(device) { device.store.sync().catch(() => {}); },
-      async network(device) { device.isOnline = random() < 0.7; },
+      async network(device) {
+        device.isOnline = random() < 0.7;
+        if (device === devices[1]) EventSource.all.at(-1)?.cut();
+      },
       async die(device) {
         device.kill();
         await device.start();

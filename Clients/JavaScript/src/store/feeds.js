@@ -4,6 +4,7 @@ import {keyZoneName} from './encryption.js';
 import {entryAfter, entryAfterRefusal} from './entries.js';
 import {faultOf, isTokenRefused} from './faults.js';
 import {kept, zoneFact} from './state.js';
+import {Stream} from './stream.js';
 import {askedZoneID, zoneKey} from './zones.js';
 
 const waitSeconds = 50;
@@ -11,10 +12,12 @@ const quickMilliseconds = 1000;
 
 export class Feeds {
   #context;
+  #stream;
 
-  /** `context`: `{container, replica, scopes, zones, merge, identify, wire}`. */
+  /** `context`: `{container, replica, scopes, zones, merge, identify, wire}`, and the stream's. */
   constructor(context) {
     this.#context = context;
+    this.#stream = new Stream(context);
   }
 
   get #state() { return this.#context.replica.state; }
@@ -24,12 +27,42 @@ export class Feeds {
       .request(endpoint, body, {signal});
   }
 
+  /** Notes which zones have news; whether there are any. */
   async readDatabases(signal) {
-    await Promise.all(this.#context.scopes.map(scope => this.#readDatabase(scope, {}, signal)));
+    const found = await Promise.all(
+      this.#context.scopes.map(scope => this.#readDatabase(scope, {}, signal)));
+    return found.includes(true);
   }
 
   /** Notes which zones have news, over and over; `onNews` is called after each time. */
   async watchDatabases(signal, onNews) {
+    const calling = async work => {
+      const isDone = await work;
+      if (isDone) onNews();
+      return isDone;
+    };
+    await this.#stream.follow(signal, {
+      note: told => calling(this.#noteZones(told)),
+      ask: () => calling(this.readDatabases(signal)),
+    });
+    if (!signal.aborted) await this.#poll(signal, onNews);
+  }
+
+  /** Notes news of the zones that notices name; false, and nothing, where one is not known. */
+  async #noteZones(told) {
+    let areKnown = false;
+    await this.#context.replica.change(state => {
+      const zones = told.map(({dbs, zid, zoid}) => state.zones.get(zoneKey(
+        dbs === 2 ? 'SHARED' : 'PRIVATE', {zoneName: zid, ownerRecordName: zoid})));
+      areKnown = zones.every(zone => zone?.isMade);
+      return areKnown ? {
+        zones: [...new Set(zones)].map(zone => zoneFact(zone, {news: zone.news + 1})),
+      } : undefined;
+    });
+    return areKnown;
+  }
+
+  async #poll(signal, onNews) {
     const ending = new AbortController();
     const abort = () => ending.abort();
     signal.addEventListener('abort', abort, {once: true});

@@ -12,13 +12,18 @@ export async function enablePush(container, scopes, registration, applicationSer
   const subscription = await registration.pushManager.subscribe(
     {userVisibleOnly: true, applicationServerKey});
   await container.registerPushSubscription(subscription);
-  for (const scope of scopes) {
+  await subscribe(container, scopes);
+}
+
+/** Has the user's devices told of changes in databases. What is there already stays. */
+export async function subscribe(container, scopes) {
+  await Promise.all(scopes.map(async scope => {
     const {errors: [fault]} = await container.getDatabaseWithDatabaseScope(scope).saveSubscriptions({
       subscriptionID: 'lenticular-store', subscriptionType: 'database',
       notificationInfo: {shouldSendContentAvailable: true},
     });
     if (fault) throw fault;
-  }
+  }));
 }
 
 /**

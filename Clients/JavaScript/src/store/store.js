@@ -59,6 +59,7 @@ export class LenticularStore {
     zones, hasShared = true, merge = mergeByField, keepsOnSignOut = false,
     onAccountChange = 'drop', locks, backoffMilliseconds = 1000, cacheBytesMax = 50 << 20,
     fetch = (...all) => globalThis.fetch(...all),
+    EventSource = globalThis.EventSource, silenceMilliseconds,
   }) {
     this.#container = container;
     const scopes = hasShared ? ['PRIVATE', 'SHARED'] : ['PRIVATE'];
@@ -74,7 +75,7 @@ export class LenticularStore {
     this.encryption.onUnlock = () => wire.unlocked();
     this.#shares = new Shares(container, this.#replica, () => this.sync());
     this.#sync = new Synchronizer(container, this.#replica, {
-      zones, scopes, backoffMilliseconds,
+      zones, scopes, backoffMilliseconds, EventSource, silenceMilliseconds,
       merge: this.#merge,
       onAccount: (account, before) => this.#becomeUser(account, before),
       wire,
