@@ -63,10 +63,10 @@ class ConsoleServer(Server):
             time.sleep(0.05)
         raise AssertionError("no link for the first operator")
 
-    def save(self, records):
+    def save(self, records, container=CONTAINER):
         text = "\n".join(json.dumps(record) for record in records) + "\n"
         done = subprocess.run(
-            [BINARY, "record", "save", CONTAINER, "development", "public", "-", "--data", self.data, "--json"],
+            [BINARY, "record", "save", container, "development", "public", "-", "--data", self.data, "--json"],
             input=text, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr + done.stdout[:500]
         return json.loads(done.stdout)["records"]

