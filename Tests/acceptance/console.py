@@ -170,6 +170,14 @@ class Run:
         except urllib.error.HTTPError as error:
             assert error.code < 500, error.code
 
+    def shown(self, page, field, value):
+        """Waits until the open record has a value, as the server has answered it."""
+        page.wait_for_function(
+            """([field, value]) => {
+              const {record, busy} = document.querySelector('record-panel')?.state ?? {};
+              return !busy && record?.fields?.[field]?.value === value;
+            }""", arg=[field, value])
+
     def stored(self, name, field):
         records = self.server.command("record", "get", CONTAINER, "development", "public", name)["records"]
         return records[0]["fields"].get(field, {}).get("value")

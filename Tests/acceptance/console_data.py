@@ -186,7 +186,7 @@ class Data(Run):
             page.wait_for_timeout(50)
         held[0].continue_()
         page.unroute("**/api/record/save")
-        page.get_by_text("The record is saved.").wait_for(state="attached")
+        self.shown(page, "text", "another")
         assert self.stored("naughty-1", "text") == "another"
         dialog.get_by_role("button", name="Close").click()
         page.get_by_role("button", name="Undo").focus()
@@ -231,7 +231,7 @@ class Data(Run):
         for page, text in zip(pages, ("by the first", "by the second")):
             page.get_by_label("text STRING").fill(text)
         pages[1].keyboard.press("Control+s")
-        pages[1].get_by_text("The record is saved.").wait_for(state="attached")
+        self.shown(pages[1], "text", "by the second")
         pages[0].keyboard.press("Control+s")
         alert = pages[0].get_by_role("alert")
         alert.get_by_role("cell", name="by the first").wait_for()
@@ -337,7 +337,7 @@ class Data(Run):
         dialog.get_by_role("cell", name="Atlantis under water").wait_for()
         self.look(page, "conflict")
         dialog.get_by_role("button", name="Save mine over it").click()
-        page.get_by_text("The record is saved.").wait_for(state="attached")
+        self.shown(page, "population", 8)
         assert self.stored("atlantis", "population") == 8
         assert self.stored("atlantis", "name") == "Atlantis under water", "what was not edited stays"
 
@@ -350,7 +350,7 @@ class Data(Run):
         self.server.start()
         dialog.get_by_role("button", name="Save").click()
         dialog.get_by_text("The server cannot be reached").first.wait_for(state="detached")
-        page.get_by_text("The record is saved.").wait_for(state="attached")
+        self.shown(page, "population", 9)
         assert self.stored("atlantis", "population") == 9
 
         # The session ends under an edit, which waits for the next one.
@@ -361,8 +361,7 @@ class Data(Run):
         page.get_by_role("heading", name="Sign in again").wait_for()
         self.look(page, "sign-in-again")
         self.fill_sign_in(page, "op@example.org")
-        page.wait_for_function(
-            "() => document.querySelector('record-panel').state.record?.fields.population.value === 11")
+        self.shown(page, "population", 11)
         assert self.stored("atlantis", "population") == 11
 
         dialog.get_by_role("tab", name="JSON").click()

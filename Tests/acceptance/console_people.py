@@ -126,7 +126,7 @@ class People(Run):
         page.get_by_role("button", name="rome", exact=True).click()
         dialog.get_by_label("to STRING").fill("Roma")
         dialog.get_by_role("button", name="Save").click()
-        page.get_by_text("The record is saved.").wait_for(state="attached")
+        self.shown(page, "to", "Roma")
         dialog.get_by_role("button", name="Close").click()
         record = self.hers("rome")
         name = self.apps()["development"]["userRecordName"]
