@@ -9,9 +9,10 @@ export function read() {
   return {screen: path.split('/')[0] || 'containers', values};
 }
 
-/// The address of a screen.
+/// The address of a screen. On whose behalf one looks (`as`) holds on every screen until it is ended.
 export function to(screen, values = {}) {
-  const kept = Object.entries(values).filter(
+  const {as} = read().values;
+  const kept = Object.entries({as, ...values}).filter(
     ([, value]) => value !== undefined && value !== null && value !== '');
   const query = new URLSearchParams(kept).toString();
   return ROOT + (screen === 'containers' ? '' : screen) + (query ? `?${query}` : '');

@@ -26,24 +26,35 @@ let askForProof = async () => { throw new Failure(401, {error: 'UNAUTHENTICATED'
 /// - who: called when a sign-in is needed meanwhile; its promise is kept when the operator has signed in again.
 export const whenProofIsNeeded = who => { askForProof = who; };
 
-async function send(method, path, body, signal) {
+/// One request; what is refused is thrown.
+async function ask(method, path, body, signal) {
   let answer;
   try {
     const headers = {'Content-Type': 'application/json'};
     if (session) headers['X-Console-Page'] = session.page;
     answer = await fetch(ROOT + path, {
-      method, headers, signal, body: body === undefined ? undefined : JSON.stringify(body),
+      method, headers, signal, body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
       credentials: 'same-origin', cache: 'no-store'});
   } catch (error) {
     if (error.name === 'AbortError') throw error;
     throw new Failure(0, {error: 'OFFLINE', reason: 'The server cannot be reached. Nothing is lost: try again.'});
   }
+  if (answer.ok) return answer;
   let object = {};
   try { object = parse(await answer.text()); } catch (error) {
     if (error.name === 'AbortError') throw error;
-    if (answer.ok) throw new Failure(0, {error: 'OFFLINE', reason: 'The answer broke off. Try again.'});
   }
-  if (!answer.ok) throw new Failure(answer.status, object);
+  throw new Failure(answer.status, object);
+}
+
+const brokenOff = () => new Failure(0, {error: 'OFFLINE', reason: 'The answer broke off. Try again.'});
+
+async function send(method, path, body, signal) {
+  const answer = await ask(method, path, body, signal);
+  let object;
+  try { object = parse(await answer.text()); } catch (error) {
+    throw error.name === 'AbortError' ? error : brokenOff();
+  }
   if (answer.headers.get('X-Exit-Status') === '1') object.isBadNews = true;
   return object;
 }
@@ -85,14 +96,15 @@ export const may = name => Boolean(commands.get(name)?.may);
 export const isHere = name => commands.has(name);
 export const isOnlyOnCommandLine = name => commandLineOnly.includes(name);
 
-/// Runs a command by its name. A sign-in that is asked for meanwhile is given, and the command sent again.
-export async function run(name, values = {}, {signal} = {}) {
-  const body = Object.fromEntries(Object.entries(values).filter(
-    ([, value]) => value !== undefined && value !== null && value !== ''));
-  const path = '/' + name.split(' ').join('/');
+const given = values => Object.fromEntries(Object.entries(values).filter(
+  ([, value]) => value !== undefined && value !== null && value !== ''));
+const pathOf = name => '/' + name.split(' ').join('/');
+
+/// Does it, and again where a sign-in is asked for meanwhile and given.
+async function proven(request) {
   for (let attempt = 0; ; attempt += 1) {
     try {
-      return await send('POST', path, body, signal);
+      return await request();
     } catch (failure) {
       const needsProof = ['PROOF_NEEDED', 'UNAUTHENTICATED', 'FOREIGN_PAGE'].includes(failure.code);
       if (!needsProof || attempt === 2) throw failure;
@@ -100,6 +112,53 @@ export async function run(name, values = {}, {signal} = {}) {
       asking ??= askForProof(failure).finally(() => { asking = null; });
       await asking;
     }
+  }
+}
+
+/// Runs a command by its name. A sign-in that is asked for meanwhile is given, and the command sent again.
+export const run = (name, values = {}, {signal} = {}) =>
+  proven(() => send('POST', pathOf(name), given(values), signal));
+
+/// Runs a command that takes a file as its body.
+export const upload = (name, values, file, {signal} = {}) => proven(() => send(
+  'POST', `${pathOf(name)}?arguments=${encodeURIComponent(JSON.stringify(given(values)))}`, file, signal));
+
+/// The pieces of a command's answer, as they come.
+async function* pieces(name, values, signal) {
+  const answer = await proven(() => ask('POST', pathOf(name), given(values), signal));
+  const reader = answer.body.getReader();
+  for (;;) {
+    let piece;
+    try { piece = await reader.read(); } catch (error) {
+      throw error.name === 'AbortError' ? error : brokenOff();
+    }
+    if (piece.done) return;
+    yield piece.value;
+  }
+}
+
+/// The answer of a command that streams, whole.
+///
+/// - tell: called with how many bytes have come.
+export async function download(name, values, {signal, tell} = {}) {
+  const parts = [];
+  let count = 0;
+  for await (const piece of pieces(name, values, signal)) {
+    parts.push(piece);
+    count += piece.length;
+    tell?.(count);
+  }
+  return new Blob(parts);
+}
+
+/// The lines of a command that streams, each an object, as they come.
+export async function* follow(name, values, {signal} = {}) {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const piece of pieces(name, values, signal)) {
+    const lines = (rest + decoder.decode(piece, {stream: true})).split('\n');
+    rest = lines.pop();
+    for (const line of lines) if (line.trim()) yield parse(line);
   }
 }
 

@@ -72,7 +72,7 @@ class ConsoleApp extends Part {
       await signOut();
       this.containers = null;
       this.state = 'out';
-      go('containers');
+      go('containers', {as: ''});
     } catch (failure) {
       this.failure = failure;
     }
@@ -115,15 +115,24 @@ class ConsoleApp extends Part {
           <button type="button" class="second" @click=${() => this.#leave()}>Sign out</button>
           <p class="quiet small">Made with <a href="${files}lit.txt" target="_blank">lit</a> and
             <a href="${files}uPlot.txt" target="_blank">uPlot</a>.</p></div></details></header>
+      ${this.#acting(values.as)}
       ${SCREENS[screen]?.within ? this.#choice(container, environment) : nothing}
       <main id="screen" tabindex="-1">${problem(this.failure, () => this.#arrive())}${this.#screen()}</main>
       <p id="said" role="status" class="said"></p>`;
   }
 
+  /// On whose behalf the operator looks: a state that is entered at a person, and left here.
+  #acting(as) {
+    return as ? html`<section class="acting" aria-label="On behalf of somebody"><p>You act as <b><bdi>${as}</bdi></b>. <i>Data</i>
+      shows what they see, and what you change there is changed on their behalf. They are told at their account.</p>
+      <button type="button" class="second small" @click=${() => change({as: '', zone: '', owner: '', record: '', database: ''})}>
+        Stop acting as them</button></section>` : nothing;
+  }
+
   /// Where: a container and an environment, on every screen that is within one.
   #choice(container, environment = 'development') {
     return html`<section class="where" aria-label="Container and environment"><label>Container <select @change=${event => change(
-        {container: event.target.value, zone: '', type: '', after: '', user: '', record: ''})}>
+        {container: event.target.value, zone: '', owner: '', type: '', after: '', user: '', record: ''})}>
         <option value="" ?selected=${!container}>choose…</option>
         ${(this.containers ?? []).map(({id, name}) => html`<option value=${id} ?selected=${id === container}>${
           name ? `${name} (${id})` : id}</option>`)}

@@ -6,6 +6,7 @@ import {change} from './address.js';
 import {comparators, filterText, isShort, read, shown, types, written} from './values.js';
 import './rows.js';
 import './record.js';
+import './changes.js';
 import {offer} from './indexes.js';
 import {exportRecords, importRecords} from './transfer.js';
 
@@ -32,20 +33,21 @@ class DataScreen extends Part {
 
   /// Where one is, as the commands take it.
   get target() {
-    const {container, environment, database = 'public', user, zone, owner} = this.values;
-    return {container, environment, database, user, zone, owner};
+    const {container, environment, database = this.values.as ? 'private' : 'public', as, zone, owner} = this.values;
+    return {container, environment, database, user: as, zone, owner};
   }
 
   get isReady() {
-    const {container, database = 'public', user} = this.values;
+    const {container, database, user} = this.target;
     return Boolean(container) && (database === 'public' || Boolean(user));
   }
 
   willUpdate(changes) {
     if (!changes.has('values')) return;
-    const {container, environment, database, user, zone, owner, type, filters, sort} = this.values;
+    const {type, filters, sort, view} = this.values;
+    const {container, environment, database, user, zone, owner} = this.target;
     const around = JSON.stringify([container, environment, database, user]);
-    const asked = JSON.stringify([around, zone, owner, type, filters, sort]);
+    const asked = JSON.stringify([around, zone, owner, type, filters, sort, view]);
     if (around !== this.around) {
       this.around = around;
       this.undos = [];
@@ -78,7 +80,7 @@ class DataScreen extends Part {
     const signal = this.#records.begin();
     if (!more) [this.records, this.next] = [null, undefined];
     this.failure = null;
-    if (!this.isReady) return;
+    if (!this.isReady || this.values.view === 'changes') return;
     this.loading = true;
     const {type, sort} = this.values;
     const filters = this.#filterTexts();
@@ -136,20 +138,31 @@ class DataScreen extends Part {
   }
 
   render() {
-    const {container, database = 'public', user, record} = this.values;
+    const {record, view} = this.values;
+    const {container, database} = this.target;
     return html`<div class="head"><h1>Data</h1>${this.#buttons()}</div>
-      ${this.values.user ? html`<p class="note acting" role="status">You see what <b><bdi>${user}</bdi></b> sees, and what you
-        change is changed on their behalf. They are told at their account.
-        <button type="button" class="second small" @click=${() => change({user: '', database: 'public', zone: '', record: ''})}>
-        Stop acting as them</button></p>` : nothing}
       ${!container ? empty('Choose a container to see its records.') : html`<div class="sides">
         <aside aria-label="Where"><details ?open=${matchMedia('(min-width: 54rem)').matches || !this.isReady}>
           <summary>${[database, this.values.zone, this.values.type || 'all types'].filter(Boolean).join(' · ')}</summary>
           ${this.#databases(database)}${this.#zoneList()}${this.#typeList()}</details></aside>
-        <div class="content">${this.#query()}${this.#body()}</div></div>`}
+        <div class="content">${this.#views()}${view === 'changes' ? this.#changes() : html`${this.#query()}${this.#body()}`}</div></div>`}
       ${record || this.values.new ? html`<record-panel .target=${this.target} .name=${record ?? ''}
         .type=${this.values.type} .schema=${this.schema}
-        @changed=${event => this.#took(event.detail)} @gone=${event => this.#lost(event.detail)}></record-panel>` : nothing}`;
+        @changed=${event => this.#changed(event.detail)} @gone=${event => this.#lost(event.detail)}></record-panel>` : nothing}`;
+  }
+
+  #views() {
+    const {view = ''} = this.values;
+    return this.isReady ? html`<div class="switch views" role="group" aria-label="View">${[['', 'Records'], ['changes', 'Changes']].map(
+      ([key, title]) => html`<button type="button" aria-pressed=${key === view ? 'true' : 'false'}
+        @click=${() => change({view: key, since: '', record: ''})}>${title}</button>`)}</div>` : nothing;
+  }
+
+  #changes() {
+    const {database, zone} = this.target;
+    if (!this.isReady) return empty('Say whose changes to look at.');
+    return database !== 'public' && !zone ? empty('Choose a zone: the default zone of somebody has no change feed.')
+      : html`<change-feed .target=${this.target} .since=${this.values.since}></change-feed>`;
   }
 
   #buttons() {
@@ -162,8 +175,12 @@ class DataScreen extends Part {
         @click=${() => this.#editMany()}>Edit ${number(count)}…</button>` : nothing}
       ${count && may('record delete') ? html`<button type="button" class="danger"
         @click=${() => this.#delete([...this.selected])}>Delete ${number(count)}…</button>` : nothing}
-      <button type="button" class="second" @click=${() => this.#export()}>Export</button>
-      ${may('record save') ? html`<label class="button second">Import<input type="file" class="said" accept=".json,.jsonl"
+      <details class="popup export"><summary class="button second">Export</summary><div class="menu">
+        <button type="button" class="plain" @click=${event => this.#export(event, 'jsonl')}>JSON lines</button>
+        ${this.target.database === 'shared' ? nothing : html`<button type="button" class="plain" ?disabled=${!this.values.type}
+          @click=${event => this.#export(event, 'csv')}>CSV</button>${this.values.type ? nothing : html`<p class="quiet hint">
+          A table has the fields of one record type: choose it first.</p>`}`}</div></details>
+      ${may('record save') ? html`<label class="button second">Import<input type="file" class="said" accept=".json,.jsonl,.csv"
         @change=${event => this.#import(event.target)}></label>` : nothing}
     </div>${this.progress ? html`<p role="status" class="note">${this.progress.text}
       <progress max="1" .value=${this.progress.share ?? 0} aria-label="Progress"></progress>
@@ -180,12 +197,12 @@ class DataScreen extends Part {
           @click=${() => change({database: name, zone: '', owner: '', record: ''})}>${title}</button>`)}</div></fieldset>
       ${database === 'public' ? nothing : html`<form class="user" @submit=${event => {
         event.preventDefault();
-        change({user: event.target.elements.user.value.trim(), zone: '', owner: '', record: ''});
+        change({as: event.target.elements.user.value.trim(), database, zone: '', owner: '', record: ''});
       }}><label for="of">Whose</label><input id="of" name="user" type="email" list="people" autocomplete="off" required
-        placeholder="E-mail address" .value=${this.values.user ?? ''} @input=${event => this.#suggest(event.target.value)}>
+        placeholder="E-mail address" .value=${this.values.as ?? ''} @input=${event => this.#suggest(event.target.value)}>
         <datalist id="people">${(this.people ?? []).map(email => html`<option value=${email}></option>`)}</datalist>
-        <button class="small">Look</button>
-        <p class="quiet hint">The person is told that an operator looked.</p></form>`}`;
+        <button class="small">Act as them</button>
+        <p class="quiet hint">They are told at their account.</p></form>`}`;
   }
 
   async #suggest(search) {
@@ -202,7 +219,7 @@ class DataScreen extends Part {
     const now = this.values.zone ?? '_defaultZone';
     return html`<h2 id="zones">Zones</h2>${this.zones.length === 0 ? html`<p class="quiet">No zone is here.</p>` : html`
       <ul class="list" aria-labelledby="zones">${this.zones.map(({zoneID: {zoneName, ownerRecordName}}) => {
-        const owner = this.values.database === 'shared' ? ownerRecordName : undefined;
+        const owner = this.target.database === 'shared' ? ownerRecordName : undefined;
         const isHere = zoneName === now && (owner === undefined || owner === this.values.owner);
         return html`<li><button type="button" class="plain" aria-current=${isHere ? 'true' : nothing}
           @click=${() => change({zone: zoneName, owner, record: ''})}><bdi>${zoneName}</bdi></button></li>`;
@@ -408,6 +425,12 @@ class DataScreen extends Part {
     }
   }
 
+  /// What the record panel has saved; what it was before can be brought back.
+  #changed({record, before}) {
+    this.#took(record);
+    if (before) this.undos = [...this.undos.slice(-49), [{name: record.recordName, type: record.recordType, fields: before}]];
+  }
+
   #took(record) {
     const isKnown = this.records?.some(({recordName}) => recordName === record.recordName);
     if (isKnown) {
@@ -430,12 +453,13 @@ class DataScreen extends Part {
     return {signal: control.signal, tell: (text, share) => { this.progress = {...this.progress, text, share}; }};
   }
 
-  async #export() {
+  async #export(event, format) {
+    event.target.closest('details').open = false;
     this.outcome = null;
     const {type, sort} = this.values;
     try {
       this.outcome = await exportRecords({
-        target: this.target, type, sort, filters: this.#filterTexts(), ...this.#begin('Exporting…')});
+        format, target: this.target, type, sort, filters: this.#filterTexts(), ...this.#begin('Exporting…')});
     } catch (failure) {
       this.outcome = {text: failure.name === 'AbortError' ? 'Export stopped.' : failure.message, failed: []};
     }
@@ -447,7 +471,7 @@ class DataScreen extends Part {
     if (!file) return;
     this.outcome = null;
     try {
-      this.outcome = await importRecords({target: this.target, file, ...this.#begin(`Importing ${file.name}…`)});
+      this.outcome = await importRecords({target: this.target, type: this.values.type, file, ...this.#begin(`Importing ${file.name}…`)});
     } catch (failure) {
       this.outcome = {text: failure.name === 'AbortError' ? 'Import stopped; what was saved stays.' : failure.message,
         failed: []};

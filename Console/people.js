@@ -2,7 +2,9 @@
 
 import {Part, bytes, confirm, copyable, define, empty, field, html, many, nothing, number, problem, say, time, waiting}
   from './parts.js';
-import {Latest, isOnlyOnCommandLine, may, run} from './api.js';
+import {Latest, download, isHere, may, run} from './api.js';
+import {give} from './transfer.js';
+import './person-apps.js';
 import {change, to} from './address.js';
 
 const nameOf = ({givenName, familyName}) => [givenName, familyName].filter(Boolean).join(' ');
@@ -28,6 +30,19 @@ class PeopleScreen extends Part {
       this.#load();
     }
     if (this.person?.email !== person) this.person = person ? {email: person} : null;
+    if (this.values.user && this.sought !== this.values.user) this.#seek();
+  }
+
+  /// From the name by which an app knows somebody to the person.
+  async #seek() {
+    const {user, container, environment} = this.values;
+    this.sought = user;
+    try {
+      const {email, accountID} = await run('user named', {container, userrecordname: user});
+      change({user: '', person: email || accountID, container, environment}, {replaces: true});
+    } catch (failure) {
+      this.failure = failure;
+    }
   }
 
   async #load(more = false) {
@@ -47,6 +62,10 @@ class PeopleScreen extends Part {
     if (this.values.person) {
       return html`<person-view .email=${this.values.person} .values=${this.values} .containers=${this.containers}
         @gone=${() => { this.#load(); }}></person-view>`;
+    }
+    if (this.values.user) {
+      return html`<h1>People</h1>${this.failure ? html`${problem(this.failure, () => this.#seek())}
+        <p><a href=${to('people', {container: this.values.container})}>To the people</a></p>` : waiting('Looking whose name this is…')}`;
     }
     return html`<div class="head"><h1>People</h1>${may('user invite') ? html`<button type="button"
         @click=${() => { this.inviting = true; }}>Invite somebody</button>` : nothing}</div>
@@ -131,6 +150,7 @@ class PersonView extends Part {
       <h1><bdi>${person ? nameOf(person) || this.email : this.email}</bdi></h1>
       ${failure ? problem(failure, () => this.#load()) : !person ? waiting('Looking…') : html`
         ${this.#about()}
+        ${isHere('user apps') ? html`<person-apps .email=${this.email} .values=${this.values}></person-apps>` : nothing}
         <user-sync .email=${this.email} .values=${this.values} .containers=${this.containers}></user-sync>
         ${this.#actions()}`}`;
   }
@@ -157,9 +177,10 @@ class PersonView extends Part {
     const {done, doFailure} = this.state;
     const erase = may('user erase') ? html`<button type="button" class="danger" @click=${() => this.#erase()}>Erase…</button>` : nothing;
     return html`<section aria-labelledby="ending"><h2 id="ending">All that is kept of them</h2>
-      ${isOnlyOnCommandLine('user export') ? html`<p class="quiet">They get it as a file at their account.
-        <code>lenticular user export ${this.email} FILE</code> writes it on the server's machine.</p>` : nothing}
-      <div class="row">${erase}</div>
+      <p class="quiet">They get it as an archive at their account, too.</p>
+      <div class="row">${may('user export') ? html`<button type="button" class="second" ?disabled=${this.state.exporting !== undefined}
+        @click=${() => this.#export()}>${this.state.exporting === undefined ? 'Export' : `Exporting, ${bytes(this.state.exporting)}…`}
+        </button>` : nothing}${erase}</div>
       ${done ? html`<p class="note" role="status">${done}</p>` : nothing}${problem(doFailure)}</section>`;
   }
 
@@ -171,6 +192,19 @@ class PersonView extends Part {
       this.state = {...this.state, done};
     } catch (failure) {
       this.state = {...this.state, doFailure: failure, done: null};
+    }
+  }
+
+  async #export() {
+    const signal = this.#latest.begin();
+    this.state = {...this.state, exporting: 0, doFailure: null, done: null};
+    try {
+      const archive = await download('user export', {email: this.email}, {
+        signal, tell: exporting => { this.state = {...this.state, exporting}; }});
+      give(`${this.email}.zip`, 'application/zip', [archive]);
+      this.state = {...this.state, exporting: undefined, done: `${this.email}.zip has ${bytes(archive.size)}.`};
+    } catch (failure) {
+      if (failure.name !== 'AbortError') this.state = {...this.state, exporting: undefined, doFailure: failure};
     }
   }
 
@@ -232,7 +266,8 @@ class UserSync extends Part {
           aria-pressed=${name === environment ? 'true' : 'false'} @click=${() => change({environment: name})}>${name}</button>`)}</div>
         ${container ? html`<button type="button" class="second small" @click=${() => this.#load()}>Look again</button>
           ${may('logs') ? html`<a href=${to('logs', {container, user: this.email})}>Their requests</a>` : nothing}
-          <a href=${to('data', {container, environment, database: 'private', user: this.email})}>Their data</a>` : nothing}</div>
+          ${may('record list') ? html`<a class="button second small"
+            href=${to('data', {container, environment, database: 'private', as: this.email})}>Act as them</a>` : nothing}` : nothing}</div>
       ${!container ? empty('Choose an app to see how its devices stand.') : this.failure ? problem(this.failure, () => this.#load())
         : !this.report ? waiting('Looking at the requests of the last days…') : this.#told()}</section>`;
   }
@@ -267,18 +302,21 @@ class UserSync extends Part {
 
   #sessionList() {
     if (!this.sessions?.length) return nothing;
-    const {container, environment = 'development'} = this.values;
-    return html`<h3>Signed in</h3><div class="wide" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th scope="col">Session</th><th scope="col">Since</th>
+    return html`<div class="head"><h3>Signed in</h3>${may('web-token revoke') && this.sessions.length > 1 ? html`<button type="button"
+      class="second small" @click=${() => this.#end({all: true}, 'All sessions are ended.')}>End all</button>` : nothing}</div><div class="wide" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th scope="col">Session</th><th scope="col">Since</th>
       <th scope="col">Ends</th><th scope="col"><span class="said">Action</span></th></tr></thead><tbody>${this.sessions.map(({tokenID, made, expires}) => html`<tr>
         <th scope="row"><code>${tokenID.slice(0, 12)}…</code></th><td>${time(made)}</td><td>${time(expires)}</td>
         <td>${may('web-token revoke') ? html`<button type="button" class="second small" aria-label=${`End session ${tokenID.slice(0, 12)}`}
-          @click=${async () => {
-            try {
-              await run('web-token revoke', {container, environment, email: this.email, tokenid: tokenID});
-              say('The session is ended.');
-              this.#load();
-            } catch (failure) { this.failure = failure; }
-          }}>End</button>` : nothing}</td></tr>`)}</tbody></table></div>`;
+          @click=${() => this.#end({tokenid: tokenID}, 'The session is ended.')}>End</button>` : nothing}</td></tr>`)}</tbody></table></div>`;
+  }
+
+  async #end(which, done) {
+    const {container, environment = 'development'} = this.values;
+    try {
+      await run('web-token revoke', {container, environment, email: this.email, ...which});
+      say(done);
+      this.#load();
+    } catch (failure) { this.failure = failure; }
   }
 }
 define('user-sync', UserSync, ['email', 'values', 'containers', 'report', 'failure', 'sessions']);

@@ -4,12 +4,14 @@ import {Part, bytes, confirm, define, html, nothing, problem, say, time, waiting
 import {Latest, may, run} from './api.js';
 import {change} from './address.js';
 import {parse} from './json.js';
+import './assets.js';
 import {TYPES, isList, read, shown, written} from './values.js';
 
 const LONG = 20_000;
 
 class RecordPanel extends Part {
   #latest = new Latest();
+  #searches = new Latest();
 
   constructor() {
     super();
@@ -21,6 +23,7 @@ class RecordPanel extends Part {
   disconnectedCallback() {
     super.disconnectedCallback();
     this.#latest.end();
+    this.#searches.end();
   }
 
   firstUpdated() { this.querySelector('dialog').showModal(); }
@@ -78,7 +81,9 @@ class RecordPanel extends Part {
         }
       }}>
       <div class="head"><h2 id="record-title"><bdi>${this.#isNew ? 'New record' : this.name}</bdi></h2>
-        <button type="button" class="second small" @click=${() => this.#close()}>Close</button></div>
+        <div class="row"><button type="button" class="second small" aria-label="Back" title="Back" @click=${() => history.back()}>←</button>
+        <button type="button" class="second small" aria-label="Forward" title="Forward" @click=${() => history.forward()}>→</button>
+        <button type="button" class="second small" @click=${() => this.#close()}>Close</button></div></div>
       ${!record && failure ? problem(failure, this.#isNew ? null : () => this.#load())
         : !record ? waiting('Looking for the record…') : html`
         ${this.#about(record)}
@@ -108,14 +113,19 @@ class RecordPanel extends Part {
       <div><dt>Change tag</dt><dd>${record.recordChangeTag}</dd></div>
       <div><dt>Made</dt><dd>${time(record.created?.timestamp)}${by(record.created?.userRecordName)}</dd></div>
       <div><dt>Changed</dt><dd>${time(record.modified?.timestamp)}${by(record.modified?.userRecordName)}</dd></div>
-      ${record.parent ? html`<div><dt>Parent</dt><dd>${this.#link(record.parent.recordName)}</dd></div>` : nothing}
-      ${record.share ? html`<div><dt>Share</dt><dd>${this.#link(record.share.recordName)}</dd></div>` : nothing}
+      ${record.parent ? html`<div><dt>Parent</dt><dd>${this.#link(record.parent)}</dd></div>` : nothing}
+      ${record.share ? html`<div><dt>Share</dt><dd>${this.#link(record.share)}</dd></div>` : nothing}
       ${record.shortGUID ? html`<div><dt>Share link</dt><dd><code>/share/${record.shortGUID}</code></dd></div>` : nothing}
     </dl>`;
   }
 
-  #link(name) {
-    return html`<button type="button" class="plain link" @click=${() => change({record: name, new: ''})}><bdi>${name}</bdi></button>`;
+  /// Where a reference leads; it may be another zone.
+  #link({recordName, zoneID}) {
+    const {zone = '_defaultZone', database} = this.target;
+    const elsewhere = zoneID?.zoneName && zoneID.zoneName !== zone ? {
+      zone: zoneID.zoneName, owner: database === 'shared' ? zoneID.ownerRecordName : undefined} : {};
+    return html`<button type="button" class="plain link"
+      @click=${() => change({record: recordName, new: '', ...elsewhere})}><bdi>${recordName}</bdi></button>`;
   }
 
   #editors(record) {
@@ -154,7 +164,8 @@ class RecordPanel extends Part {
     if (/^ASSET/.test(kind)) {
       const assets = [stored?.value ?? []].flat();
       return html`<div class="field">${label}<div id=${id}>${assets.length === 0 ? html`<p class="quiet">No file.</p>`
-        : assets.map(({size, fileChecksum}) => html`<p>${bytes(size)}, checksum <code>${fileChecksum}</code></p>`)}
+        : assets.map((asset, index) => html`<asset-view .target=${this.target} .record=${this.name} .field=${name}
+          .index=${index} .asset=${asset}></asset-view>`)}
         <p class="quiet hint">Apps save files; they are not changed here.</p></div></div>`;
     }
     if (text.length > LONG && !opened.has(name)) {
@@ -173,13 +184,13 @@ class RecordPanel extends Part {
           list=${kind === 'REFERENCE' ? `${id}-found` : nothing} aria-invalid=${wrong[name] ? 'true' : nothing}
           aria-describedby=${wrong[name] ? `${id}-wrong` : nothing} @input=${event => {
             input(event);
-            if (kind === 'REFERENCE') this.#search(name, event.target.value);
+            if (kind === 'REFERENCE') this.#search(event.target.value);
           }}>`}
       ${kind === 'REFERENCE' ? html`<datalist id=${`${id}-found`}>${(this.state.found ?? []).map(
         each => html`<option value=${each}></option>`)}</datalist>${stored?.value ? html`<p class="hint">${
-        this.#link(stored.value.recordName)} <span class="quiet">${stored.value.action}</span></p>` : nothing}` : nothing}
+        this.#link(stored.value)} <span class="quiet">${stored.value.action}</span></p>` : nothing}` : nothing}
       ${kind === 'REFERENCE_LIST' && stored?.value ? html`<p class="hint">${stored.value.map(
-        ({recordName}) => html`${this.#link(recordName)} `)}</p>` : nothing}
+        reference => html`${this.#link(reference)} `)}</p>` : nothing}
       ${kind === 'LOCATION' && stored?.value ? html`<p class="hint"><a target="_blank" rel="noreferrer" href=${
         `https://www.openstreetmap.org/?mlat=${stored.value.latitude}&mlon=${stored.value.longitude}#map=12/${
           stored.value.latitude}/${stored.value.longitude}`}>Show on a map (leaves this server)</a></p>` : nothing}
@@ -189,13 +200,15 @@ class RecordPanel extends Part {
         this.state.removed?.includes(name) ? 'is removed when you save' : 'Remove'}</button>` : nothing}</div>`;
   }
 
-  /// Records whose names begin so, among those that changed last.
-  async #search(field, text) {
+  /// Records whose names begin so.
+  async #search(text) {
+    const signal = this.#searches.begin();
     try {
-      const {records} = await run('record list', {...this.target, limit: 100});
-      const found = records.map(({recordName}) => recordName).filter(name => name.startsWith(text)).slice(0, 10);
-      this.state = {...this.state, found};
-    } catch { this.state = {...this.state, found: []}; }
+      const {records} = await run('record list', {...this.target, search: text, limit: 10}, {signal});
+      this.state = {...this.state, found: records.map(({recordName}) => recordName)};
+    } catch (failure) {
+      if (failure.name !== 'AbortError') this.state = {...this.state, found: []};
+    }
   }
 
   #json() {
@@ -284,7 +297,9 @@ class RecordPanel extends Part {
         throw Object.assign(new Error(saved.reason), {code: saved.serverErrorCode});
       }
       say('The record is saved.');
-      this.dispatchEvent(new CustomEvent('changed', {detail: saved}));
+      const before = this.#isNew ? null : Object.fromEntries(Object.keys(whole.fields ?? {}).map(
+        name => [name, this.state.record.fields?.[name] ?? {value: null}]));
+      this.dispatchEvent(new CustomEvent('changed', {detail: {record: saved, before}}));
       this.#show(saved);
       if (this.#isNew) this.#close();
     } catch (failure) {
@@ -306,7 +321,7 @@ class RecordPanel extends Part {
         this.#save(server.recordChangeTag);
       }}>Save mine over it</button>
       <button type="button" class="second" @click=${() => {
-        this.dispatchEvent(new CustomEvent('changed', {detail: server}));
+        this.dispatchEvent(new CustomEvent('changed', {detail: {record: server}}));
         this.#show(server);
       }}>Take theirs</button></div></section>`;
   }

@@ -1,12 +1,14 @@
 // Records in and out of the browser: the filtered set as JSON lines, and lines saved again.
 
 import {parse} from './json.js';
-import {run} from './api.js';
+import {download, run, upload} from './api.js';
+import {bytes} from './parts.js';
 
 const PAGE = 500;
 const RECORDS_MAX = 200_000;
 
-function give(name, type, parts) {
+/// Hands the browser a file.
+export function give(name, type, parts) {
   const address = URL.createObjectURL(new Blob(parts, {type}));
   const link = document.createElement('a');
   Object.assign(link, {href: address, download: name});
@@ -15,7 +17,15 @@ function give(name, type, parts) {
 }
 
 /// Fetches page by page, and hands the browser a file.
-export async function exportRecords({target, type, sort, filters, signal, tell}) {
+export async function exportRecords({format, target, type, sort, filters, signal, tell}) {
+  const name = `${target.container}-${target.database}-${type ?? 'records'}`;
+  if (format === 'csv') {
+    const {container, environment, user, zone} = target;
+    const table = await download('export', {container, environment, user, zone: zone ?? '_defaultZone', type, format,
+      filter: filters.length ? filters : undefined}, {signal, tell: count => tell(`${bytes(count)}…`)});
+    give(`${name}.csv`, 'text/csv', [table]);
+    return {text: `${name}.csv has ${bytes(table.size)}.`, failed: []};
+  }
   const isQuery = Boolean(type && (filters.length || sort));
   const lines = [];
   let after;
@@ -27,14 +37,14 @@ export async function exportRecords({target, type, sort, filters, signal, tell})
     after = page.after;
     tell(`${lines.length} records…`);
   } while (after && lines.length < RECORDS_MAX);
-  const name = `${target.container}-${target.database ?? 'public'}-${type ?? 'records'}`;
   give(`${name}.jsonl`, 'application/jsonl', [`${lines.join('\n')}\n`]);
   return {text: `${lines.length} records are in ${name}.jsonl.${after
     ? ' There are more: take lenticular export for so many.' : ''}`, failed: []};
 }
 
 /// Saves the records of a file, by hundreds. Those that exist get the fields given.
-export async function importRecords({target, file, signal, tell}) {
+export async function importRecords({target, type, file, signal, tell}) {
+  if (/\.csv$/i.test(file.name)) return importTable({target, type, file, signal});
   const text = (await file.text()).trim();
   let records;
   try {
@@ -58,4 +68,15 @@ export async function importRecords({target, file, signal, tell}) {
     tell(`${saved} of ${records.length} records…`, (at + part.length) / records.length);
   }
   return {text: `${saved} records are saved${failed.length ? `, ${failed.length} are not` : ''}.`, failed};
+}
+
+/// Saves the rows of a table, whole: the server reads it.
+async function importTable({target, type, file, signal}) {
+  const {container, environment, database, user, zone} = target;
+  if (database === 'shared') throw new Error('A table goes into a public or a private database.');
+  if (!type) throw new Error('Choose the record type of the table first.');
+  const answer = await upload('import', {
+    container, environment, user, zone, type, format: 'csv', update: true}, file, {signal});
+  return {text: `${answer.records} records are saved${answer.failed ? `, ${answer.failed} are not` : ''}.`,
+    failed: (answer.failures ?? []).map(({recordName, reason}) => `${recordName}: ${reason}`)};
 }

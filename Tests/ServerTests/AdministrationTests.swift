@@ -115,6 +115,12 @@ struct AdministrationTests {
                 arguments: ["record", "query"] + location + ["public", "--type", "Bed"],
                 changes: false, hasEnvironment: true, item: "public _defaultZone"),
             Step(
+                arguments: ["record", "changes"] + location + ["public"], changes: false,
+                hasEnvironment: true, item: "public _defaultZone"),
+            Step(
+                arguments: ["record", "asset"] + location + ["public", "b", "photo"],
+                changes: false, hasEnvironment: true, item: "public _defaultZone", fails: true),
+            Step(
                 arguments: ["record", "save"] + location + ["public", "f"],
                 inputs: ["FILE": "{\"recordName\":\"b\",\"recordType\":\"Bed\"}"],
                 hasEnvironment: true, item: "public _defaultZone"),
@@ -127,6 +133,8 @@ struct AdministrationTests {
     private static func stepsOfRequests() -> [Step] {
         [
             Step(arguments: ["logs", "--container", "iCloud.a"], changes: false),
+            Step(arguments: ["user", "named", "iCloud.a", "_none"], changes: false, fails: true),
+            Step(arguments: ["user", "apps", "ann@a.example"], changes: false, hasAccount: true),
             Step(
                 arguments: ["user", "sync", "ann@a.example"] + location, changes: false,
                 hasEnvironment: true, hasAccount: true),

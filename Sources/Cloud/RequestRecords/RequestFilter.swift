@@ -27,6 +27,8 @@ package struct RequestFilter: Sendable {
     /// A `FaultCode`, of the request or of an item.
     package var code: String?
     package var since: Milliseconds
+    /// Lines of that moment and later are left out.
+    package var until: Milliseconds
     /// The lines after this one.
     package var after: RequestLocation?
     /// The lines before this one.
@@ -35,7 +37,7 @@ package struct RequestFilter: Sendable {
     package init(
         container: String? = nil, environment: Environment? = nil, person: Person? = nil,
         device: String? = nil, operation: String? = nil, code: String? = nil,
-        since: Milliseconds = .min,
+        since: Milliseconds = .min, until: Milliseconds = .max,
         after: RequestLocation? = nil, before: RequestLocation? = nil
     ) {
         self.container = container
@@ -45,12 +47,13 @@ package struct RequestFilter: Sendable {
         self.operation = operation
         self.code = code
         self.since = since
+        self.until = until
         self.after = after
         self.before = before
     }
 
     func takes(_ entry: RequestEntry) -> Bool {
-        guard entry.time >= since else { return false }
+        guard entry.time >= since, entry.time < until else { return false }
         if let container, entry.container != container { return false }
         if let environment, entry.environment != environment { return false }
         if let person, !person.has(entry) { return false }

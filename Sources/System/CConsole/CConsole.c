@@ -42,14 +42,29 @@ static const unsigned char rows_js[] = {
 static const unsigned char record_js[] = {
 #embed "../../../Console/record.js"
 };
+static const unsigned char changes_js[] = {
+#embed "../../../Console/changes.js"
+};
+static const unsigned char assets_js[] = {
+#embed "../../../Console/assets.js"
+};
 static const unsigned char values_js[] = {
 #embed "../../../Console/values.js"
 };
 static const unsigned char people_js[] = {
 #embed "../../../Console/people.js"
 };
+static const unsigned char person_apps_js[] = {
+#embed "../../../Console/person-apps.js"
+};
 static const unsigned char telemetry_js[] = {
 #embed "../../../Console/telemetry.js"
+};
+static const unsigned char charts_js[] = {
+#embed "../../../Console/charts.js"
+};
+static const unsigned char marks_js[] = {
+#embed "../../../Console/marks.js"
 };
 static const unsigned char logs_js[] = {
 #embed "../../../Console/logs.js"
@@ -100,9 +115,14 @@ static const struct lenticular_console_file files[] = {
     {"indexes.js", indexes_js, sizeof indexes_js},
     {"rows.js", rows_js, sizeof rows_js},
     {"record.js", record_js, sizeof record_js},
+    {"changes.js", changes_js, sizeof changes_js},
+    {"assets.js", assets_js, sizeof assets_js},
     {"values.js", values_js, sizeof values_js},
     {"people.js", people_js, sizeof people_js},
+    {"person-apps.js", person_apps_js, sizeof person_apps_js},
     {"telemetry.js", telemetry_js, sizeof telemetry_js},
+    {"charts.js", charts_js, sizeof charts_js},
+    {"marks.js", marks_js, sizeof marks_js},
     {"logs.js", logs_js, sizeof logs_js},
     {"console.css", console_css, sizeof console_css},
 #if LENTICULAR_HAS_LIBRARIES

@@ -147,6 +147,14 @@ struct OperatorRightsTests {
     private func waysOfUsers() -> [String: [Way]] {
         let role: [String: Any] = ["email": "ann@a.example", "role": "Gardener"]
         return [
+            "user named": [
+                Way(
+                    body: ["container": "iCloud.a", "userrecordname": "_none"], reach: .container,
+                    changes: false)
+            ],
+            "user apps": [
+                Way(body: ["email": "ann@a.example"], reach: .person, changes: false)
+            ],
             "user role add": [Way(body: Self.located(role), reach: .container)],
             "user role remove": [Way(body: Self.located(role), reach: .container)],
             "web-token create": [
@@ -181,6 +189,8 @@ struct OperatorRightsTests {
             "record list": ways([:], changes: false),
             "record get": ways(["name": ["r"]], changes: false),
             "record query": ways(["type": "Bed"], changes: false),
+            "record changes": ways(["zone": "Z"], changes: false),
+            "record asset": ways(["name": "r", "field": "f"], changes: false),
             "record save": ways(["file": record], changes: true),
             "record delete": ways(["name": ["r"], "yes": true], changes: true),
         ]

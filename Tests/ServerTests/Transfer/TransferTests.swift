@@ -54,6 +54,30 @@ struct TransferTests {
         #expect(Set(refused.failures.map(\.recordName)) == ["full", "child", "target", "share"])
     }
 
+    @Test("A record's file is read by its field, and only by one that names a file")
+    func readsAsset() throws {
+        try home.importing(filesOfEveryKind(), of: TransferHome.ann)
+        let zone = OperatedDatabase(
+            home.environment("iCloud.a"), .private, of: TransferHome.ann, zone: "Z")
+        func read(_ field: String, at index: Int = 0) throws -> [UInt8] {
+            var bytes: [UInt8] = []
+            try home.administrator.perform(
+                ReadAsset(field, at: index, of: "full", in: zone) { bytes += $0 })
+            return bytes
+        }
+        #expect(try read("a") == Self.asset)
+        #expect(try read("al", at: 1) == Self.asset)
+        for (field, index) in [("al", 2), ("s", 0), ("gone", 0)] {
+            #expect(throws: RecordsRefusal.self) { try read(field, at: index) }
+        }
+        // Nobody else's zone has it.
+        let other = OperatedDatabase(
+            home.environment("iCloud.a"), .private, of: TransferHome.bea, zone: "Z")
+        #expect(throws: RecordsRefusal.self) {
+            try home.administrator.perform(ReadAsset("a", of: "full", in: other) { _ in })
+        }
+    }
+
     @Test("Assets are left out when that is wanted, and a file that is missing or another is named")
     func withoutAssets() throws {
         let files = filesOfEveryKind()

@@ -18,14 +18,19 @@ package struct ShowTelemetry: AdministrativeAction {
 
     private let target: NamedEnvironment
     private let hours: Int
+    private let end: Milliseconds?
     private let operation: String?
 
     /// - Parameters:
     ///   - hours: from 1 to `ChartSpan.hoursMax`.
+    ///   - end: they go up to then; nil for now.
     ///   - operation: such as `records/modify`; nil for all.
-    package init(of target: NamedEnvironment, hours: Int, operation: String?) {
+    package init(
+        of target: NamedEnvironment, hours: Int, until end: Milliseconds? = nil, operation: String?
+    ) {
         self.target = target
         self.hours = hours
+        self.end = end
         self.operation = operation
     }
 
@@ -36,7 +41,7 @@ package struct ShowTelemetry: AdministrativeAction {
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
         let found = try target.found(in: data)
         let (container, environment) = (found.container.folded, found.environment.rawValue)
-        let span = ChartSpan(hours: hours, until: data.clock.now())
+        let span = ChartSpan(hours: hours, until: end ?? data.clock.now())
         let storage = try data.telemetry()
         let series = try storage.rows(
             RowQuestion(

@@ -31,8 +31,8 @@ package struct OperatedDatabase: Sendable {
         self.owner = owner
     }
 
-    /// Whether records are somebody's own.
-    var isPrivate: Bool { scope != .public }
+    /// Whether records are somebody's own, or are shown as somebody sees them.
+    var isPrivate: Bool { scope != .public || email != nil }
 
     /// Who acts as somebody must have shown who they are.
     var right: ActionRight { email == nil ? .container : .container.proven }

@@ -91,7 +91,7 @@ package struct ListRecords: AdministrativeAction {
         let opened = try target.opened(in: data)
         let type = try type.map { try RecordTypeName(operatorGives: $0) }
         let page = try RecordsRefusal.of {
-            try BrowseRecords(opened.zone, of: opened.database, type: type)
+            try BrowseRecords(opened.zone, of: opened.database, type: type, prefix: request.prefix)
                 .page(before: before, limit: request.limit)
         }
         return RecordsPage(

@@ -24,6 +24,8 @@ package struct ListRequests: AdministrativeAction {
         package var operation: String?
         package var code: String?
         package var since: Milliseconds = .min
+        /// Lines of that moment and later are left out.
+        package var until: Milliseconds = .max
         /// Those that came after these.
         package var after: RequestLocation?
 
@@ -62,7 +64,7 @@ package struct ListRequests: AdministrativeAction {
         var filter = RequestFilter(
             container: try selection.container.map { try data.containers.find($0).id.name },
             operation: selection.operation, code: selection.code, since: selection.since,
-            after: selection.after, before: try before())
+            until: selection.until, after: selection.after, before: try before())
         if let email = selection.email {
             let users = try data.recordNames(of: try data.users.find(email: email))
             filter.person = .init(users: users, devices: ring.devices(of: users))

@@ -10,6 +10,7 @@ struct CommandReach {
         "container list", "api-token list", "server-key list", "push key list", "user list",
         "user second-factor", "user sync", "web-token list", "webhook list", "subscription list",
         "zone list", "record list", "record get", "record query", "record restore",
+        "record changes", "record asset", "user apps", "user named",
         "zone restore", "user restore", "export", "user export", "schema export",
         "schema validate", "schema check", "schema diff", "schema deploy", "schema reset",
         "schema history", "telemetry show", "logs", "size", "check", "doctor", "audit list",

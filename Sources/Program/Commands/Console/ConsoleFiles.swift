@@ -12,6 +12,8 @@ struct ConsoleFiles: CallerFiles {
         isReading = invocation.command.readsStream
         if case .copy = invocation.command.action {
             type = "application/zip"
+        } else if invocation.command.name == "record asset" {
+            type = "application/octet-stream"
         } else {
             type =
                 invocation.value("format") == "csv"

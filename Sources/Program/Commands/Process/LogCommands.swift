@@ -21,6 +21,7 @@ extension Command {
                     "those alone that failed so, or an item of them, such as CONFLICT"),
                 CommandOption(
                     "since", value: "TIME", "from a day such as 2026-11-21, or with T08:00:00Z"),
+                CommandOption("until", value: "TIME", "up to then, said like --since"),
                 CommandOption("follow", "go on with what comes, until it is interrupted"),
                 CommandOption(
                     "limit", value: "N",
@@ -62,6 +63,8 @@ extension Command {
         }
         selection.since =
             try invocation.value("since").map { try moment($0, of: "logs: --since") } ?? .min
+        selection.until =
+            try invocation.value("until").map { try moment($0, of: "logs: --until") } ?? .max
         return selection
     }
 

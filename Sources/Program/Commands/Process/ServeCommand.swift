@@ -117,8 +117,11 @@ struct ServeProcess {
     private func greet(_ server: RunningServer, isDevelopment: Bool) throws {
         guard !isDevelopment else { return try showDevelopment(of: server) }
         guard let link = try server.firstOperatorLink() else { return }
-        let text =
+        var text =
             "no operator yet: the first one opens this within an hour, shown this once\n\(link)\n"
+        if let console = server.consoleAddress {
+            text += "and then signs in at the console: http://\(console)/console/\n"
+        }
         // Standard output may be a log, which keeps no secret.
         process.writeError(Array(text.utf8))
     }

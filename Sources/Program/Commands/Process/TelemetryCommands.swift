@@ -13,6 +13,9 @@ extension Command {
                     "so far back, up to \(ChartSpan.hoursMax); 1 when left out (24: a day, 720: a month)"
                 ),
                 CommandOption(
+                    "until", value: "TIME",
+                    "up to a day such as 2026-11-21, or with T08:00:00Z; now when left out"),
+                CommandOption(
                     "operation", value: "O", "of one operation alone, such as records/modify"),
             ],
             action: .data { invocation, administrator in
@@ -26,7 +29,11 @@ extension Command {
                 let target = try invocation.containerAndEnvironment()
                 let operation = invocation.value("operation")
                 let outcome = try administrator.perform(
-                    ShowTelemetry(of: target, hours: hours ?? 1, operation: operation))
+                    ShowTelemetry(
+                        of: target, hours: hours ?? 1,
+                        until: invocation.value("until").map {
+                            try moment($0, of: "telemetry show: --until")
+                        }, operation: operation))
                 let drawing = TelemetryDrawing(outcome, target.environment, operation)
                 return CommandOutput(
                     drawing.text,

@@ -20,7 +20,8 @@ extension Command {
             "record list", "list the records of a zone, those that changed last first",
             positionals: CommandPositional.database,
             options: CommandOption.database + [
-                CommandOption("type", value: "T", "records of this type alone")
+                CommandOption("type", value: "T", "records of this type alone"),
+                CommandOption("search", value: "PREFIX", "those alone whose names begin so"),
             ] + CommandOption.recordPage,
             action: .data { invocation, administrator in
                 try recordOutput(
@@ -102,7 +103,7 @@ extension Command {
     }
 
     /// How many records a page has when nothing else was asked for.
-    private static let recordsUsual = 200
+    static let recordsUsual = 200
 
     private static func recordOutput(_ page: RecordsPage) throws -> CommandOutput {
         var output = CommandOutput.page(
@@ -115,7 +116,7 @@ extension Command {
 
 extension CommandPositional {
     /// The places of every command that works on one database.
-    fileprivate static let database =
+    static let database =
         CommandPositional.containerAndEnvironment + [
             CommandPositional(
                 "DATABASE", "public, private or shared",
@@ -131,7 +132,7 @@ extension CommandOption {
         "user", value: "EMAIL", "on behalf of this user, by the rules that hold for them")
 
     /// Which zone of whose database.
-    fileprivate static let database = [
+    static let database = [
         user, CommandOption("zone", value: "Z", "the zone (_defaultZone)"),
         CommandOption(
             "owner", value: "USERRECORDNAME", "in a shared database, who owns the zone"),
@@ -146,7 +147,7 @@ extension CommandOption {
 
 extension Invocation {
     /// The database that a command's places and options name.
-    fileprivate func operatedDatabase() throws -> OperatedDatabase {
+    func operatedDatabase() throws -> OperatedDatabase {
         guard let scope = DatabaseScope(rawValue: try required("DATABASE")) else {
             throw misuse("DATABASE is public, private or shared")
         }

@@ -3,6 +3,31 @@ import Administration
 extension Command {
     static let userRoles: [Command] = [
         Command(
+            "user named", "say whose account is behind a user record name of a container",
+            positionals: [
+                CommandPositional("CONTAINER", "the container's ID"),
+                CommandPositional("USERRECORDNAME", "how the container knows them"),
+            ],
+            action: .data { invocation, administrator in
+                let account = try administrator.perform(
+                    FindUser(
+                        named: invocation.required("USERRECORDNAME"),
+                        in: invocation.required("CONTAINER")))
+                let email = account.email ?? ""
+                return CommandOutput(
+                    "\(email)  \(account.id.text)",
+                    values: [("email", .text(email)), ("accountID", .text(account.id.text))])
+            }),
+        Command(
+            "user apps", "list the apps that know a user, what each stores, and their roles",
+            positionals: [CommandPositional("EMAIL", "the address that names the account")],
+            action: .data { invocation, administrator in
+                let apps = try administrator.perform(ListUserApps(of: invocation.required("EMAIL")))
+                return CommandOutput(
+                    apps.isEmpty ? "no apps" : apps.map(\.line).joined(separator: "\n"),
+                    values: [("apps", .objects(apps.map(\.members)))])
+            }),
+        Command(
             "user role add", "give a user a role in the public database",
             positionals: rolePositionals,
             action: .data { try change($0, isGiven: true, by: $1) }),
@@ -34,5 +59,22 @@ extension Command {
                 ("userRecordName", .text(outcome.user.text)), ("role", .text(role)),
                 ("changed", .flag(outcome.hasChanged)),
             ])
+    }
+}
+
+extension ListUserApps.App {
+    fileprivate var line: String {
+        let place = "\(target.container.name) \(target.environment.rawValue)"
+        let given = roles.isEmpty ? "" : "  roles: \(roles.joined(separator: ", "))"
+        return "\(place)  \(user.text)  \(ByteCount(usedBytes))\(given)"
+    }
+
+    fileprivate var members: [(key: String, value: CommandOutput.Value)] {
+        [
+            ("container", .text(target.container.name)),
+            ("environment", .text(target.environment.rawValue)),
+            ("userRecordName", .text(user.text)), ("usedBytes", .number(usedBytes)),
+            ("roles", .texts(roles)), ("knownRoles", .texts(knownRoles)),
+        ]
     }
 }

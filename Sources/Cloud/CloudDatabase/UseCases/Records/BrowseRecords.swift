@@ -23,9 +23,15 @@ package struct BrowseRecords {
     private let zone: ZoneID
     private let database: Database
     private let type: RecordTypeName?
+    private let prefix: String
 
-    /// - Parameter type: records of this type alone; nil for all.
-    package init(_ zone: ZoneID, of database: Database, type: RecordTypeName? = nil) {
+    /// - Parameters:
+    ///   - type: records of this type alone; nil for all.
+    ///   - prefix: those alone whose names begin so.
+    package init(
+        _ zone: ZoneID, of database: Database, type: RecordTypeName? = nil, prefix: String = ""
+    ) {
+        self.prefix = prefix
         self.zone = zone
         self.database = database
         self.type = type
@@ -108,7 +114,7 @@ package struct BrowseRecords {
                 return
             }
             walk.last = item.position
-            guard let location else { continue }
+            guard let location, location.name.text.hasPrefix(prefix) else { continue }
             var writer = JSONWriter(reserving: 1_024)
             do {
                 try lookup.append(

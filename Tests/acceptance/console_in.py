@@ -1,0 +1,145 @@
+"""How operators come in: from the first one's link to a container with its first token, and who does not come in.
+
+What the console gives to paste is run. Operators who only look, and those of another container, try every command.
+"""
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+import urllib.request
+
+from console import CONTAINER, NAUGHTY, OTHER, PASSWORD, Run, held, say
+
+GZIPPED_BYTES_MAX = 120_000
+
+
+class In(Run):
+    parts = ("strangers", "weight", "start", "rights")
+    looks = 30
+
+    def strangers(self):
+        """Nobody gets past the sign-in page, whatever address they come by."""
+        self.server.make_person("stranger", PASSWORD)
+        page = self.page()
+        page.goto(f"{self.base}/console/people?person=op@example.org")
+        page.get_by_role("heading", name="Sign in to the console").wait_for()
+        assert page.locator("nav").count() == 0 and "op@example.org" not in page.content()
+        self.look(page, "sign-in")
+        for email, password in (("stranger@example.org", PASSWORD), ("op@example.org", "wrong horse")):
+            page.get_by_label("E-mail address").fill(email)
+            page.get_by_label("Password").fill(password)
+            page.get_by_role("button", name="Sign in", exact=True).click()
+            page.get_by_role("alert").get_by_text("no operator has").wait_for()
+        paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
+        say(f"first paint after {paint:.0f} ms")
+        page.context.close()
+
+    def weight(self):
+        """All that a browser ever loads of the console."""
+        document = urllib.request.urlopen(f"{self.base}/console/").read()
+        folder = re.search(rb'name="lenticular-files" content="([^"]+)"', document)[1].decode()
+        names = sorted(os.listdir(os.path.join(os.path.dirname(__file__), "../../Console")))
+        total = len(gzip.compress(document))
+        names = [name for name in names if name.endswith((".js", ".css"))]
+        for name in names + ["pages.css", "lit-core.min.js", "uPlot.iife.min.js", "uPlot.min.css"]:
+            total += len(gzip.compress(urllib.request.urlopen(f"{self.base}{folder}{name}").read()))
+        assert total <= GZIPPED_BYTES_MAX, total
+        say(f"{total} bytes gzipped in all")
+
+    def start(self):
+        """A container, its token and its origin; and what there is to paste is right."""
+        began = time.monotonic()
+        page = self.signed_in("op@example.org")
+        page.get_by_text("No container is here yet").wait_for()
+        self.look(page, "no-container")
+        page.get_by_role("link", name="New container").first.click()
+        page.get_by_label("ID", exact=True).fill("not an ID")
+        page.get_by_role("button", name="Make container and token").click()
+        assert page.get_by_label("ID", exact=True).evaluate("field => !field.validity.valid")
+        page.get_by_label("ID", exact=True).fill(CONTAINER)
+        page.get_by_label("Name of the app").fill("Atlas")
+        page.get_by_label("Origin of the web app").fill("https://atlas.example.org")
+        self.look(page, "new-container")
+        page.get_by_role("button", name="Make container and token").click()
+        page.get_by_role("heading", name="Your token").wait_for()
+        say(f"a container with its token after {time.monotonic() - began:.0f} s, pictures included")
+        self.look(page, "token")
+        token = page.get_by_label("API token").text_content()
+        origin = page.get_by_role("cell", name="https://atlas.example.org")
+        origin.wait_for()
+        page.get_by_role("tab", name="Web").focus()
+        for name in ("Swift", "Python"):
+            page.keyboard.press("ArrowRight")
+            page.get_by_role("tab", name=name, selected=True).wait_for()
+        self.server.save([{"recordName": "n", "recordType": "Note", "fields": {"title": {"value": "Hello"}}}])
+        python = page.get_by_label("Python code").text_content()
+        # The token is of one origin, so that a script has to say it.
+        python = python.replace('"application/json"}', '"application/json", "Origin": "https://atlas.example.org"}')
+        done = subprocess.run([sys.executable, "-c", python], capture_output=True, text=True)
+        assert done.returncode == 0 and "Hello" in done.stdout, done.stderr
+        page.get_by_role("tab", name="curl").click()
+        curl = page.get_by_label("curl code").text_content() + "-H 'Origin: https://atlas.example.org' -sS\n"
+        curl = curl.replace("\n-H", " -H")
+        done = subprocess.run(["bash", "-c", curl], capture_output=True, text=True)
+        assert "Hello" in done.stdout, done.stderr + done.stdout
+        page.reload()
+        page.get_by_role("button", name="Revoke").wait_for()
+        assert token not in page.content(), "a token is shown this once"
+        page.context.close()
+
+    def rights(self):
+        """Who only looks, and who has another container, by every command of the list."""
+        self.server.command("container", "create", OTHER)
+        self.server.save([{"recordName": "city-1", "recordType": "City", "fields": {"name": {"value": "Rome"}}}])
+        self.server.command("container", "set", OTHER, f"name={NAUGHTY[0]}")
+        self.operator("reader", "--read-only")
+        self.operator("other", "--container", OTHER)
+        page = self.signed_in("reader@example.org", f"/console/data?container={CONTAINER}&type=City")
+        page.get_by_role("button", name="city-").first.wait_for()
+        for name in ("New record", "Delete", "Import", "Undo"):
+            assert page.get_by_role("button", name=name).count() == 0, name
+        page.locator("[data-at='0.1']").focus()
+        page.keyboard.press("F2")
+        assert page.locator(".inline").count() == 0
+        self.refused(page, {})
+        page.context.close()
+        page = self.signed_in("other@example.org", "/console/")
+        page.get_by_role("link", name=f"Data of {NAUGHTY[0]}").wait_for()
+        assert CONTAINER not in page.content()
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=City")
+        page.get_by_text("You have no right to this.").first.wait_for()
+        self.look(page, "no-right")
+        self.refused(page, {"container": CONTAINER, "environment": "development", "database": "public"})
+        page.context.close()
+
+    def refused(self, page, values):
+        """Every command that is said to be out of reach is; and each of another's container."""
+        answers = page.evaluate("""async values => {
+          const {page} = await (await fetch('/console/api/session')).json();
+          const {commands} = await (await fetch('/console/api')).json();
+          const seen = [];
+          for (const {name, path, may, arguments: takes} of commands) {
+            const isAbout = takes.some(({key}) => key === 'container') && values.container;
+            if (may && !isAbout) continue;
+            const body = Object.fromEntries(takes.filter(({required}) => required).map(({key, choices, repeatable, form}) => [
+              key, values[key] ?? (choices[0] || (form === 'flag' ? true : repeatable ? ['a'] : key.includes('email') ? 'op@example.org' : 'a'))]));
+            if (isAbout) body.container = values.container;
+            body.yes = takes.some(({key}) => key === 'yes') || undefined;
+            const answer = await fetch(path, {method: 'POST', body: JSON.stringify(body),
+              headers: {'Content-Type': 'application/json', 'X-Console-Page': page}});
+            seen.push([name, answer.status, (await answer.json()).error]);
+          }
+          return seen;
+        }""", values)
+        assert len(answers) > 20, answers
+        wrong = [each for each in answers if each[2] not in ("FORBIDDEN", "USAGE", "REFUSED")]
+        assert not wrong, wrong
+        say(f"{len(answers)} commands are refused to {page.locator('.who summary').text_content()}")
+
+
+if __name__ == "__main__":
+    held(In)
