@@ -89,6 +89,33 @@ struct AdministrationTests {
         #expect(try tokens.list().items == [unnamed.record])
     }
 
+    @Test("A changed API token keeps its text, and what is not named stays")
+    func changedTokens() throws {
+        let server = try TestServer()
+        let tokens = APITokens(catalog: server.catalog)
+        let made = try tokens.create(
+            container: server.container, environment: .production, name: "web",
+            origins: ["https://a.example"], callback: "https://a.example/back", now: 9)
+        let moved = try tokens.change(name: "web", origins: ["https://B.example"], callback: nil)
+        #expect(moved.origins == ["https://b.example"] && moved.callback == made.record.callback)
+        #expect(moved.hash == made.record.hash && moved.createdAt == 9)
+        let open = try tokens.change(name: "web", origins: [], callback: "none")
+        #expect(open.origins.isEmpty && open.callback == nil)
+        #expect(try tokens.list().items == [open])
+        for (origins, callback, refusal) in [
+            (["https://b.example/"], nil, AccountsRefusal.originIllegal),
+            (nil, "http://a.example/back", .callbackIllegal),
+        ] as [([String]?, String?, AccountsRefusal)] {
+            #expect(throws: refusal) {
+                try tokens.change(name: "web", origins: origins, callback: callback)
+            }
+        }
+        #expect(throws: CatalogRefusal.apiTokenUnknown) {
+            try tokens.change(name: "no", origins: [], callback: nil)
+        }
+        #expect(try tokens.list().items == [open])
+    }
+
     @Test("An API token is refused with a wrong name, origin, callback or container")
     func refusedTokens() throws {
         let server = try TestServer()

@@ -125,6 +125,24 @@ extension StoragePromise {
         }
     ]
 
+    /// A token that changes keeps its name, its environment and its age; then it is as before.
+    private static func changesToken(
+        _ token: APITokenRecord, in catalog: any CatalogStorage
+    ) throws {
+        let changed = APITokenRecord(
+            hash: token.hash, name: token.name, container: token.container,
+            environment: token.environment, origins: ["https://b.example", "https://c.example"],
+            callback: nil, createdAt: token.createdAt)
+        try catalog.add(changed, replaces: true)
+        try expect(catalog.apiToken(hash: token.hash) == changed, "a token has not changed")
+        try catalog.add(token, replaces: true)
+        try expect(catalog.apiToken(hash: token.hash) == token, "a token has not changed back")
+        let unknown = APITokenRecord(
+            hash: [9], name: "other", container: token.container, environment: .production,
+            createdAt: 5)
+        try refuses(.apiTokenUnknown) { try catalog.add(unknown, replaces: true) }
+    }
+
     private static let credentials = [
         StoragePromise("Tokens and keys are found until they or their container go") { testStore in
             let catalog = try testStore.location.openCatalog()
@@ -135,6 +153,7 @@ extension StoragePromise {
                 origins: ["https://a.example"], callback: "post-message", createdAt: 5)
             try catalog.add(token)
             try refuses(.nameTaken) { try catalog.add(token) }
+            try changesToken(token, in: catalog)
             let key = ServerKeyRecord(
                 keyID: "ab", name: nil, container: home, environment: .development,
                 publicKeyDER: [9], scope: .container,

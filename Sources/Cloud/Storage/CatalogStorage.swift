@@ -56,8 +56,11 @@ extension ContainerCatalog {
 
 /// What authenticates requests: tokens and keys.
 package protocol CredentialCatalog: Sendable {
-    /// - Throws: `containerUnknown`, `nameTaken`.
-    func add(_ token: APITokenRecord) throws
+    /// Keeps a token.
+    ///
+    /// - Parameter replaces: whether one with its hash gets its origins and its callback; else none may have it.
+    /// - Throws: `containerUnknown`; `nameTaken`, and `apiTokenUnknown` where there is none to replace.
+    func add(_ token: APITokenRecord, replaces: Bool) throws
     func apiToken(_ key: APITokenKey) throws -> APITokenRecord?
     /// The API tokens, in the order of their names; searched by these.
     ///
@@ -138,6 +141,9 @@ package enum WebTokenKeys: Sendable {
 }
 
 extension CredentialCatalog {
+    /// Adds a new token.
+    package func add(_ token: APITokenRecord) throws { try add(token, replaces: false) }
+
     package func apiTokens(_ request: ListRequest) throws -> ListPage<APITokenRecord> {
         try apiTokens(request, of: nil)
     }

@@ -5,8 +5,8 @@ extension Command {
         + userRoles
         + identityProviders + webTokens + pushKeys + webhooks + subscriptions
         + operators + operatorTokens
-        + schemas + records + recordStreams + transfers + restores + data + sizes + telemetry
-        + alerts + secrets
+        + schemas + records + recordStreams + shares + transfers + restores + data + sizes
+        + telemetry + alerts + secrets
         + audit
         + logs + [doctor] + configs + shell
         + [healthcheck, version]

@@ -51,9 +51,13 @@ package struct OperatedDatabase: Sendable {
         let tokenKey: [UInt8]
     }
 
-    /// - Parameter saves: whether records with assets are saved; else none is shown with a link.
+    /// - Parameters:
+    ///   - saves: whether records with assets are saved; else none is shown with a link.
+    ///   - linksShares: whether one-time links are shown and followed.
     /// - Throws: `RecordsRefusal`; `AccountsRefusal`; `CatalogRefusal.containerUnknown`; `StorageFailure`.
-    func opened(in data: any ServerData, saves: Bool = false) throws -> Opened {
+    func opened(
+        in data: any ServerData, saves: Bool = false, linksShares: Bool = false
+    ) throws -> Opened {
         let found = try target.found(in: data)
         let caller = try caller(in: found.container, data, isNoted: saves)
         let store = try data.store(of: found.container, in: found.environment)
@@ -68,7 +72,8 @@ package struct OperatedDatabase: Sendable {
             caller: caller, limits: data.limits, storage: store,
             identities: KnownPeople(catalog: data.accountUseCases.catalog)
                 .people(of: found.container),
-            random: data.random, assets: saves ? assets : nil)
+            random: data.random, assets: saves ? assets : nil,
+            shareAddresses: linksShares ? ShareAddresses(key: key, base: "") : nil)
         return Opened(
             database: database, zone: try zoneID(for: caller), tokenKey: key)
     }

@@ -54,6 +54,58 @@ package struct StoreCounts: Sendable, Equatable {
     }
 }
 
+/// One index as it stands.
+///
+/// An engine makes it when a query first needs it.
+package struct IndexSize: Sendable, Equatable {
+    package enum State: String, Sendable {
+        case filling, whole, leaving
+    }
+
+    package enum Kind: String, Sendable {
+        /// Values as they are compared and sorted.
+        case values
+        /// Text without regard to case.
+        case text
+        case words
+        case locations
+    }
+
+    package let type: String
+    package let field: String
+    package let kind: Kind
+    package let state: State
+    /// How much of the records it holds, in hundredths.
+    package let percent: Int
+    /// How many entries it has, at most `entriesMax`; nil for words and locations, which nothing counts.
+    package let entries: Int64?
+
+    package static let entriesMax: Int64 = 100_000
+
+    package init(
+        type: String, field: String, kind: Kind, state: State, percent: Int, entries: Int64?
+    ) {
+        self.type = type
+        self.field = field
+        self.kind = kind
+        self.state = state
+        self.percent = percent
+        self.entries = entries
+    }
+}
+
+/// What is to be counted one by one, which takes its time.
+package struct StoreCounting: OptionSet, Sendable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// Files, tombstones and users.
+    package static let contents = StoreCounting(rawValue: 1)
+    /// The entries of each index.
+    package static let indexes = StoreCounting(rawValue: 2)
+}
+
 /// How much a store holds, what that takes, and who holds the most of it.
 package struct StoreSize: Sendable {
     package let space: StoreSpace
@@ -62,14 +114,18 @@ package struct StoreSize: Sendable {
     package let owners: [OwnerAmount]
     /// Nil where nobody wanted them.
     package let counts: StoreCounts?
+    /// In no particular order; empty where nobody wanted them.
+    package let indexes: [IndexSize]
 
     package init(
-        space: StoreSpace, amount: StoredAmount, owners: [OwnerAmount], counts: StoreCounts?
+        space: StoreSpace, amount: StoredAmount, owners: [OwnerAmount], counts: StoreCounts?,
+        indexes: [IndexSize] = []
     ) {
         self.space = space
         self.amount = amount
         self.owners = owners
         self.counts = counts
+        self.indexes = indexes
     }
 }
 
@@ -79,8 +135,8 @@ package protocol SpaceKeeping: Sendable {
     ///
     /// - Parameters:
     ///   - ownersMax: how many owners are named.
-    ///   - isCounted: whether files and tombstones are counted, too, which goes through all of them.
-    func size(owners ownersMax: Int, counts isCounted: Bool) throws -> StoreSize
+    ///   - counting: what is counted, too, by going through all of it.
+    func size(owners ownersMax: Int, counting: StoreCounting) throws -> StoreSize
 
     /// Gives back what holds nothing, in steps of some milliseconds between the writes of others.
     ///
@@ -94,6 +150,6 @@ package protocol SpaceKeeping: Sendable {
 extension SpaceKeeping {
     /// Goes through a row for each zone, and counts nothing one by one.
     package func size(owners ownersMax: Int) throws -> StoreSize {
-        try size(owners: ownersMax, counts: false)
+        try size(owners: ownersMax, counting: [])
     }
 }

@@ -3,23 +3,37 @@ import SQLite
 import Storage
 
 extension SQLiteCatalog {
-    package func add(_ token: APITokenRecord) throws {
-        try write(endsWhatWasTrue: false) { catalog in
+    package func add(_ token: APITokenRecord, replaces: Bool) throws {
+        // What is cached of a token that changes holds no more.
+        try write(endsWhatWasTrue: replaces) { catalog in
             try SQLiteCatalog.requireContainer(token.container, in: catalog)
-            let added = try catalog.run(
-                """
-                INSERT INTO api_tokens (hash, name, container, environment, callback, created_at)
-                VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                """, .bytes(token.hash), .text(token.name), .text(token.container.folded),
-                .text(token.environment.rawValue), .optional(token.callback),
-                .integer(token.createdAt))
-            guard added == 1 else { throw CatalogRefusal.nameTaken }
+            if replaces {
+                let changed = try catalog.run(
+                    "UPDATE api_tokens SET callback = ? WHERE hash = ?",
+                    .optional(token.callback), .bytes(token.hash))
+                guard changed == 1 else { throw CatalogRefusal.apiTokenUnknown }
+                try catalog.run(
+                    "DELETE FROM api_token_origins WHERE token_hash = ?", .bytes(token.hash))
+            } else {
+                try SQLiteCatalog.insert(token, in: catalog)
+            }
             for origin in token.origins {
                 try catalog.run(
                     "INSERT OR IGNORE INTO api_token_origins (token_hash, origin) VALUES (?, ?)",
                     .bytes(token.hash), .text(origin))
             }
         }
+    }
+
+    private static func insert(_ token: APITokenRecord, in catalog: CatalogConnection) throws {
+        let added = try catalog.run(
+            """
+            INSERT INTO api_tokens (hash, name, container, environment, callback, created_at)
+            VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """, .bytes(token.hash), .text(token.name), .text(token.container.folded),
+            .text(token.environment.rawValue), .optional(token.callback),
+            .integer(token.createdAt))
+        guard added == 1 else { throw CatalogRefusal.nameTaken }
     }
 
     /// Of SHA-256.

@@ -15,11 +15,12 @@ extension SQLiteStore {
     private static let cutAttempts = 100
     private static let readerMicroseconds: UInt32 = 20_000
 
-    package func size(owners ownersMax: Int, counts isCounted: Bool) throws -> StoreSize {
+    package func size(owners ownersMax: Int, counting: StoreCounting) throws -> StoreSize {
         StoreSize(
             space: try space(), amount: try amount(),
             owners: ownersMax > 0 ? try largestOwners(limit: ownersMax) : [],
-            counts: isCounted ? try counts() : nil)
+            counts: counting.contains(.contents) ? try counts() : nil,
+            indexes: counting.contains(.indexes) ? try indexSizes() : [])
     }
 
     func space() throws -> StoreSpace {

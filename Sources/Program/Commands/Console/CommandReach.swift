@@ -13,7 +13,8 @@ struct CommandReach {
         "record changes", "record asset", "user apps", "user named",
         "zone restore", "user restore", "export", "user export", "schema export",
         "schema validate", "schema check", "schema diff", "schema deploy", "schema reset",
-        "schema history", "telemetry show", "logs", "size", "check", "doctor", "audit list",
+        "schema history", "schema indexes", "share list", "telemetry show", "logs", "size", "check",
+        "doctor", "audit list",
         "identity-provider list", "operator list", "operator-token list", "alert list",
     ]
     /// What is about more than some containers, whatever its arguments are.

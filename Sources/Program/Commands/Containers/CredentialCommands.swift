@@ -46,6 +46,33 @@ extension Command {
                     ], next: page.next)
             }),
         Command(
+            "api-token set", "change where a token may be used; apps keep the one they have",
+            positionals: [CommandPositional("NAME", "the token's name, as list shows it")],
+            options: [
+                CommandOption(
+                    "origin", value: "URL", "a page that may use it, in place of those before",
+                    isRepeatable: true),
+                CommandOption("any-origin", "let it be used anywhere"),
+                CommandOption(
+                    "callback", value: "post-message|URL|none",
+                    "where sign-in delivers its outcome"),
+            ],
+            action: .data { invocation, administrator in
+                let (origins, isAny) = (invocation.values("origin"), invocation.has("any-origin"))
+                guard origins.isEmpty || !isAny else {
+                    throw invocation.misuse("--origin and --any-origin exclude each other")
+                }
+                guard !origins.isEmpty || isAny || invocation.value("callback") != nil else {
+                    throw invocation.misuse("name what to change")
+                }
+                let token = try administrator.perform(
+                    ChangeAPIToken(
+                        name: invocation.required("NAME"),
+                        origins: origins.isEmpty && !isAny ? nil : origins,
+                        callback: invocation.value("callback")))
+                return CommandOutput("token \(token.name) changed", values: members(of: token))
+            }),
+        Command(
             "api-token revoke", "end a token at once",
             positionals: [CommandPositional("NAME", "the token's name, as list shows it")],
             action: .data { invocation, administrator in

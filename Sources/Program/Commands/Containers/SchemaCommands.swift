@@ -2,6 +2,7 @@ import Administration
 import CloudDatabase
 import CloudModel
 import Control
+import Storage
 
 extension Command {
     static let schemas: [Command] = [
@@ -75,6 +76,18 @@ extension Command {
                 CommandOption("limit", value: "N", "how many changes; 50 when left out")
             ],
             action: .data { try history($0, by: $1) }),
+        Command(
+            "schema indexes", "list the indexes that queries have had made, and how far each is",
+            positionals: [container, environment],
+            action: .data { invocation, administrator in
+                let found = try administrator.perform(
+                    ListIndexes(of: invocation.schemaEnvironment()))
+                return CommandOutput(
+                    found.isEmpty
+                        ? "no query has needed an index yet"
+                        : found.map(\.line).joined(separator: "\n"),
+                    values: [("indexes", .objects(found.map(\.members)))])
+            }),
     ]
 
     private static let container = CommandPositional("CONTAINER", "the container's ID")
@@ -202,5 +215,19 @@ extension SchemaChange {
         case .typeRemoved, .fieldRemoved: true
         default: false
         }
+    }
+}
+
+extension IndexSize {
+    fileprivate var line: String {
+        let size = entries.map { "  \($0)\($0 == Self.entriesMax ? " or more" : "") entries" } ?? ""
+        return "\(type).\(field)  \(kind.rawValue)  \(state.rawValue) \(percent) %\(size)"
+    }
+
+    fileprivate var members: [(key: String, value: CommandOutput.Value)] {
+        [
+            ("type", .text(type)), ("field", .text(field)), ("kind", .text(kind.rawValue)),
+            ("state", .text(state.rawValue)), ("percent", .number(Int64(percent))),
+        ] + (entries.map { [("entries", .number($0))] } ?? [])
     }
 }

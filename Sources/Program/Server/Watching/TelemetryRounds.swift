@@ -131,7 +131,7 @@ final class TelemetryRounds: Sendable {
     }
 
     private func sample(_ key: Stores.Key, _ store: LeasedStore, _ now: Milliseconds) throws {
-        let size = try store.size(owners: 0, counts: true)
+        let size = try store.size(owners: 0, counting: .contents)
         guard let counts = size.counts else { return }
         let figures = ContainerFigures(
             container: key.container.folded, environment: key.environment.rawValue,

@@ -53,9 +53,9 @@ package final class LeasedStore: Store {
 }
 
 extension LeasedStore: SpaceKeeping {
-    package func size(owners ownersMax: Int, counts isCounted: Bool) throws -> StoreSize {
+    package func size(owners ownersMax: Int, counting: StoreCounting) throws -> StoreSize {
         try withExtendedLifetime(lease) {
-            try store.size(owners: ownersMax, counts: isCounted)
+            try store.size(owners: ownersMax, counting: counting)
         }
     }
 

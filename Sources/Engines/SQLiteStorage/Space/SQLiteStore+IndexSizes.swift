@@ -1,0 +1,73 @@
+import CloudModel
+import SQLite
+import Storage
+
+extension SQLiteStore {
+    /// How far each index has come, and how many entries it has.
+    func indexSizes() throws -> [IndexSize] {
+        try read(by: .anybody, until: nil) { snapshot in
+            guard let snapshot = snapshot as? SQLiteSnapshot else {
+                throw InvalidRow(table: "indexes")
+            }
+            let names = Dictionary(
+                try snapshot.recordTypes().map { ($0.value, $0.key) }, uniquingKeysWith: { $1 })
+            let last = try snapshot.storedIndexes.lastRecord().value
+            return try snapshot.storedIndexes.indexes().compactMap { index in
+                guard let type = names[index.type] else { return nil }
+                return IndexSize(
+                    type: type, field: index.need.field, kind: index.need.kind.sized,
+                    state: index.state.sized, percent: index.percent(of: last),
+                    entries: try Self.entries(of: index, snapshot.connection))
+            }
+        }
+    }
+
+    private static func entries(
+        of index: StoredIndex, _ connection: Connection
+    ) throws -> Int64? {
+        guard index.need.kind == .values || index.need.kind == .folded else { return nil }
+        var sum: Int64 = 0
+        // Records without a value stand under the negative number.
+        for number in [index.number, -index.number] {
+            for (table, sign) in [
+                ("index_values", 1), ("new_index_values", 1), ("gone_index_values", -1),
+            ] as [(String, Int64)] {
+                let row = try connection.prepare(
+                    "SELECT count(*) FROM (SELECT 1 FROM \(table) WHERE field = ?1 LIMIT ?2)")
+                defer { row.reset() }
+                row.bind(number, at: 1)
+                row.bind(IndexSize.entriesMax, at: 2)
+                if try row.step() { sum += sign * row.int64(0) }
+            }
+        }
+        return min(max(0, sum), IndexSize.entriesMax)
+    }
+}
+
+extension IndexKind {
+    fileprivate var sized: IndexSize.Kind {
+        switch self {
+        case .values: .values
+        case .folded: .text
+        case .words: .words
+        case .locations: .locations
+        }
+    }
+}
+
+extension StoredIndex {
+    fileprivate func percent(of last: Int64) -> Int {
+        guard state != .whole, last > 0 else { return 100 }
+        return Int(min(filledThrough.value, last) * 100 / last)
+    }
+}
+
+extension StoredIndex.State {
+    fileprivate var sized: IndexSize.State {
+        switch self {
+        case .filling: .filling
+        case .whole: .whole
+        case .leaving: .leaving
+        }
+    }
+}
