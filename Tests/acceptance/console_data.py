@@ -178,7 +178,7 @@ class Data(Run):
         dialog.get_by_role("heading", name="naughty-1").wait_for()
         dialog.get_by_label("text STRING").fill("another")
         held = []
-        page.route("**/api/record/save", held.append)
+        page.route("**/api/record/save", lambda route: held.append(route))
         page.keyboard.press("Control+s")
         dialog.get_by_role("button", name="Saving…").wait_for()
         assert dialog.get_by_label("text STRING").input_value() == "another"

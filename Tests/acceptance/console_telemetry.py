@@ -28,7 +28,7 @@ class Telemetry(Run):
     def counted(self, page, wanted):
         """What was asked is counted minute by minute: looks again until so many requests, and a mark, are shown."""
         while True:
-            page.wait_for_function("document.querySelector('telemetry-screen').before")
+            page.wait_for_function("() => document.querySelector('telemetry-screen')?.before")
             told, marks = page.evaluate("""() => {
               const {told, marks} = document.querySelector('telemetry-screen');
               return [told, marks.length];
@@ -84,7 +84,7 @@ class Telemetry(Run):
         page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 40, steps=5)
         page.mouse.up()
         page.wait_for_url("**hours=6&until=**")
-        page.wait_for_function("document.querySelector('telemetry-screen').told")
+        page.wait_for_function("() => document.querySelector('telemetry-screen')?.told")
         told = page.evaluate("document.querySelector('telemetry-screen').told")
         assert told["to"] - told["from"] == 6 * 3_600_000, told
         page.get_by_role("button", name="Earlier").focus()
