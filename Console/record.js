@@ -8,6 +8,9 @@ import './assets.js';
 import {TYPES, isList, read, shown, written} from './values.js';
 
 const LONG = 20_000;
+/// How many names are offered, and how far they are looked for.
+const FOUND = 10;
+const SEARCHED_PAGES = 10;
 
 class RecordPanel extends Part {
   #latest = new Latest();
@@ -203,9 +206,16 @@ class RecordPanel extends Part {
   /// Records whose names begin so.
   async #search(text) {
     const signal = this.#searches.begin();
+    const found = [];
+    let after;
     try {
-      const {records} = await run('record list', {...this.target, search: text, limit: 10}, {signal});
-      this.state = {...this.state, found: records.map(({recordName}) => recordName)};
+      // A page looks at so many records and no more, whatever it finds.
+      for (let page = 0; page < SEARCHED_PAGES && found.length < FOUND && (page === 0 || after); page += 1) {
+        const answer = await run('record list', {...this.target, search: text, limit: FOUND, after}, {signal});
+        found.push(...answer.records.map(({recordName}) => recordName));
+        after = answer.after;
+      }
+      this.state = {...this.state, found};
     } catch (failure) {
       if (failure.name !== 'AbortError') this.state = {...this.state, found: []};
     }

@@ -103,10 +103,10 @@ class Data(Run):
                           for number in range(250)], OTHER)
         address = f"/console/data?container={OTHER}&view=changes"
         page = self.signed_in("op@example.org", address)
-        page.get_by_text("200 changes, and more").wait_for()
+        page.locator("change-feed").get_by_text("200 changes, and more").wait_for()
         page.get_by_role("button", name="Next page").focus()
         page.keyboard.press("Enter")
-        page.get_by_text("250 changes").wait_for()
+        page.locator("change-feed").get_by_text("250 changes").wait_for()
         token = page.locator(".token code").text_content()
         self.look(page, "changes")
         page.get_by_role("button", name="Go live").click()
@@ -122,7 +122,7 @@ class Data(Run):
         page.get_by_label("After the token").fill(token)
         page.get_by_role("button", name="Show", exact=True).click()
         page.wait_for_url("**since=**")
-        page.get_by_text("1 change.").wait_for()
+        page.locator("change-feed").get_by_text("1 change.").wait_for()
         page.goto(self.base + address + "&since=" + urllib.parse.quote(end))
         page.get_by_text("Nothing has changed after this token").wait_for()
         page.goto(self.base + address + "&since=nonsense")
@@ -178,7 +178,7 @@ class Data(Run):
         dialog.get_by_role("heading", name="naughty-1").wait_for()
         dialog.get_by_label("text STRING").fill("another")
         held = []
-        page.route("**/api/record/save", held.append)
+        page.route("**/api/record/save", lambda route: held.append(route))
         page.keyboard.press("Control+s")
         dialog.get_by_role("button", name="Saving…").wait_for()
         assert dialog.get_by_label("text STRING").input_value() == "another"

@@ -78,7 +78,7 @@ class People(Run):
 
     def sync(self):
         page = self.signed_in("op@example.org", f"/console/people?person={ANN}")
-        page.get_by_label("App").select_option(CONTAINER)
+        page.get_by_role("combobox", name="App").select_option(CONTAINER)
         page.get_by_role("heading", name="Devices").wait_for()
         page.get_by_role("button", name="End session").first.wait_for()
         page.get_by_role("button", name="production").click()

@@ -26,11 +26,14 @@ class Telemetry(Run):
             self.server.command("schema", "import", CONTAINER, "development", file.name)
 
     def counted(self, page, wanted):
-        """What was asked is counted minute by minute: looks again until so many requests are."""
+        """What was asked is counted minute by minute: looks again until so many requests, and a mark, are shown."""
         while True:
-            page.locator(".chart canvas").nth(3).wait_for()
-            told = page.evaluate("document.querySelector('telemetry-screen').told")
-            if told and told["total"]["requests"] >= wanted:
+            page.wait_for_function("() => document.querySelector('telemetry-screen')?.before")
+            told, marks = page.evaluate("""() => {
+              const {told, marks} = document.querySelector('telemetry-screen');
+              return [told, marks.length];
+            }""")
+            if told and told["total"]["requests"] >= wanted and marks:
                 return told
             page.wait_for_timeout(1000)
             page.get_by_role("button", name="Look again").click()
@@ -43,7 +46,6 @@ class Telemetry(Run):
         assert total == 4 and told["total"]["errors"] == 3, told["total"]
         assert sum(point["requests"] for point in told["points"]) == total
         page.locator(".about").get_by_text(f"{total:,}", exact=True).first.wait_for()
-        page.wait_for_function("document.querySelector('telemetry-screen').before")
         before = page.evaluate("document.querySelector('telemetry-screen').before")
         assert before["to"] <= told["from"] and before["total"]["requests"] == 0, (before["to"], told["from"])
         page.get_by_label("What happened meanwhile").get_by_text("schema changed").wait_for()
@@ -82,7 +84,7 @@ class Telemetry(Run):
         page.mouse.move(box["x"] + box["width"] * 0.5, box["y"] + 40, steps=5)
         page.mouse.up()
         page.wait_for_url("**hours=6&until=**")
-        page.wait_for_function("document.querySelector('telemetry-screen').told")
+        page.wait_for_function("() => document.querySelector('telemetry-screen')?.told")
         told = page.evaluate("document.querySelector('telemetry-screen').told")
         assert told["to"] - told["from"] == 6 * 3_600_000, told
         page.get_by_role("button", name="Earlier").focus()
