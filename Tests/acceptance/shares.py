@@ -210,7 +210,9 @@ class Run(Viewer):
         """On the page of a share its owner invites, opens, closes and ends it; a participant leaves."""
         link = f"{self.base}/share/{owner.lookup('trip')['shortGUID']}"
         context = browser.new_context(viewport=PHONE)
-        page = context.new_page()
+        page, other = context.new_page(), phone.new_page()
+        for each in (page, other):
+            each.set_default_timeout(300_000)
         wrong = []
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
@@ -223,7 +225,6 @@ class Run(Viewer):
         page.get_by_label("Anyone with the link").click()
         page.get_by_text("Saved.").wait_for()
         # The phone's user leaves meanwhile, so the next change is to a newer share.
-        other = phone.new_page()
         other.goto(link)
         other.get_by_role("button", name="Leave").click()
         other.get_by_role("alertdialog").get_by_role("button", name="Leave").click()
