@@ -171,6 +171,7 @@ let package = Package(
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
                 "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background", "Control",
                 "Backups", "CConsole", "CWebClient", "RequestRecords", "Telemetry",
+                "RecordDecoding",
             ]),
         layer(
             "Commands", in: .program,

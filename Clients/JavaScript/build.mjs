@@ -71,7 +71,7 @@ export {LenticularStore, StoreError, mergeByField, syncOnPush};
 const elements = `${head}/* @ts-self-types="./elements.d.ts" */
 
 ${joined('elements/elements.js')}
-export {ShareFrame, ShareSheet, SignInButton, englishTexts, shareSource};
+export {ShareFrame, SharePage, ShareSheet, SignInButton, englishTexts, shareSource};
 `;
 
 const classic = `${head}(() => {

@@ -70,6 +70,8 @@ export interface ShareSheetOptions {
   mayInvite?: boolean;
   /** Whether there is a button to close, which fires `share-done`. */
   hasDone?: boolean;
+  /** Whether name and picture of what is shared are above it, true by default. */
+  hasTitle?: boolean;
 }
 
 /**
@@ -98,6 +100,9 @@ export class SignInButton extends HTMLElement {
 /** The sheet in a frame of the server, which `shareWithUI` opens. */
 export class ShareFrame extends HTMLElement {}
 
+/** The sheet on the server's own page of a share. */
+export class SharePage extends HTMLElement {}
+
 export type ElementTexts = {[name: string]: string};
 
 export const englishTexts: ElementTexts;
@@ -120,5 +125,6 @@ declare global {
     'share-sheet': ShareSheet;
     'sign-in-button': SignInButton;
     'share-frame': ShareFrame;
+    'share-page': SharePage;
   }
 }

@@ -326,6 +326,37 @@ class ShareFrame extends ElementBase {
   }
 }
 
+// elements/share-page.js
+class SharePage extends ElementBase {
+  connectedCallback() {
+    if (this.querySelector('share-sheet')) return;
+    const database = {request: (_, {operations = []}) => this.#ask(operations[0])};
+    const sheet = make('share-sheet', {
+      texts: JSON.parse(this.dataset.texts ?? '{}'), options: {hasTitle: false},
+      source: shareSource({database}),
+    });
+    sheet.addEventListener('share-change', ({detail: {share}}) => { if (!share) this.#leave(); });
+    this.append(sheet);
+  }
+
+  async #ask(operation) {
+    const body = new URLSearchParams({guard: this.dataset.guard, do: 'sheet'});
+    if (operation) body.set('operation', JSON.stringify(operation));
+    const {pathname} = location;
+    const answer = await fetch(pathname, {method: 'POST', body}).catch(error => {
+      throw Object.assign(error, {code: 'NETWORK_ERROR'});
+    });
+    const found = await answer.json().catch(() => {
+      if (answer.ok) this.#leave();
+      return {serverErrorCode: 'SERVICE_UNAVAILABLE'};
+    });
+    if (found.records) return found;
+    throw Object.assign(new Error(found.serverErrorCode), found);
+  }
+
+  #leave() { location.replace(location.pathname); }
+}
+
 // elements/people.js
 function nameOf({userIdentity, oneTimeURL}, texts) {
   const {nameComponents, lookupInfo} = userIdentity ?? {};
@@ -768,7 +799,7 @@ function dress(root) {
 // elements/share-sheet.js
 const usualOptions = {
   access: ['PRIVATE', 'PUBLIC'], permissions: ['READ_ONLY', 'READ_WRITE'], mayInvite: true,
-  hasDone: false,
+  hasDone: false, hasTitle: true,
 };
 
 class ShareSheet extends ElementBase {
@@ -932,8 +963,9 @@ class ShareSheet extends ElementBase {
     const done = this.#options.hasDone ? make('section', {}, button(
       texts.sheetDone, () => this.#tell('share-done', {share: this.#share ?? null}),
       {className: 'act', 'data-key': 'done'})) : null;
-    const title = this.#share?.fields?.['cloudkit.title']?.value ?? this.#source?.title;
-    const picture = pictureOf(this.#share);
+    const {hasTitle} = this.#options;
+    const title = hasTitle && (this.#share?.fields?.['cloudkit.title']?.value ?? this.#source?.title);
+    const picture = hasTitle && pictureOf(this.#share);
     const head = [
       picture ? make('img', {
         className: 'picture', src: picture, alt: '', onerror: ({target}) => target.remove(),
@@ -1115,7 +1147,8 @@ class SignInButton extends ElementBase {
 
 // elements/elements.js
 const elements = {
-  'share-sheet': ShareSheet, 'share-frame': ShareFrame, 'sign-in-button': SignInButton,
+  'share-sheet': ShareSheet, 'share-frame': ShareFrame, 'share-page': SharePage,
+  'sign-in-button': SignInButton,
 };
 
 for (const [name, element] of Object.entries(elements)) {
@@ -1123,4 +1156,4 @@ for (const [name, element] of Object.entries(elements)) {
   if (customElements && !customElements.get(name)) customElements.define(name, element);
 }
 
-export {ShareFrame, ShareSheet, SignInButton, englishTexts, shareSource};
+export {ShareFrame, SharePage, ShareSheet, SignInButton, englishTexts, shareSource};

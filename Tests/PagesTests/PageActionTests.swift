@@ -126,7 +126,7 @@ private final class Scene {
         switch action {
         case .signIn, .typeCode, .usePasskey, .resetPassword, .makeAccount, .becomeOperator,
             .prove, .signOut, .switchAccount, .letAppIn, .refuseApp, .joinShare, .askForShare,
-            .export, .endAll,
+            .useShareSheet, .export, .endAll,
             .removeSecondFactor:
             return [:]
         case .askForReset, .askForAccount, .addAddress: return ["address": "thief@evil.example"]

@@ -31,6 +31,7 @@ private final class HeldLinks: SharedLinks {
 
     func join(_ link: String, as visitor: AccountRecord) throws -> Bool { false }
     func ask(for link: String, as visitor: AccountRecord) throws {}
+    func sheet(of link: String, as visitor: AccountRecord, change: String?) -> [UInt8]? { nil }
     func usage(of account: AccountRecord) throws -> [AppUsage] { [] }
     func shares(of account: AccountRecord) throws -> [KnownShare] { [] }
 }

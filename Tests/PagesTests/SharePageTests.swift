@@ -19,6 +19,8 @@ private final class SaidLinks: SharedLinks {
         var fault: Fault?
         var usage: [AppUsage] = []
         var shares: [KnownShare] = []
+        /// What was asked of the sheet; of a look, an empty text.
+        var changes: [String] = []
     }
 
     let state = Mutex(State())
@@ -45,6 +47,13 @@ private final class SaidLinks: SharedLinks {
         try state.withLock { state in
             if let fault = state.fault { throw fault }
             state.asked += 1
+        }
+    }
+
+    func sheet(of link: String, as visitor: AccountRecord, change: String?) throws -> [UInt8]? {
+        state.withLock { state in
+            state.changes.append(change ?? "")
+            return state.toUsers?.takesPart == true ? Array(#"{"records":[]}"#.utf8) : nil
         }
     }
 
@@ -226,6 +235,43 @@ struct SharePageTests {
         #expect(try stranger.post(path, ["do": "join"]).text.contains("Sign in"))
         let after = links.state.withLock { $0.joins }
         #expect(after == 0)
+    }
+
+    @Test("Who takes part gets the sheet, by a script that asks this server alone; others get none")
+    func sheet() throws {
+        links.state.withLock { $0.toUsers = thing }
+        let invited = try signIn(path)
+        #expect(!invited.text.contains("<share-page") && !invited.text.contains("<script"))
+        #expect(invited.header("Content-Security-Policy")?.contains("connect-src") == false)
+        #expect(try browser.post(path, ["do": "sheet"]).status == 404)
+        for participation in [SharedThing.Participation.joined, .owner] {
+            links.state.withLock { $0.toUsers?.participation = participation }
+            let page = try browser.get(path)
+            #expect(page.text.contains("<script type=\"module\" src=\"/client/elements.js\">"))
+            #expect(page.text.contains("<share-page data-guard=\"\(page.guardField ?? "")\""))
+            let policy = page.header("Content-Security-Policy") ?? ""
+            #expect(policy.contains("script-src 'self'; connect-src 'self';"))
+            let seen = try browser.post(path, ["do": "sheet"])
+            #expect(seen.status == 200 && seen.text == "{\"records\":[]}")
+            #expect(seen.header("Content-Type") == "application/json; charset=utf-8")
+            try browser.get(path)
+            try browser.post(path, ["do": "sheet", "operation": "{}"])
+            try browser.get(path)
+        }
+        // Nobody changes it by a form of another site, without the page's token, or signed out.
+        let before = links.state.withLock { $0.changes }
+        #expect(before == ["", "", "{}", "", "{}"])
+        let change = ["do": "sheet", "operation": "{}"]
+        #expect(try browser.post(path, change.merging(["guard": "00"]) { $1 }).status == 403)
+        try browser.get(path)
+        let foreign = try browser.post(
+            path, change, headers: [("Origin", "https://evil.example")])
+        #expect(foreign.status == 403)
+        let stranger = Browser(server)
+        try stranger.get(path)
+        #expect(try stranger.post(path, change).text.contains("Sign in"))
+        let after = links.state.withLock { $0.changes }
+        #expect(after == before)
     }
 
     @Test("For what is not there or not for them, people are told the same, and may ask")

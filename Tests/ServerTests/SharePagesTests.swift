@@ -230,6 +230,56 @@ struct SharePagesTests {
         }
     }
 
+    @Test("By the sheet of the page, who takes part does what their app could, to this share alone")
+    func sheet() throws {
+        let (server, app) = try started()
+        let (ida, mo) = (
+            try Person(server, "ida", in: folder, app), try Person(server, "mo", in: folder, app)
+        )
+        let share = try ida.share("\"publicPermission\":\"READ_ONLY\"")
+        let path = "/share/\(try #require(share["shortGUID"] as? String))"
+        for person in [ida, mo] { try person.signIn(path) }
+        func ask(_ person: Person, _ operation: String? = nil) throws -> [String: Any] {
+            let answer = try person.send(
+                path, ["do": "sheet"].merging(operation.map { ["operation": $0] } ?? [:]) { $1 })
+            let object = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
+            let found = try #require(object as? [String: Any], "\(answer.text)")
+            return (found["records"] as? [[String: Any]])?.first ?? found
+        }
+        func update(_ record: [String: Any], _ members: String) throws -> String {
+            let tag = try #require(record["recordChangeTag"] as? String, "\(record)")
+            return """
+                {"operationType":"update","record":{"recordName":"share","recordType":"cloudkit.share",\
+                "recordChangeTag":"\(tag)",\(members)}}
+                """
+        }
+        #expect(try ask(mo)["serverErrorCode"] as? String == "NOT_FOUND")
+        #expect(try mo.send(path, ["do": "join"]).status == 303)
+        let (own, theirs) = (try ask(ida), try ask(mo))
+        #expect((own["participants"] as? [Any])?.count == 2)
+        let standing = theirs["currentUserParticipant"] as? [String: Any]
+        #expect(standing?["permission"] as? String == "READ_ONLY")
+        // A participant makes themselves no writer.
+        let wish = try update(theirs, "\"publicPermission\":\"READ_WRITE\"")
+        #expect(try ask(mo, wish)["serverErrorCode"] != nil)
+        let changed = try ask(ida, update(own, "\"publicPermission\":\"READ_WRITE\""))
+        #expect(changed["publicPermission"] as? String == "READ_WRITE")
+        let late = try ask(ida, update(own, "\"publicPermission\":\"NONE\""))
+        #expect(late["serverErrorCode"] as? String == "CONFLICT")
+        // What else lies in the zone is none of the page's, nor are several things at once.
+        let note = #"{"operationType":"forceDelete","record":{"recordName":"note"}}"#
+        let end = #"{"operationType":"forceDelete","record":{"recordName":"share"}}"#
+        for wrong in [note, "\(end),\(note)", "\(note),\(end)", "[]", "{", ""] {
+            #expect(try ask(ida, wrong)["serverErrorCode"] as? String == "BAD_REQUEST", "\(wrong)")
+        }
+        #expect(try ida.shareRecord()["serverErrorCode"] == nil)
+        // One leaves, the other ends it.
+        #expect(try ask(mo, end)["deleted"] as? Bool == true)
+        #expect(try mo.get(path).body.contains("Join again"))
+        #expect(try ask(ida, end)["deleted"] as? Bool == true)
+        #expect(try ida.get(path).status == 404)
+    }
+
     private func zone(_ zones: [String: Any]) throws -> String {
         let id = try #require((zones["zones"] as? [[String: Any]])?.first?["zoneID"])
         return String(

@@ -1,7 +1,7 @@
 """Sharing by link in a real browser: two users, one of them new and invited by another address.
 
 Ann shares by e-mail with an address that Bob proves in the page; she gives a link away that is good once; Cleo
-asks to take part and is approved. Chromium, driven by Playwright, at phone width, and once without
+asks to take part and is approved; by the sheet of the page Ann invites and ends it, and Bob leaves. Chromium, driven by Playwright, at phone width, and once without
 scripts, of which the pages need none.
 """
 
@@ -147,7 +147,8 @@ class Run(Viewer):
         assert page.evaluate("document.querySelector('.card img').naturalWidth") == 96
         self.look(page, "share-invited")
         page.get_by_role("button", name="Join").click()
-        page.get_by_text("You can view and edit it").wait_for()
+        page.get_by_text("shares this with you").wait_for()
+        page.get_by_role("button", name="Leave").wait_for()
         page.get_by_text("Link and QR code").click()
         page.get_by_role("img", name="QR code of the link").wait_for()
         self.look(page, "share-joined")
@@ -205,6 +206,46 @@ class Run(Viewer):
     def look_without_scripts(self, page):
         assert page.locator("script").count() == 0
 
+    def by_the_sheet(self, browser, phone, owner):
+        """On the page of a share its owner invites, opens, closes and ends it; a participant leaves."""
+        link = f"{self.base}/share/{owner.lookup('trip')['shortGUID']}"
+        context = browser.new_context(viewport=PHONE)
+        page, other = context.new_page(), phone.new_page()
+        for each in (page, other):
+            each.set_default_timeout(300_000)
+        wrong = []
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
+        page.goto(link)
+        self.sign_in(page, "ann@example.org")
+        address = page.get_by_label("E-mail address or phone number")
+        address.fill("dora@example.org")
+        address.press("Enter")
+        page.get_by_text("You have invited").wait_for()
+        page.get_by_label("Anyone with the link").click()
+        page.get_by_text("Saved.").wait_for()
+        # The phone's user leaves meanwhile, so the next change is to a newer share.
+        other.goto(link)
+        other.get_by_role("button", name="Leave").click()
+        other.get_by_role("alertdialog").get_by_role("button", name="Leave").click()
+        other.get_by_role("button", name="Join again").wait_for()
+        page.get_by_role("button", name=re.compile("Remove .*dora")).click()
+        page.get_by_text("has been removed").wait_for()
+        assert owner.lookup("trip")["publicPermission"] == "READ_ONLY"
+        self.look(page, "share-owner")
+        page.get_by_role("button", name="Stop sharing").focus()
+        page.keyboard.press("Enter")
+        page.get_by_role("alertdialog").get_by_role("button", name="Cancel").click()
+        page.get_by_role("button", name="Stop sharing").click()
+        page.get_by_role("alertdialog").get_by_role("button", name="Stop sharing").click()
+        page.get_by_text("This item is not available").wait_for()
+        assert "serverErrorCode" in owner.lookup("trip")
+        # The browser itself writes down that the page is a 404 by then.
+        wrong = [text for text in wrong if "status of 404" not in text]
+        assert wrong == [], wrong
+        for each in (other, context):
+            each.close()
+
     def open_to_all(self, browser, owner):
         share = owner.share("recipe", "Grandmother's recipes", publicPermission="READ_ONLY")
         context = browser.new_context(viewport=PHONE)
@@ -248,8 +289,9 @@ def main(program):
             run.invited_by_another_address(phone, owner)
             run.one_time(phone, plain, owner)
             run.approved(plain, owner)
+            run.by_the_sheet(browser, phone, owner)
             run.open_to_all(browser, owner)
-        assert run.looked_at == 12, run.looked_at
+        assert run.looked_at == 14, run.looked_at
         server.stop()
 
 

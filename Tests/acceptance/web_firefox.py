@@ -12,11 +12,16 @@ import tempfile
 import urllib.parse
 
 from selenium import webdriver
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.firefox.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
 from server import Server, free_port
 from web_store import CONTAINER, SECONDS_MAX, Site, World
+
+
+class NoFirefox(Exception):
+    """It is here, and does not start."""
 
 
 @contextlib.contextmanager
@@ -27,7 +32,10 @@ def firefox(program, driver):
         options.add_argument("-headless")
         options.binary_location = program
         service = Service(driver, env={**os.environ, "HOME": home}, log_output=os.devnull)
-        browser = webdriver.Firefox(options=options, service=service)
+        try:
+            browser = webdriver.Firefox(options=options, service=service)
+        except WebDriverException as error:
+            raise NoFirefox(str(error)) from error
         browser.set_script_timeout(SECONDS_MAX)
         try:
             yield browser
@@ -112,7 +120,10 @@ def main():
         server.address = ("127.0.0.1", free_port())
         server.start()
         server.command("container", "create", CONTAINER)
-        follow(World(server, site), os.path.realpath(program), driver)
+        try:
+            follow(World(server, site), os.path.realpath(program), driver)
+        except NoFirefox as error:
+            print(f"web_firefox.py: Firefox does not start: {error}", file=sys.stderr)
         server.stop()
 
 

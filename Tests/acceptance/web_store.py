@@ -51,7 +51,8 @@ const container = CloudKit.configure({serverURL: SERVER,
     apiTokenAuth: {apiToken: API_TOKEN}}]}).getDefaultContainer();
 const opening = performance.now();
 const store = await LenticularStore.open({container, name: params.get('name') ?? 'default',
-  storage: params.get('storage') ?? 'browser', backoffMilliseconds: 50});
+  storage: params.get('storage') ?? 'browser', backoffMilliseconds: 50,
+  silenceMilliseconds: params.has('patient') ? 1e9 : undefined});
 const notes = store.zone('Notes');
 const live = notes.live({recordType: 'Note', sortBy: [{fieldName: 'text'}], limit: 100});
 const opened = performance.now() - opening;
@@ -192,7 +193,7 @@ def event_stream(world, browser):
     context.on("request", lambda request: asked.append((request.resource_type, request.post_data or "")))
     with context.expect_event("request", lambda request: request.resource_type == "eventsource",
                               timeout=SECONDS_MAX * 1000):
-        page = world.open(context, name)
+        page = world.open(context, name, patient="yes")
     other = world.open(browser.new_context(), name)
     for text in ("by the stream", "and again"):
         save(other, "a", text)

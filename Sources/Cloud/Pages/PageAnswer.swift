@@ -8,6 +8,8 @@ struct PageAnswer: Sendable {
         var formTargets: [String] = []
         /// Whether its one script runs.
         var runsScript = false
+        /// Whether that asks this server for something.
+        var sendsRequests = false
         /// The sites that may show it within their own pages; sources of a Content-Security-Policy.
         var frameAncestors: [String] = []
     }
@@ -127,6 +129,7 @@ struct PageAnswer: Sendable {
         let targets = (["'self'"] + policy.formTargets).joined(separator: " ")
         return "default-src 'none'; style-src 'self'; img-src 'self' data:; "
             + (policy.runsScript ? "script-src 'self'; " : "")
+            + (policy.sendsRequests ? "connect-src 'self'; " : "")
             + "form-action \(targets); base-uri 'none'; frame-ancestors \(ancestors); "
             + "require-trusted-types-for 'script'; trusted-types 'none'"
     }

@@ -12,7 +12,7 @@ import {englishTexts, filled} from './texts.js';
 
 const usualOptions = {
   access: ['PRIVATE', 'PUBLIC'], permissions: ['READ_ONLY', 'READ_WRITE'], mayInvite: true,
-  hasDone: false,
+  hasDone: false, hasTitle: true,
 };
 
 export class ShareSheet extends ElementBase {
@@ -53,7 +53,10 @@ export class ShareSheet extends ElementBase {
     if (this.#content) this.render();
   }
 
-  /** What is offered: `access`, `permissions`, `mayInvite`, and `hasDone`, a button to close. */
+  /**
+   * What is offered: `access`, `permissions`, `mayInvite`, `hasDone`, a button to close, and
+   * `hasTitle`, name and picture of what is shared.
+   */
   get options() { return this.#options; }
   set options(options) {
     this.#options = {...usualOptions, ...options};
@@ -191,8 +194,9 @@ export class ShareSheet extends ElementBase {
     const done = this.#options.hasDone ? make('section', {}, button(
       texts.sheetDone, () => this.#tell('share-done', {share: this.#share ?? null}),
       {className: 'act', 'data-key': 'done'})) : null;
-    const title = this.#share?.fields?.['cloudkit.title']?.value ?? this.#source?.title;
-    const picture = pictureOf(this.#share);
+    const {hasTitle} = this.#options;
+    const title = hasTitle && (this.#share?.fields?.['cloudkit.title']?.value ?? this.#source?.title);
+    const picture = hasTitle && pictureOf(this.#share);
     const head = [
       picture ? make('img', {
         className: 'picture', src: picture, alt: '', onerror: ({target}) => target.remove(),

@@ -100,16 +100,18 @@ final class ImportTarget {
 }
 
 /// What somebody waits for who has asked another thread.
-final class Pending<Value: Sendable>: Sendable {
+package final class Pending<Value: Sendable>: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let result = Mutex<Result<Value, any Error>>(.failure(StorageFailure.indeterminate))
 
-    func end(_ result: Result<Value, any Error>) {
+    package init() {}
+
+    package func end(_ result: Result<Value, any Error>) {
         self.result.withLock { $0 = result }
         done.signal()
     }
 
-    func wait() throws -> Value {
+    package func wait() throws -> Value {
         done.wait()
         return try result.withLock { $0 }.get()
     }

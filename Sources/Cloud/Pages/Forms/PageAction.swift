@@ -15,7 +15,7 @@ enum PageAction: Sendable, CaseIterable {
     // One's data.
     case beFindable, export
     // Shares.
-    case joinShare, askForShare
+    case joinShare, askForShare, useShareSheet
 
     /// What a person has to prove before the page does it.
     enum Proof: Sendable {
@@ -37,7 +37,7 @@ enum PageAction: Sendable, CaseIterable {
             .ofItsOwn
         case .goToProvider, .askForReset, .askForAccount, .signOut, .switchAccount, .refuseApp:
             .nothing
-        case .letAppIn, .beFindable, .joinShare, .askForShare: .session
+        case .letAppIn, .beFindable, .joinShare, .askForShare, .useShareSheet: .session
         case .changePassword, .addAddress, .proveAddress, .endBrowser, .endAll, .endApp,
             .setSecondFactor, .removeSecondFactor, .addPasskey, .removePasskey, .linkProvider,
             .unlinkProvider, .deleteAccount, .export:
@@ -109,6 +109,7 @@ extension PageAction {
             Form(.passkeys, do: "add", .addPasskey), Form(.passkeys, do: "remove", .removePasskey),
             Form(.export, .export), Form(.delete, .deleteAccount),
             Form(.share, do: "join", .joinShare), Form(.share, do: "ask", .askForShare),
+            Form(.share, do: "sheet", .useShareSheet),
             Form(.share, do: "address", .addAddress), Form(.share, do: "code", .proveAddress),
             Form(.share, do: "switch", .switchAccount),
         ]

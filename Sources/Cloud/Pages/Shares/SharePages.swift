@@ -89,6 +89,12 @@ extension Pages {
                 return try page(
                     visit, link, account, Outcome(status: 429, saying: .obstacle(.askedTooOften)))
             }
+        case .useShareSheet:
+            let found = try shares?.sheet(
+                of: link, as: account, change: visit.request.form["operation"])
+            return PageAnswer(
+                found == nil ? 404 : 200, type: "application/json; charset=utf-8",
+                body: found ?? Array(#"{"serverErrorCode":"NOT_FOUND"}"#.utf8))
         case .addAddress:
             return try page(visit, link, account, sendCode(visit, account))
         case .proveAddress:
@@ -173,9 +179,22 @@ extension Pages {
             <p>\(Texts.shares(thing))</p>
             \(Self.introduced(thing.app))
             \(next(visit, thing))
-            \(Self.handOn(thing))
+            \(thing.takesPart ? sheet(visit, thing) : .nothing)
             \(who)
-            """, policy: PageAnswer.Policy(formTargets: target.map { [$0] } ?? []))
+            """,
+            policy: PageAnswer.Policy(
+                formTargets: target.map { [$0] } ?? [], runsScript: thing.takesPart,
+                sendsRequests: thing.takesPart),
+            script: thing.takesPart ? elementsScript : .nothing)
+    }
+
+    /// Who takes part, with the link for others; without scripts only that link.
+    private func sheet(_ visit: Visit, _ thing: SharedThing) -> Markup {
+        let texts = String(decoding: Self.sheetTexts, as: UTF8.self)
+        return """
+            <share-page data-guard="\(visit.formToken)" data-texts="\(texts)">\(Self.handOn(thing))\
+            </share-page>
+            """
     }
 
     private static var nothingToSee: Markup { "<p>\(Phrase.nothingShared)</p>" }
@@ -244,9 +263,6 @@ extension Pages {
 
     /// The link for others, as text and as a picture for their phones.
     private static func handOn(_ thing: SharedThing) -> Markup {
-        guard thing.participation == .owner || thing.participation == .joined else {
-            return .nothing
-        }
         let picture = QRCode(thing.link).map { Markup(made: $0.svg(label: Phrase.qrCode.text)) }
         return """
             <details><summary>\(Phrase.handOn)</summary>

@@ -22,7 +22,12 @@ extension Pages {
             </share-frame>
             """,
             policy: PageAnswer.Policy(runsScript: true, frameAncestors: token.origins),
-            script: "<script type=\"module\" src=\"\(clientFolder)/elements.js\"></script>")
+            script: elementsScript)
+    }
+
+    /// Loads the elements of the JavaScript client.
+    var elementsScript: Markup {
+        "<script type=\"module\" src=\"\(clientFolder)/elements.js\"></script>"
     }
 
     /// The texts of the elements in the reader's language, for pages of every site.
@@ -43,7 +48,7 @@ extension Pages {
         sharedTexts.contains($0) || $0.key.hasPrefix("sheet")
     }
 
-    private static var sheetTexts: [UInt8] {
+    static var sheetTexts: [UInt8] {
         var writer = JSONWriter(reserving: 8_192)
         var separator: StaticString = "{"
         for phrase in elementTexts {

@@ -26,6 +26,9 @@ package struct SharedThing: Sendable, Equatable {
     /// The link for everybody who may see it.
     package var link: String
 
+    /// Whether the visitor is the owner or has joined.
+    var takesPart: Bool { participation == .owner || participation == .joined }
+
     package init(
         title: String? = nil, type: String? = nil, thumbnail: [UInt8]? = nil, owner: String,
         participation: Participation, mayWrite: Bool, app: AppLabel, destination: String? = nil,
@@ -66,6 +69,13 @@ package protocol SharedLinks: Sendable {
     ///
     /// - Throws: `Fault` THROTTLED for too many in a day.
     func ask(for link: String, as visitor: AccountRecord) throws
+
+    /// The share as those who take part in it get it by `records/lookup`, as the answer's JSON.
+    ///
+    /// - Parameter change: carried out before, where there is one: an operation of `records/modify` on the share, in
+    ///   JSON. What speaks against it is answered in the share's place.
+    /// - Returns: nil for everybody else.
+    func sheet(of link: String, as visitor: AccountRecord, change: String?) throws -> [UInt8]?
 
     /// What the apps keep of somebody, by app.
     func usage(of account: AccountRecord) throws -> [AppUsage]

@@ -61,6 +61,21 @@ package struct LookAtShare: Sendable {
             link: found.link, guid: found.guid)
     }
 
+    /// Where the share's record is for those who take part in it; nil for everybody else.
+    package func record(_ snapshot: any StoreSnapshot) throws -> (zone: ZoneID, name: RecordName)? {
+        let found: LinkedShare
+        do {
+            found = try LinkedShare.find(text, for: visitor, in: database, snapshot)
+        } catch let fault as Fault where fault.code == .notFound {
+            return nil
+        }
+        let isOwned = found.isOwned(by: visitor.user)
+        guard isOwned || found.entry?.status == .accepted,
+            let location = try snapshot.location(of: found.share.record)
+        else { return nil }
+        return (ZoneID(name: found.zone.name, owner: isOwned ? nil : found.owner), location.name)
+    }
+
     /// Makes the caller a participant.
     ///
     /// - Returns: false when there is nothing that they may join.

@@ -1,8 +1,12 @@
 import Accounts
+import Administration
 import CloudDatabase
 import CloudModel
 import Cryptography
+import Dispatch
+import JSON
 import Pages
+import RecordDecoding
 import Storage
 
 /// What share pages know of the stores' shares, and do with them.
@@ -55,6 +59,71 @@ struct StoreShares: SharedLinks {
             let database = try database(candidate, for: visitor)
             if candidate.isMeant { try note(visitor, in: candidate.key.container) }
             try RequestAccess([candidate.isMeant ? link : ""], in: database).runAndWait()
+        }
+    }
+
+    func sheet(of link: String, as visitor: AccountRecord, change: String?) throws -> [UInt8]? {
+        for candidate in try candidates(of: link) where candidate.isMeant {
+            let open = try database(candidate, for: visitor)
+            let look = LookAtShare(link, addresses: Person(visitor).addresses, in: open)
+            guard let (zone, name) = try open.storage.read({ try look.record($0) }) else {
+                continue
+            }
+            let database = try database(
+                candidate, for: visitor, scope: zone.owner == nil ? .private : .shared)
+            var writer = JSONWriter(reserving: 4_096)
+            writer.raw("{\"records\":[")
+            do {
+                let isGone = try change.map {
+                    try carry(out: $0, on: name, in: zone, of: database)
+                }
+                if isGone == true {
+                    writer.raw("{\"recordName\":")
+                    writer.string(name.text)
+                    writer.raw(",\"deleted\":true}")
+                } else {
+                    try database.storage.read { snapshot in
+                        try LookupRecords(in: zone, of: database, snapshot: snapshot).append(
+                            LookupRecords.Item(name: name.text, rendering: .whole), to: &writer)
+                    }
+                }
+            } catch let fault as Fault {
+                fault.append(record: name.text, to: &writer)
+            }
+            writer.raw("]}")
+            return writer.bytes
+        }
+        return nil
+    }
+
+    private static let notOfShare = Fault.badRequest("operation: one on this share was expected")
+
+    /// Does to a share what an app could do by `records/modify`, by the same rules; to nothing else.
+    ///
+    /// - Returns: whether the share is gone for the visitor.
+    private func carry(
+        out change: String, on name: RecordName, in zone: ZoneID, of database: Database
+    ) throws -> Bool {
+        let body = try RequestObject(body: Array("{\"operations\":[\(change)]}".utf8))
+        guard let elements = try body.array("operations") else { throw Self.notOfShare }
+        let operations = try OperationDecoder(
+            zones: ZoneReader(caller: database.caller, scope: database.scope), rendering: .whole,
+            limits: limits, makeName: { RecordNames.random(folder.random) }
+        ).decode(elements)
+        guard operations.count == 1, operations.first?.recordName == name.text else {
+            throw Self.notOfShare
+        }
+        let pending = Pending<[RecordOutcome]>()
+        try ModifyRecords(operations, in: zone, of: database, atomic: true, device: "share page")
+            .run(
+                beside: LongWork(stop: StopSignal(), habits: DecisionHabits()) {
+                    DispatchQueue.global().async(execute: $0)
+                }
+            ) { pending.end($0) }
+        switch try pending.wait().first {
+        case .failed(_, let fault): throw fault
+        case .deleted: return true
+        case .saved, nil: return false
         }
     }
 
@@ -138,7 +207,9 @@ struct StoreShares: SharedLinks {
         return [Candidate(key: first, isMeant: false)]
     }
 
-    private func database(_ candidate: Candidate, for visitor: AccountRecord?) throws -> Database {
+    private func database(
+        _ candidate: Candidate, for visitor: AccountRecord?, scope: DatabaseScope = .public
+    ) throws -> Database {
         let store = try folder.stores.store(
             of: candidate.key.container, in: candidate.key.environment)
         let caller =
@@ -148,7 +219,7 @@ struct StoreShares: SharedLinks {
                     account: $0.id)
             } ?? .world
         return Database(
-            scope: .public, container: candidate.key.container,
+            scope: scope, container: candidate.key.container,
             environment: candidate.key.environment,
             caller: caller, limits: limits, storage: store,
             identities: people.people(of: candidate.key.container), random: folder.random,
