@@ -10,8 +10,11 @@ const SCREENS = {
   containers: {title: 'Containers', needs: 'container list', load: () => import('./containers.js')},
   start: {needs: 'container list', load: () => import('./containers.js')},
   data: {title: 'Data', needs: 'record list', within: true, load: () => import('./data.js')},
+  schema: {title: 'Schema', needs: 'schema export', within: true, load: () => import('./schema.js')},
+  sharing: {title: 'Sharing', needs: 'share list', within: true, load: () => import('./sharing.js')},
   people: {title: 'People', needs: 'user list', load: () => import('./people.js')},
   telemetry: {title: 'Telemetry', needs: 'telemetry show', within: true, load: () => import('./telemetry.js')},
+  tokens: {title: 'Tokens', needs: 'api-token list', load: () => import('./tokens.js')},
   logs: {title: 'Logs', needs: 'logs', load: () => import('./logs.js')},
 };
 
@@ -132,7 +135,7 @@ class ConsoleApp extends Part {
   /// Where: a container and an environment, on every screen that is within one.
   #choice(container, environment = 'development') {
     return html`<section class="where" aria-label="Container and environment"><label>Container <select @change=${event => change(
-        {container: event.target.value, zone: '', owner: '', type: '', after: '', user: '', record: ''})}>
+        {container: event.target.value, zone: '', owner: '', type: '', after: '', user: '', record: '', open: ''})}>
         <option value="" ?selected=${!container}>choose…</option>
         ${(this.containers ?? []).map(({id, name}) => html`<option value=${id} ?selected=${id === container}>${
           name ? `${name} (${id})` : id}</option>`)}
@@ -150,6 +153,9 @@ class ConsoleApp extends Part {
       case 'start': return html`<start-screen .container=${values.container}></start-screen>`;
       case 'data': return html`<data-screen .values=${{...values, environment}}
         .containers=${this.containers}></data-screen>`;
+      case 'schema': return html`<schema-screen .values=${{...values, environment}}></schema-screen>`;
+      case 'sharing': return html`<sharing-screen .values=${{...values, environment}}></sharing-screen>`;
+      case 'tokens': return html`<tokens-screen .values=${values} .containers=${this.containers}></tokens-screen>`;
       case 'people': return html`<people-screen .values=${values} .containers=${this.containers}></people-screen>`;
       case 'telemetry': return html`<telemetry-screen .values=${{...values, environment}}></telemetry-screen>`;
       case 'logs': return html`<logs-screen .values=${values} .containers=${this.containers}></logs-screen>`;

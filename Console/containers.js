@@ -163,7 +163,7 @@ class StartScreen extends Part {
         <th scope="col">Origins</th><th scope="col">Sign-in</th><th scope="col">Last use</th><th scope="col"><span class="said">Action</span></th></tr>
         </thead><tbody>${this.tokens.map(token => html`<tr><th scope="row"><bdi>${token.name}</bdi></th>
           <td>${token.environment}</td><td>${token.origins.join(', ') || 'any'}</td><td>${token.callback ?? '–'}</td>
-          <td>${token.used ? time(token.used) : 'never'}</td>
+          <td>${token.lastUsed ? time(token.lastUsed) : 'never'}</td>
           <td>${may('api-token revoke') ? html`<button type="button" class="second small"
             aria-label=${`Revoke ${token.name}`} @click=${() => this.#revoke(token)}>Revoke</button>` : nothing}</td>
         </tr>`)}</tbody></table></div>`}</section>`;

@@ -69,6 +69,27 @@ static const unsigned char marks_js[] = {
 static const unsigned char logs_js[] = {
 #embed "../../../Console/logs.js"
 };
+static const unsigned char schema_js[] = {
+#embed "../../../Console/schema.js"
+};
+static const unsigned char schema_text_js[] = {
+#embed "../../../Console/schema-text.js"
+};
+static const unsigned char schema_editor_js[] = {
+#embed "../../../Console/schema-editor.js"
+};
+static const unsigned char schema_deploy_js[] = {
+#embed "../../../Console/schema-deploy.js"
+};
+static const unsigned char sharing_js[] = {
+#embed "../../../Console/sharing.js"
+};
+static const unsigned char tokens_js[] = {
+#embed "../../../Console/tokens.js"
+};
+static const unsigned char elements_js[] = {
+#embed "../../../Clients/JavaScript/elements.js"
+};
 static const unsigned char console_css[] = {
 #embed "../../../Console/console.css"
 };
@@ -124,6 +145,13 @@ static const struct lenticular_console_file files[] = {
     {"charts.js", charts_js, sizeof charts_js},
     {"marks.js", marks_js, sizeof marks_js},
     {"logs.js", logs_js, sizeof logs_js},
+    {"schema.js", schema_js, sizeof schema_js},
+    {"schema-text.js", schema_text_js, sizeof schema_text_js},
+    {"schema-editor.js", schema_editor_js, sizeof schema_editor_js},
+    {"schema-deploy.js", schema_deploy_js, sizeof schema_deploy_js},
+    {"sharing.js", sharing_js, sizeof sharing_js},
+    {"tokens.js", tokens_js, sizeof tokens_js},
+    {"elements.js", elements_js, sizeof elements_js},
     {"console.css", console_css, sizeof console_css},
 #if LENTICULAR_HAS_LIBRARIES
     {"lit-core.min.js", lit_core_min_js, sizeof lit_core_min_js},
