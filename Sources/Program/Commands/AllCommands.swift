@@ -3,10 +3,10 @@ extension Command {
     package static let all: [Command] =
         [serve] + containers + apiTokens + serverKeys + users + userEntrances + userData + userSync
         + userRoles
-        + identityProviders + webTokens + pushKeys + webhooks + subscriptions
+        + identityProviders + webTokens + pushKeys + webhooks + subscriptions + outboxes
         + operators + operatorTokens
         + schemas + records + transfers + restores + data + sizes + telemetry + alerts + secrets
-        + audit
+        + audit + server
         + logs + [doctor] + configs + shell
         + [healthcheck, version]
 }
