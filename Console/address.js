@@ -6,7 +6,7 @@ const ROOT = '/console/';
 export function read() {
   const path = location.pathname.startsWith(ROOT) ? location.pathname.slice(ROOT.length) : '';
   const values = Object.fromEntries(new URLSearchParams(location.search));
-  return {screen: path.split('/')[0] || 'containers', values};
+  return {screen: path.split('/')[0] || 'overview', values};
 }
 
 /// The address of a screen. On whose behalf one looks (`as`) holds on every screen until it is ended.
@@ -15,7 +15,7 @@ export function to(screen, values = {}) {
   const kept = Object.entries({as, ...values}).filter(
     ([, value]) => value !== undefined && value !== null && value !== '');
   const query = new URLSearchParams(kept).toString();
-  return ROOT + (screen === 'containers' ? '' : screen) + (query ? `?${query}` : '');
+  return ROOT + (screen === 'overview' ? '' : screen) + (query ? `?${query}` : '');
 }
 
 /// Goes to a screen, with these values and no others.

@@ -7,6 +7,7 @@ import {signInAgain} from './sign-in.js';
 
 // Each screen is an element of a module of its own, loaded when it is first shown.
 const SCREENS = {
+  overview: {title: 'Overview', needs: 'container list', load: () => import('./overview.js')},
   containers: {title: 'Containers', needs: 'container list', load: () => import('./containers.js')},
   start: {needs: 'container list', load: () => import('./containers.js')},
   data: {title: 'Data', needs: 'record list', within: true, load: () => import('./data.js')},
@@ -16,7 +17,12 @@ const SCREENS = {
   telemetry: {title: 'Telemetry', needs: 'telemetry show', within: true, load: () => import('./telemetry.js')},
   tokens: {title: 'Tokens', needs: 'api-token list', load: () => import('./tokens.js')},
   logs: {title: 'Logs', needs: 'logs', load: () => import('./logs.js')},
+  delivery: {title: 'Delivery', needs: 'outbox list', within: true, load: () => import('./delivery.js')},
+  operations: {title: 'Operations', needs: 'server show', load: () => import('./operations.js')},
 };
+
+// These are of the whole server.
+const SERVER_SCREENS = new Set(['overview', 'containers', 'operations']);
 
 class ConsoleApp extends Part {
   constructor() {
@@ -68,6 +74,9 @@ class ConsoleApp extends Part {
       this.failure = {code: 'OFFLINE', message: 'The screen could not be loaded.'};
     }
     this.requestUpdate();
+    await this.updateComplete;
+    // On a narrow screen the way to all screens is one line that scrolls.
+    this.querySelector('nav a[aria-current]')?.scrollIntoView({block: 'nearest', inline: 'nearest'});
   }
 
   async #leave() {
@@ -75,7 +84,7 @@ class ConsoleApp extends Part {
       await signOut();
       this.containers = null;
       this.state = 'out';
-      go('containers', {as: ''});
+      go('overview', {as: ''});
     } catch (failure) {
       this.failure = failure;
     }
@@ -105,10 +114,10 @@ class ConsoleApp extends Part {
       event.preventDefault();
       this.querySelector('#screen').focus();
     }}>Skip to the content</a>
-      <header class="bar"><a class="mark" href=${to('containers')}><img src="${files}icon" alt="" width="28"
+      <header class="bar"><a class="mark" href=${to('overview')}><img src="${files}icon" alt="" width="28"
           height="28"><bdi>${serverName}</bdi></a>
         <nav aria-label="Screens">${shown.map(([name, {title}]) => html`<a
-          href=${to(name, name === 'containers' ? {} : {container, environment})}
+          href=${to(name, SERVER_SCREENS.has(name) ? {} : {container, environment})}
           aria-current=${name === screen ? 'page' : nothing}>${title}</a>`)}</nav>
         <details class="who" @focusout=${event => {
           if (!event.currentTarget.contains(event.relatedTarget)) event.currentTarget.open = false;
@@ -149,6 +158,7 @@ class ConsoleApp extends Part {
     const {screen, values} = this.place;
     const environment = values.environment ?? 'development';
     switch (screen) {
+      case 'overview': return html`<overview-screen .values=${values}></overview-screen>`;
       case 'containers': return html`<containers-screen .containers=${this.containers}></containers-screen>`;
       case 'start': return html`<start-screen .container=${values.container}></start-screen>`;
       case 'data': return html`<data-screen .values=${{...values, environment}}
@@ -159,7 +169,9 @@ class ConsoleApp extends Part {
       case 'people': return html`<people-screen .values=${values} .containers=${this.containers}></people-screen>`;
       case 'telemetry': return html`<telemetry-screen .values=${{...values, environment}}></telemetry-screen>`;
       case 'logs': return html`<logs-screen .values=${values} .containers=${this.containers}></logs-screen>`;
-      default: return html`<h1>Nothing is here</h1><p><a href=${to('containers')}>To the containers</a></p>`;
+      case 'delivery': return html`<delivery-screen .values=${{...values, environment}}></delivery-screen>`;
+      case 'operations': return html`<operations-screen .values=${values} .containers=${this.containers}></operations-screen>`;
+      default: return html`<h1>Nothing is here</h1><p><a href=${to('overview')}>To the overview</a></p>`;
     }
   }
 }

@@ -81,8 +81,8 @@ struct AdministrationTests {
         "DEFINE SCHEMA CREATE ROLE Gardener; RECORD TYPE Bed ( \"___recordID\" REFERENCE );"
 
     private func steps() -> [Step] {
-        Self.stepsOfAccess() + Self.stepsOfRequests() + Self.stepsOfDelivery() + stepsOfSchemas()
-            + Self.stepsOfRecords()
+        Self.stepsOfAccess() + Self.stepsOfRequests() + Self.stepsOfDelivery()
+            + Self.stepsOfServer() + stepsOfSchemas() + Self.stepsOfRecords()
             + stepsOfTransfers() + stepsOfData()
     }
 
@@ -157,6 +157,9 @@ struct AdministrationTests {
                 arguments: ["webhook", "test"] + location + ["w"], hasEnvironment: true, item: "w",
                 fails: true),
             Step(
+                arguments: ["webhook", "dead-letters"] + location + ["w"], changes: false,
+                hasEnvironment: true, item: "w"),
+            Step(
                 arguments: ["webhook", "replay"] + location + ["w"], hasEnvironment: true, item: "w"
             ),
             Step(
@@ -192,6 +195,20 @@ struct AdministrationTests {
             ]
         #endif
         return steps
+    }
+
+    private static func stepsOfServer() -> [Step] {
+        [
+            Step(arguments: ["outbox", "list"] + location, changes: false, hasEnvironment: true),
+            Step(
+                arguments: ["push", "test"] + location + ["ann@a.example"], hasEnvironment: true,
+                hasAccount: true),
+            Step(arguments: ["server", "show"], changes: false),
+            Step(arguments: ["server", "settings"], changes: false),
+            // No server runs, and no letters are sent.
+            Step(arguments: ["server", "backup"], fails: true),
+            Step(arguments: ["server", "mail", "ann@a.example"], fails: true),
+        ]
     }
 
     private static func stepsOfAccess() -> [Step] {

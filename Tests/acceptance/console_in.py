@@ -107,7 +107,7 @@ class In(Run):
         assert page.locator(".inline").count() == 0
         self.refused(page, {})
         page.context.close()
-        page = self.signed_in("other@example.org", "/console/")
+        page = self.signed_in("other@example.org", "/console/containers")
         page.get_by_role("link", name=f"Data of {NAUGHTY[0]}").wait_for()
         assert CONTAINER not in page.content()
         page.goto(f"{self.base}/console/data?container={CONTAINER}&type=City")

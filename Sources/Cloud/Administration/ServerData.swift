@@ -145,6 +145,22 @@ package protocol ServerData: AnyObject, Sendable {
     /// - Returns: of how many assets.
     func mendSums() throws -> Int
 
+    /// Which server this is, and how its backups stand.
+    var serverState: ServerState { get }
+
+    /// Every setting as the process that has the data began with it, and where it was said.
+    var settingsInForce: [SettingInForce] { get }
+
+    /// Has the server make a backup now; does not wait for it.
+    ///
+    /// - Throws: what says in one line why none is made.
+    func askForBackup() throws
+
+    /// Sends a letter that says that letters come, and waits until it is handed on.
+    ///
+    /// - Throws: `AccountsRefusal.emailIllegal`; what says in one line why it could not.
+    func sendTestLetter(to text: String) throws
+
     /// How many files of assets lie in the trash.
     func trashedAssets() throws -> Int
 }

@@ -3,11 +3,11 @@ extension Command {
     package static let all: [Command] =
         [serve] + containers + apiTokens + serverKeys + users + userEntrances + userData + userSync
         + userRoles
-        + identityProviders + webTokens + pushKeys + webhooks + subscriptions
+        + identityProviders + webTokens + pushKeys + webhooks + subscriptions + outboxes
         + operators + operatorTokens
         + schemas + records + recordStreams + shares + transfers + restores + data + sizes
         + telemetry + alerts + secrets
-        + audit
+        + audit + server
         + logs + [doctor] + configs + shell
         + [healthcheck, version]
 }

@@ -90,6 +90,18 @@ static const unsigned char tokens_js[] = {
 static const unsigned char elements_js[] = {
 #embed "../../../Clients/JavaScript/elements.js"
 };
+static const unsigned char listing_js[] = {
+#embed "../../../Console/listing.js"
+};
+static const unsigned char delivery_js[] = {
+#embed "../../../Console/delivery.js"
+};
+static const unsigned char overview_js[] = {
+#embed "../../../Console/overview.js"
+};
+static const unsigned char operations_js[] = {
+#embed "../../../Console/operations.js"
+};
 static const unsigned char console_css[] = {
 #embed "../../../Console/console.css"
 };
@@ -152,6 +164,10 @@ static const struct lenticular_console_file files[] = {
     {"sharing.js", sharing_js, sizeof sharing_js},
     {"tokens.js", tokens_js, sizeof tokens_js},
     {"elements.js", elements_js, sizeof elements_js},
+    {"listing.js", listing_js, sizeof listing_js},
+    {"delivery.js", delivery_js, sizeof delivery_js},
+    {"overview.js", overview_js, sizeof overview_js},
+    {"operations.js", operations_js, sizeof operations_js},
     {"console.css", console_css, sizeof console_css},
 #if LENTICULAR_HAS_LIBRARIES
     {"lit-core.min.js", lit_core_min_js, sizeof lit_core_min_js},

@@ -64,6 +64,10 @@ struct OperatorRightsTests {
             "doctor": [Way(reach: .server, changes: false)],
             "audit list": [Way(reach: .server, changes: false)],
             "secrets reseal": [Way(reach: .server)],
+            "server show": [Way(reach: .server, changes: false)],
+            "server settings": [Way(reach: .server, changes: false)],
+            "server backup": [Way(reach: .server)],
+            "server mail": [Way(body: ["email": "ann@a.example"], reach: .server)],
             "check": [
                 Way(reach: .server, changes: false),
                 Way(body: ["remove-damaged": true], reach: .server, proof: true),
@@ -71,7 +75,7 @@ struct OperatorRightsTests {
         ]
         for more in [
             waysOfPeople(), waysOfOperators(), waysOfUsers(), waysOfApps(), waysOfRecords(),
-            waysOfInsight(),
+            waysOfInsight(), waysOfDelivery(),
         ] {
             ways.merge(more) { $1 }
         }
@@ -294,6 +298,18 @@ struct OperatorRightsTests {
             ]
         #endif
         return ways
+    }
+
+    private func waysOfDelivery() -> [String: [Way]] {
+        [
+            "outbox list": [Way(body: Self.located(), reach: .container, changes: false)],
+            "webhook dead-letters": [
+                Way(body: Self.located(["name": "none"]), reach: .container, changes: false)
+            ],
+            "push test": [
+                Way(body: Self.located(["email": "ann@a.example"]), reach: .container)
+            ],
+        ]
     }
 
     /// Asks for a command as somebody; the error's word, or nil.

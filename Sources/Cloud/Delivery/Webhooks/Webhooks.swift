@@ -100,6 +100,18 @@ package struct Webhooks: Sendable {
         }
     }
 
+    /// What was given up for one of them, the oldest first, after a notice.
+    ///
+    /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
+    package func deadLetters(
+        of name: String, after number: NoticeNumber, limit: Int
+    ) throws -> [DeadLetter] {
+        try storage.read { snapshot in
+            try snapshot.deadLetters(
+                of: Self.find(name, in: snapshot).number, after: number, limit: limit)
+        }
+    }
+
     /// Sends everything again that was given up.
     ///
     /// - Returns: how many notices.

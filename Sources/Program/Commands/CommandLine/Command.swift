@@ -145,8 +145,13 @@ package struct CommandOption: Sendable {
     static func list(
         searched: String, usual: Int = ListRequest.limitUsual
     ) -> [CommandOption] {
+        [CommandOption("search", value: "PREFIX", "those alone whose \(searched) begins so")]
+            + pages(usual: usual)
+    }
+
+    /// What every list takes that is not searched.
+    static func pages(usual: Int = ListRequest.limitUsual) -> [CommandOption] {
         [
-            CommandOption("search", value: "PREFIX", "those alone whose \(searched) begins so"),
             CommandOption(
                 "limit", value: "N", "so many at most, 1 to \(ListRequest.limitMax); else \(usual)"),
             CommandOption("after", value: "CURSOR", "go on where another page has ended"),

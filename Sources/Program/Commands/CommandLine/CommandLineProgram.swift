@@ -263,6 +263,7 @@ package struct CommandLineProgram: Sendable {
                 path, configuration: configuration, process: process,
                 onIndeterminate: Self.endProcess)
             if let folder {
+                folder.serving.note(loaded)
                 defer {
                     folder.close()
                     FolderAccess.giveToOwner(of: path)

@@ -9,6 +9,7 @@ struct CommandReach {
     private static let looks: Set = [
         "container list", "api-token list", "server-key list", "push key list", "user list",
         "user second-factor", "user sync", "web-token list", "webhook list", "subscription list",
+        "webhook dead-letters", "outbox list", "server show", "server settings",
         "zone list", "record list", "record get", "record query", "record restore",
         "record changes", "record asset", "user apps", "user named",
         "zone restore", "user restore", "export", "user export", "schema export",
@@ -24,7 +25,8 @@ struct CommandReach {
         "operator list", "operator remove", "operator-token create", "operator-token list",
         "operator-token revoke", "identity-provider add", "identity-provider list",
         "identity-provider remove", "alert list", "alert remove", "alert test", "check", "doctor",
-        "audit list", "secrets reseal", "record restore", "zone restore", "user restore",
+        "audit list", "server show", "server settings", "server backup", "server mail",
+        "secrets reseal", "record restore", "zone restore", "user restore",
         "user export",
     ]
 

@@ -46,6 +46,7 @@ extension Command {
                         .joined(separator: "\n"),
                     values: [
                         ("topic", .texts(found.keys.map(\.topic))),
+                        ("keys", .objects(found.keys.map(members))),
                         ("webPushKey", .text(found.webPushKey)),
                     ])
             }),
@@ -60,6 +61,17 @@ extension Command {
                     "\(topic) is not pushed to any more", values: [("topic", .text(topic))])
             }),
     ]
+
+    /// What `--json` tells of a key.
+    private static func members(
+        of key: PushKeyRecord
+    ) -> [(key: String, value: CommandOutput.Value)] {
+        [
+            ("topic", .text(key.topic)), ("container", .text(key.container.name)),
+            ("keyID", .text(key.keyID)), ("teamID", .text(key.teamID)),
+            ("made", .number(key.createdAt)),
+        ]
+    }
 
     private static let webhookName = CommandPositional(
         "NAME", "the webhook's name, as list shows it")
@@ -114,6 +126,20 @@ extension Command {
                 case .later(let reason, _), .gone(let reason), .refused(let reason):
                     throw CommandFailure("webhook \(name) has not taken it: \(reason)")
                 }
+            }),
+        Command(
+            "webhook dead-letters", "list what was given up for a webhook, the oldest first",
+            positionals: CommandPositional.containerAndEnvironment + [webhookName],
+            options: CommandOption.pages(),
+            action: .data { invocation, administrator in
+                let page = try administrator.perform(
+                    ListDeadLetters(
+                        of: invocation.required("NAME"), in: invocation.containerAndEnvironment(),
+                        invocation.listRequest()))
+                return .page(
+                    lines: page.items.map(\.line),
+                    values: [("deadLetters", .objects(page.items.map(\.members)))],
+                    next: page.next, empty: "nothing was given up")
             }),
         Command(
             "webhook replay", "send again what was given up",

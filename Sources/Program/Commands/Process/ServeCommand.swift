@@ -68,6 +68,7 @@ struct ServeProcess {
         let reload = Reload()
         let signals = watchSignals(stop, reload, log)
         let folder = try open(configuration, log)
+        folder.serving.note(loaded, since: process.clock.now())
         let server: RunningServer
         do {
             server = try RunningServer(

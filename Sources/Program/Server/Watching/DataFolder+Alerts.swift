@@ -21,7 +21,10 @@ extension DataFolder {
     package func tell(_ message: AlertMessage, by rule: AlertRule) throws {
         var failures: [String] = []
         if !rule.mail.isEmpty {
-            do { try mail(message, to: rule.mail) } catch { failures.append("mail: \(error)") }
+            let letter = LetterText(subject: message.subject, body: message.text)
+            do {
+                try mail(letter, to: try AddressFormat.email(rule.mail))
+            } catch { failures.append("mail: \(error)") }
         }
         if !rule.url.isEmpty {
             do { try post(message, by: rule) } catch { failures.append("\(error)") }
@@ -31,13 +34,14 @@ extension DataFolder {
         }
     }
 
-    private func mail(_ message: AlertMessage, to text: String) throws {
+    /// Hands a letter on by itself, and waits until that is done.
+    ///
+    /// - Throws: what says in one line why it could not.
+    func mail(_ letter: LetterText, to address: Address) throws {
         let senders = try LetterSenders(configuration, clock: clock, random: random)
         defer { senders.stop() }
         guard senders.reaches(.email) else { throw CommandFailure("mail.sender is none") }
-        try senders.send(
-            LetterText(subject: message.subject, body: message.text),
-            to: try AddressFormat.email(text))
+        try senders.send(letter, to: address)
     }
 
     private func post(_ message: AlertMessage, by rule: AlertRule) throws {

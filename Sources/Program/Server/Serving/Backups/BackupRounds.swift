@@ -19,6 +19,14 @@ final class BackupRounds: Sendable {
         /// Whether the last check was left out for want of room.
         var isCheckSkipped = false
         var badChecks = 0
+        /// Whether one is asked for or being made.
+        var isUnderWay = false
+        /// Whether somebody wants one before it is due.
+        var isAsked = false
+        /// Why the last attempt failed; nil where it did not.
+        var failure: String?
+        /// When those that are kept were begun, the oldest first.
+        var kept: [Milliseconds] = []
     }
 
     private static let week: Milliseconds = 7 * 86_400_000
@@ -54,6 +62,7 @@ final class BackupRounds: Sendable {
         }
         let rounds = BackupRounds(folder, target, log: log)
         metrics.observeBackups(rounds)
+        folder.serving.note(rounds)
         return rounds
     }
 
@@ -69,6 +78,12 @@ final class BackupRounds: Sendable {
         runner.wake()
     }
 
+    /// Has one made now, or after the one that is being made; does not wait.
+    func ask() {
+        current.withLock { ($0.isAsked, $0.isUnderWay) = (true, true) }
+        runner.wake()
+    }
+
     /// Ends it, and gives up what goes on: only a finished backup is one.
     func stop() { runner.stop() }
 
@@ -81,7 +96,11 @@ final class BackupRounds: Sendable {
             if isCheckDue() { check(repository) }
         } catch {
             guard !runner.isStopped else { return .never }
-            current.withLock { $0.failures += 1 }
+            current.withLock {
+                $0.failures += 1
+                $0.failure = "\(error)"
+                ($0.isAsked, $0.isUnderWay) = (false, false)
+            }
             throw error
         }
         return .later(milliseconds: max(1, untilDue()))
@@ -90,8 +109,8 @@ final class BackupRounds: Sendable {
     private func repository() throws -> BackupRepository {
         if let opened { return opened }
         let repository = try target.open(for: folder)
-        let (last, verified) = (try repository.moments().last, try repository.verified())
-        current.withLock { ($0.lastGood, $0.verified) = (last, verified) }
+        let (kept, verified) = (try repository.moments(), try repository.verified())
+        current.withLock { ($0.lastGood, $0.kept, $0.verified) = (kept.last, kept, verified) }
         opened = repository
         return repository
     }
@@ -99,7 +118,8 @@ final class BackupRounds: Sendable {
     private var goesOn: @Sendable () -> Bool { { [runner] in !runner.isStopped } }
 
     private func untilDue() -> Milliseconds {
-        guard let last = state.lastGood else { return 0 }
+        let state = state
+        guard let last = state.lastGood, !state.isAsked else { return 0 }
         let each = Milliseconds(folder.configuration.backups.everyMinutes) * 60_000
         let now = folder.clock.now()
         // A clock that was set back delays no backup.
@@ -108,10 +128,13 @@ final class BackupRounds: Sendable {
 
     private func make(in repository: BackupRepository) throws {
         let began = folder.clock.now()
+        current.withLock { ($0.isAsked, $0.isUnderWay) = (false, true) }
         let made = try folder.makeBackup(in: repository, while: goesOn)
         let took = folder.clock.now() - began
+        let kept = try repository.moments()
         current.withLock {
             ($0.lastGood, $0.lastStoredBytes, $0.lastMilliseconds) = (began, made.storedBytes, took)
+            ($0.kept, $0.failure, $0.isUnderWay) = (kept, nil, $0.isAsked)
         }
         log.info(
             "backup made",

@@ -39,6 +39,8 @@ package final class DataFolder: Sendable {
     let providerAccess = ProviderAccess()
     /// Hears of requests that were sent to come back.
     let addressProbe = AddressProbe()
+    /// What is known of the process that has the folder.
+    package let serving = ServingNote()
     /// The lines of requests.
     let requestLines: RequestLines
     /// What was counted, for charts and alerts.

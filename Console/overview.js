@@ -1,0 +1,144 @@
+// The first page: what needs attention, what each container holds and does, and how the server stands.
+
+import {bytes, define, empty, html, many, nothing, number, problem, time, waiting} from './parts.js';
+import {all, may, run} from './api.js';
+import {to} from './address.js';
+import {LISTING, Listing, table} from './listing.js';
+
+const SHOWN_MAX = 20;
+const AT_ONCE = 4;
+const DAY = 86_400_000;
+
+/// Goes through items, a few at a time.
+async function each(items, act) {
+  const waitingItems = [...items];
+  const step = async () => { while (waitingItems.length) await act(waitingItems.shift()); };
+  await Promise.all(Array.from({length: AT_ONCE}, step));
+}
+
+/// What a screen may leave out where it cannot be had: an error of one part hides no other.
+const orNothing = promise => promise.catch(failure => {
+  if (failure.name === 'AbortError') throw failure;
+  return null;
+});
+
+class OverviewScreen extends Listing {
+  asks() { return []; }
+
+  async find(signal) {
+    [this.environments, this.trouble, this.server, this.findings, this.alerts] = [null, [], null, null, []];
+    const {items} = await all('container list', 'containers', {}, {signal});
+    const containers = items.slice(0, SHOWN_MAX);
+    for (const {container, missing} of items) {
+      for (const environment of missing ?? []) {
+        this.#add({word: 'data', text: `The data of ${container}, ${environment}, is not in its place.`,
+          remedy: 'Put it back, or restore a backup.', link: ['Checks', to('operations', {view: 'checks'})]});
+      }
+    }
+    this.#measure(containers, signal).catch(failure => this.#failed(failure));
+    this.#examine(signal).catch(failure => this.#failed(failure));
+    return {count: items.length, containers};
+  }
+
+  #failed(failure) { if (failure.name !== 'AbortError') this.partFailure = failure; }
+
+  #add(...more) { this.trouble = [...this.trouble, ...more]; }
+
+  /// The server itself: findings of doctor, its backups, and alerts that were told of.
+  async #examine(signal) {
+    const [server, alerts, findings] = await Promise.all([
+      may('server show') ? orNothing(run('server show', {}, {signal})) : null,
+      may('alert list') ? orNothing(run('alert list', {}, {signal})) : null,
+      may('doctor') ? orNothing(run('doctor', {}, {signal})) : null]);
+    this.server = server;
+    for (const {name, metric, told} of alerts?.alerts ?? []) {
+      if (told > Date.now() - DAY) {
+        this.#add({word: 'alert', text: html`<bdi>${name}</bdi> (${metric}) was told of ${time(told)}.`,
+          link: ['Alerts', to('operations', {view: 'alerts'})]});
+      }
+    }
+    if (server?.backups?.failure) {
+      this.#add({word: 'backups', text: `The last try failed: ${server.backups.failure}`,
+        link: ['Backups', to('operations', {view: 'backups'})]});
+    }
+    this.#add(...(findings?.findings ?? []).filter(({level, subject}) => level === 'problem' && subject !== 'data')
+      .map(({subject, text, remedy}) => ({word: subject, text, remedy, link: ['Checks', to('operations', {view: 'checks'})]})));
+    this.findings = findings?.findings ?? [];
+  }
+
+  /// What each container holds and did in a day, and what was given up or fails there.
+  async #measure(containers, signal) {
+    const found = [];
+    await each(containers, async ({container}) => {
+      const measured = may('size') ? await orNothing(run('size', {container}, {signal})) : null;
+      await each(measured?.environments ?? [], async size => {
+        const {environment} = size;
+        const [told, hooks] = await Promise.all([
+          may('telemetry show') ? orNothing(run('telemetry show', {container, environment, hours: '24'}, {signal})) : null,
+          may('webhook list') ? orNothing(run('webhook list', {container, environment}, {signal})) : null]);
+        found.push({...size, total: told?.total});
+        for (const {name, givenUp, failures, lastReason} of hooks?.webhooks ?? []) {
+          if (!givenUp && !failures) continue;
+          this.#add({word: 'delivery', text: html`Webhook <bdi>${name}</bdi> of ${container}, ${environment}: ${givenUp
+              ? `${many(givenUp, 'notice')} given up` : ''}${givenUp && failures ? ', ' : ''}${failures
+              ? `${many(failures, 'attempt')} failed` : ''}.${lastReason ? ` ${lastReason}` : ''}`,
+            link: ['Webhooks', to('delivery', {container, environment, view: 'webhooks', webhook: givenUp ? name : ''})]});
+        }
+      });
+    });
+    this.environments = found.sort((one, other) => (other.total?.requests ?? 0) - (one.total?.requests ?? 0));
+  }
+
+  render() {
+    const made = may('container create') ? html`<a class="button" href=${to('start')}>New container</a>` : nothing;
+    return html`<div class="head"><h1>Overview</h1><div class="row tools">${made}<button type="button" class="second"
+        @click=${() => this.load()}>Look again</button></div></div>
+      ${this.shown('Looking at the server…', ({count, containers}) => html`${problem(this.partFailure, () => {
+          this.partFailure = null;
+          this.load();
+        })}${this.#attention()}${this.#containers(count, containers, made)}${this.#server()}`)}`;
+  }
+
+  #attention() {
+    const isLooking = this.findings === null || this.environments === null;
+    const advice = (this.findings ?? []).filter(({level}) => level === 'advice');
+    return html`<section aria-labelledby="attention"><h2 id="attention">Needs attention</h2>
+      ${this.trouble.length ? html`<ol class="causes">${this.trouble.map(({word, text, remedy, link}) => html`<li class="card">
+        <p><b>${word}</b>: ${text}</p>${remedy ? html`<p class="quiet">${remedy}</p>` : nothing}
+        ${link ? html`<p><a href=${link[1]}>${link[0]}</a></p>` : nothing}</li>`)}</ol>`
+        : isLooking ? nothing : html`<p class="note"><b>Nothing.</b> ${may('doctor') ? 'Disk, network, mail, backups and data were looked at.'
+          : 'The containers that are yours were looked at.'}</p>`}
+      ${isLooking ? waiting('Looking at disk, network, mail, backups and data…') : nothing}
+      ${advice.length ? html`<p class="quiet"><a href=${to('operations', {view: 'checks'})}>${many(advice.length,
+        'further thing')} that many hosts would do otherwise</a></p>` : nothing}</section>`;
+  }
+
+  #containers(count, containers, made) {
+    if (count === 0) return empty('No container is here yet. A container holds the data of one app.', made);
+    const rows = this.environments;
+    return html`<section aria-labelledby="held"><h2 id="held">Containers</h2>
+      ${rows === null ? waiting('Measuring…') : rows.length === 0 ? empty('No container holds anything yet.')
+        : table('Containers', ['Container', 'Environment', 'Records', 'Size', 'Requests in a day', 'Errors'], rows.map(
+          ({container, environment, records, recordBytes, assetBytes, total}) => html`<tr>
+            <th scope="row"><a href=${to('data', {container, environment})}><bdi>${container}</bdi></a></th><td>${environment}</td>
+            <td>${number(records)}</td><td>${bytes(recordBytes + assetBytes)}</td>
+            <td>${total ? html`<a href=${to('telemetry', {container, environment})}
+              aria-label=${`${number(total.requests)} requests of ${container}, ${environment}`}>${number(total.requests)}</a>` : '–'}</td>
+            <td class=${total?.errors ? 'bad' : nothing}>${total ? `${number(total.errors)}${total.errors
+              ? ` (${(100 * total.errors / total.requests).toFixed(1)} %)` : ''}` : '–'}</td></tr>`))}
+      <p class="quiet foot">${many(count, 'container')}${count > containers.length ? `, of which the first ${SHOWN_MAX} are shown` : ''}.
+        <a href=${to('containers')}>All containers</a></p></section>`;
+  }
+
+  #server() {
+    if (!this.server) return nothing;
+    const {version, since, backups} = this.server;
+    return html`<section aria-labelledby="server"><h2 id="server">Server</h2><dl class="about card">
+      <div><dt>Version</dt><dd>${version}</dd></div>
+      <div><dt>Serving since</dt><dd>${time(since)}</dd></div>
+      <div><dt>Last backup</dt><dd>${backups ? backups.last ? time(backups.last) : 'none yet' : 'none are made'}</dd></div>
+      <div><dt>Restored and found good</dt><dd>${backups ? backups.verified ? time(backups.verified) : 'never' : '–'}</dd></div></dl>
+      <p><a href=${to('operations')}>Operations</a></p></section>`;
+  }
+}
+define('overview-screen', OverviewScreen, [...LISTING, 'environments', 'trouble', 'server', 'findings', 'partFailure']);
