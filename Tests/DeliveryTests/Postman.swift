@@ -52,7 +52,7 @@ struct NoticeMaker {
 
     func notice(
         _ payload: String, identifier: String = "0b1f8c3e-7a57-4a34-9d54-0d9f1c0a7a11",
-        collapseID: String? = nil
+        collapseID: String? = nil, trace: String? = nil
     ) throws -> OutgoingNotice {
         let number = DestinationNumber(1)
         return OutgoingNotice(
@@ -63,15 +63,16 @@ struct NoticeMaker {
             notice: StoredNotice(
                 number: NoticeNumber(7), destination: number, identifier: identifier,
                 scope: .private, collapseID: collapseID, payload: Array(payload.utf8),
-                madeAt: seconds * 1_000 - 5_000), now: seconds * 1_000)
+                madeAt: seconds * 1_000 - 5_000, trace: trace), now: seconds * 1_000)
     }
 
     /// Has a sender send it, and gives what it tells at once.
     func outcome(
-        of sender: any NoticeSender, _ payload: String = "{}", collapseID: String? = nil
+        of sender: any NoticeSender, _ payload: String = "{}", collapseID: String? = nil,
+        trace: String? = nil
     ) throws -> DeliveryOutcome? {
         let told = Mutex<DeliveryOutcome?>(nil)
-        sender.send(try notice(payload, collapseID: collapseID)) { outcome in
+        sender.send(try notice(payload, collapseID: collapseID, trace: trace)) { outcome in
             told.withLock { $0 = outcome }
         }
         return told.withLock { $0 }

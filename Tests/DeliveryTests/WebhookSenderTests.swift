@@ -46,6 +46,16 @@ struct WebhookSenderTests {
         #expect(try sender().noticesAtOncePerDestinationMax == 3)
     }
 
+    @Test("The trace of the request that made the change goes on with the post")
+    func traced() throws {
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        let maker = NoticeMaker(kind: .webhook, address: try address().bytes)
+        #expect(try maker.outcome(of: sender(), trace: trace) == .delivered)
+        #expect(postman.field("traceparent") == trace)
+        #expect(try maker.outcome(of: sender()) == .delivered)
+        #expect(postman.field("traceparent") == nil)
+    }
+
     @Test("Only 2xx is success; 410 ends it, all else is tried again, when the receiver says so")
     func outcomes() throws {
         let maker = NoticeMaker(kind: .webhook, address: try address().bytes)

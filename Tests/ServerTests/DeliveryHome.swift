@@ -51,11 +51,14 @@ final class DeliveryHome {
     }
 
     @discardableResult
-    func call(_ path: String, by caller: String, _ body: String) throws -> [String: Any] {
+    func call(
+        _ path: String, by caller: String, _ body: String, trace: String? = nil
+    ) throws -> [String: Any] {
         let module = path.hasPrefix("tokens/") ? "device" : "database"
         let answer = try server.request(
             "/\(module)/\(Self.location)/\(path)?\(caller)",
-            ["-d", body, "-H", "Content-Type: text/plain"])
+            ["-d", body, "-H", "Content-Type: text/plain"]
+                + (trace.map { ["-H", "traceparent: \($0)"] } ?? []))
         try #require(answer.status == 200, "\(path): \(answer.body)")
         #expect(!answer.body.contains("serverErrorCode"), "\(answer.body)")
         let found = try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
@@ -86,14 +89,15 @@ final class DeliveryHome {
     ///
     /// - Parameter zone: the members of a zone ID; nil for the default zone.
     func save(
-        _ name: String, in database: String = "public", zone: String? = nil, by caller: String
+        _ name: String, in database: String = "public", zone: String? = nil, by caller: String,
+        trace: String? = nil
     ) throws {
         let location = zone.map { "\"zoneID\":{\($0)}," } ?? ""
         try call(
             "\(database)/records/modify", by: caller,
             "{\(location)\"operations\":[{\"operationType\":\"create\",\"record\":{"
                 + "\"recordType\":\"Cup\",\"recordName\":\"\(name)\","
-                + "\"fields\":{\"secret\":{\"value\":\"porcelain\"}}}}]}")
+                + "\"fields\":{\"secret\":{\"value\":\"porcelain\"}}}}]}", trace: trace)
     }
 
     /// The next notice that waits at a courier; nil when there is none in time.

@@ -22,7 +22,8 @@ struct SentNoticeTests {
             "--json")
         let shown = try #require(made.object["signingKey"] as? String)
         let key = try #require(Base64.decode(String(shown.dropFirst(6))))
-        try home.save("one", by: home.bob)
+        let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+        try home.save("one", by: home.bob, trace: trace)
         // What else a first save makes, such as the users' own records, is told as well.
         var (head, text) = ("", "")
         for _ in 0..<10 where !text.contains("\"recordName\":\"one\"") {
@@ -42,6 +43,7 @@ struct SentNoticeTests {
             head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("\(name): ") }
                 .map { String($0.dropFirst(name.count + 2)) }
         }
+        #expect(field("traceparent") == trace)
         let signed = "\(field("webhook-id") ?? "").\(field("webhook-timestamp") ?? "").\(text)"
         #expect(
             field("webhook-signature")

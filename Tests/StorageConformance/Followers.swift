@@ -115,7 +115,7 @@ extension StoragePromise {
             let type = try require(testStore.read { try $0.recordTypes()[TestStore.type.text] })
             try testStore.write { _ = try $0.follow(as: one) }
             let authors = [
-                ChangeAuthor(user: TestStore.user(1), device: "phone"),
+                ChangeAuthor(user: TestStore.user(1), device: "phone", trace: "00-1-2-01"),
                 ChangeAuthor(user: TestStore.user(2), device: nil), nil,
             ]
             for author in authors {

@@ -59,7 +59,7 @@ extension StoragePromise {
                 destination: numbers[0], identifier: "é", scope: .shared,
                 condition: NoticeCondition(zone: zone.number, type: 5, isOwn: true),
                 mergeKey: [1, 0],
-                collapseID: "c", payload: [0, 255, 34])
+                collapseID: "c", payload: [0, 255, 34], trace: "00-1-2-01")
             let plain = notice("plain", to: numbers[0], in: .public)
             let first = testStore.clock.now
             try enqueue([whole, notice("other", to: numbers[1])], testStore)
@@ -75,7 +75,7 @@ extension StoragePromise {
                             number: stored.number, destination: numbers[0],
                             identifier: given.identifier, scope: given.scope,
                             condition: given.condition, collapseID: given.collapseID,
-                            payload: given.payload, madeAt: made))
+                            payload: given.payload, madeAt: made, trace: given.trace))
             }
             try expect(waiting(for: numbers[0], limit: 1, testStore) == [found[0]])
             try expect(waiting(for: numbers[0], after: found[0].number, testStore) == [found[1]])

@@ -86,6 +86,31 @@ struct TelemetryRecorderTests {
         #expect(series.values.reduce(0) { $0 + $1.requests } == 1_000)
     }
 
+    @Test("2,000 series have room in an event loop's 8 MB, and those without room count as other")
+    func memory() {
+        func fill(_ recorder: TelemetryRecorder, doublings: Range<UInt64>) -> TelemetryMinute {
+            for number in 0..<2_000 {
+                for doubling in doublings {
+                    var one = request("operation/\(number)", user: "_u\(number)", error: "CONFLICT")
+                    one.nanoseconds = 1 << doubling
+                    recorder.record(one) { client() }
+                }
+            }
+            #expect(recorder.byteCount <= TelemetryBudget().bytesPerLoopMax + 65_536)
+            return recorder.take()
+        }
+        let recorder = recorder()
+        // From a millisecond to four seconds.
+        let usual = fill(recorder, doublings: 20..<33).series.filter { $0.key.kind == .requests }
+        #expect(usual.count == 2_000)
+        #expect(usual.allSatisfy { $0.key.operation != SeriesName.other })
+        // From under a microsecond to a quarter of an hour: twice the buckets.
+        let wide = fill(recorder, doublings: 9..<40).series.filter { $0.key.kind == .requests }
+        #expect(wide.values.reduce(0) { $0 + $1.requests } == 2_000 * 31)
+        #expect(wide.keys.contains { $0.operation == SeriesName.other })
+        #expect(recorder.byteCount == 0)
+    }
+
     @Test("Of one client 50 versions count apart in a minute, and the rest as other")
     func versions() {
         let recorder = recorder()

@@ -17,15 +17,15 @@ package struct BackupContents {
 
     /// How many bytes all of it is, and its assets.
     package func byteCount() throws -> Int64 {
-        try manifest.parts.reduce(0) { sum, part in
-            let contents = try contents(part.name)
-            return try sum + contents.byteCount
-                + contents.assets.values.reduce(0) { sum, list in
-                    try sum
-                        + BackedUpAsset.decode(reader.contents(list)).reduce(0) {
-                            $0 + Int64($1.size)
-                        }
-                }
+        try manifest.parts.reduce(0) { try $0 + byteCount(of: $1.name) }
+    }
+
+    /// How many bytes a part is, and its assets.
+    package func byteCount(of name: String) throws -> Int64 {
+        let contents = try contents(name)
+        return try contents.assets.values.reduce(contents.byteCount) { sum, list in
+            try sum
+                + BackedUpAsset.decode(reader.contents(list)).reduce(0) { $0 + Int64($1.size) }
         }
     }
 

@@ -20,6 +20,8 @@ package final class Database: Sendable {
     package let random: RandomSource
     /// The device that the request names; nil for none.
     package let device: String?
+    /// The `traceparent` that came with the request; nil for none.
+    private let trace: String?
     /// Nil where no asset is saved or shown.
     package let assets: AssetAccess?
     /// Nil where nobody is shown the address of a share.
@@ -31,7 +33,7 @@ package final class Database: Sendable {
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Store,
         stop: StopSignal? = nil, identities: any Identities, random: RandomSource,
-        device: String? = nil, assets: AssetAccess? = nil,
+        device: String? = nil, trace: String? = nil, assets: AssetAccess? = nil,
         shareAddresses: ShareAddresses? = nil, quota: TotalQuota? = nil
     ) {
         self.scope = scope
@@ -42,6 +44,7 @@ package final class Database: Sendable {
         self.storage = storage
         self.stop = stop
         self.device = device
+        self.trace = trace
         self.assets = assets
         self.shareAddresses = shareAddresses
         self.quota = quota
@@ -69,8 +72,8 @@ package final class Database: Sendable {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
             limits: limits, storage: storage, stop: stop, identities: identities,
-            random: random, device: device, assets: assets, shareAddresses: shareAddresses,
-            quota: quota)
+            random: random, device: device, trace: trace, assets: assets,
+            shareAddresses: shareAddresses, quota: quota)
     }
 
     /// The first part of short identifiers that are made here.
@@ -80,7 +83,7 @@ package final class Database: Sendable {
 
     /// The author of the caller's changes; nil for a caller who makes none.
     var author: ChangeAuthor? {
-        caller.userRecordName.map { ChangeAuthor(user: $0, device: device) }
+        caller.userRecordName.map { ChangeAuthor(user: $0, device: device, trace: trace) }
     }
 
     /// Checks records against this database's schema.

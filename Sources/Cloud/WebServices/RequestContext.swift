@@ -77,6 +77,7 @@ struct RequestContext: Sendable {
             stop: loop == nil ? exchange.stop : nil,
             identities: people.people(of: address.container), random: random,
             device: namedDevice,
+            trace: request.headers["traceparent"].flatMap { TraceParent($0)?.text },
             assets: AssetAccess(store.assetTokens, now: clock.now()) { [identified] in
                 AssetOrigin(identified)
             },

@@ -1,5 +1,6 @@
 import ChildProcesses
 import Foundation
+import S3StandIn
 import Testing
 
 @testable import Server
@@ -170,6 +171,52 @@ struct RestoreTests {
         let early = try home.run(
             Self.records(["three"], ["--yes", "--at", "2001-01-01T00:00:00Z"]))
         #expect(early.status == 1 && early.error.contains("no backup from then"), "\(early)")
+    }
+
+    @Test("A backup in a bucket is read where it lies, files of assets too")
+    func bucket() throws {
+        let store = try S3StandInServer()
+        let keys = try TemporaryFolder()
+        let secret = String(decoding: S3StandInServer.secret, as: UTF8.self)
+        try Data("\(S3StandInServer.accessKeyID)\n\(secret)\n".utf8)
+            .write(to: URL(fileURLWithPath: keys.path("keys")))
+        let home = try RestoreHome()
+        try home.importing(Self.notes, of: Self.ann)
+        let before = try home.contents(of: Self.ann)
+        try home.killAndStart(
+            SIGTERM,
+            [
+                "LENTICULAR_BACKUPS_TO": "s3://\(S3StandInServer.bucket)/undo",
+                "LENTICULAR_S3_ENDPOINT": store.origin.text,
+                "LENTICULAR_S3_REGION": S3StandInServer.region,
+                "LENTICULAR_S3_CREDENTIALS_FILE": keys.path("keys"),
+            ])
+        #expect(home.server.waitForLine { $0.contains("backup made") } != nil)
+        try home.delete(["two", "one"], zone: "Notes", of: Self.ann)
+        let shown = try home.run(Self.records(["one", "two"], []))
+        #expect(shown.status == 1 && shown.output.contains("2 would come back"), "\(shown)")
+        let done = try home.done(Self.records(["one", "two"], ["--yes"]))
+        #expect(done["made"] as? Int == 2 && done["failed"] as? Int == 0, "\(done)")
+        #expect(try home.contents(of: Self.ann) == before)
+    }
+
+    @Test("A backup that the disk has no room for is refused before anything of it is written")
+    func room() throws {
+        let home = try RestoreHome()
+        try home.importing(Self.notes, of: Self.ann)
+        let backup = try home.backup()
+        // More than any disk has is to stay free.
+        try home.killAndStart(SIGTERM, ["LENTICULAR_ASSETS_FREE_BYTES_MIN": "1125899906842624"])
+        let refused = try home.run(Self.records(["one"], ["--from", backup, "--yes"]))
+        #expect(refused.status == 1, "\(refused)")
+        let words = try #require(
+            refused.error.firstMatch(
+                of: #/takes (\d+) bytes below the data folder .* has 0 bytes for it/#),
+            "\(refused)")
+        #expect(try #require(Int(words.1)) > RestoreHome.asset.count)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: home.server.data)
+                .filter { $0.hasPrefix("reading-") } == [])
     }
 
     @Test("The restore of a server that is killed goes on, with nothing twice and nothing lost")

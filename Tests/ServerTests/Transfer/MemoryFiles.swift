@@ -9,6 +9,7 @@ final class MemoryFiles: TransferFiles {
     private struct State {
         var files: [String: [UInt8]] = [:]
         var callsLeft = Int.max
+        var told: [String] = []
     }
 
     private let state = Mutex(State())
@@ -78,7 +79,13 @@ final class MemoryFiles: TransferFiles {
         }
     }
 
-    func tell(_ progress: String) -> Bool { true }
+    /// What was told of the way, in its order.
+    var told: [String] { state.withLock { $0.told } }
+
+    func tell(_ progress: String) -> Bool {
+        state.withLock { $0.told.append(progress) }
+        return true
+    }
 
     func pause<Result, Failure: Error>(
         _ wait: () throws(Failure) -> Result

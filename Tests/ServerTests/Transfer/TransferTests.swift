@@ -78,6 +78,27 @@ struct TransferTests {
         }
     }
 
+    @Test("An export of all, or of one person's data, says which part of it is done")
+    func share() throws {
+        let text = String(repeating: "x", count: 1_000)
+        let lines = (0..<4_000).map {
+            #"{"recordName":"n\#($0)","recordType":"Bed","fields":{"s":{"value":"\#(text)"}}}"#
+        }
+        let file = MemoryFiles(Array(lines.joined(separator: "\n").utf8))
+        #expect(try home.importing(file, of: TransferHome.ann).failures == [])
+        for email in [nil, TransferHome.ann] {
+            let files = MemoryFiles()
+            try home.exporting(to: files, of: email)
+            let shares = files.told.compactMap { Int($0.prefix { $0 != " " }) }
+            #expect(files.told.allSatisfy { $0.contains(" % ") && $0.contains(" records, ") })
+            #expect(shares.count > 2 && shares == shares.sorted() && shares.last == 99)
+            #expect((10...50).contains(shares[0]), "\(files.told)")
+        }
+        let files = MemoryFiles()
+        try home.exporting(to: files, of: TransferHome.ann) { $0.type = "Bed" }
+        #expect(files.told.allSatisfy { !$0.contains("%") })
+    }
+
     @Test("Assets are left out when that is wanted, and a file that is missing or another is named")
     func withoutAssets() throws {
         let files = filesOfEveryKind()

@@ -567,7 +567,9 @@ CREATE TABLE changes (
     previous_body BLOB,
     -- Who made the change, and by which device; NULL for the server itself, and for an unknown device.
     author TEXT,
-    device TEXT
+    device TEXT,
+    -- The traceparent of the request that made it.
+    trace TEXT
 );
 CREATE UNIQUE INDEX changes_by_previous ON changes (previous_position)
     WHERE previous_position IS NOT NULL;
@@ -643,7 +645,9 @@ CREATE TABLE outbox (
     merge_key BLOB,
     collapse_id TEXT,
     payload BLOB NOT NULL,
-    made_at INTEGER NOT NULL
+    made_at INTEGER NOT NULL,
+    -- Of webhooks: the traceparent of the request that made the change.
+    trace TEXT
 );
 CREATE INDEX outbox_by_destination ON outbox (destination, id);
 CREATE UNIQUE INDEX outbox_by_merge ON outbox (destination, merge_key)
@@ -662,6 +666,7 @@ CREATE TABLE dead_letters (
     collapse_id TEXT,
     payload BLOB NOT NULL,
     made_at INTEGER NOT NULL,
+    trace TEXT,
     reason TEXT NOT NULL,
     died_at INTEGER NOT NULL
 );

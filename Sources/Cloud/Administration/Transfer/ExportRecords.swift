@@ -95,6 +95,8 @@ private final class ExportRun {
     private let environment: ContainerEnvironment
     private let survey: SurveyRecords
     private let table: RecordsAsCSV?
+    /// How many records there are to go through, about; nil where only going through them would tell.
+    private let total: Int?
     private var report = ExportRecords.Report()
     private var cursor = SurveyCursor.start
     private var offset: Int64 = 0
@@ -131,6 +133,9 @@ private final class ExportRun {
         guard options.format == .jsonl || selection.type != nil else {
             throw RecordsRefusal("--format csv needs --type: a table has the fields of one type")
         }
+        total = try Self.total(selection, of: store) {
+            try data.space(of: environment).size(owners: 0).amount.records
+        }
         table = try selection.type.flatMap { type in
             options.format == .csv ? RecordsAsCSV(try store.schema.types[type]) : nil
         }
@@ -144,6 +149,16 @@ private final class ExportRun {
         if try !takeUp(beginning) {
             text.raw(beginning)
             text.raw(TransferLine.schema(try store.schema))
+        }
+    }
+
+    private static func total(
+        _ selection: RecordSelection, of store: any Store, ofAll: () throws -> Int64
+    ) throws -> Int? {
+        guard selection.zone == nil, selection.type == nil else { return nil }
+        guard let name = selection.owner else { return Int(clamping: try ofAll()) }
+        return try store.read { snapshot in
+            try snapshot.owner(named: name).map { try snapshot.recordCount(of: $0.number) }
         }
     }
 
@@ -220,7 +235,8 @@ private final class ExportRun {
         try files.write(.main, at: offset, text.bytes)
         offset += Int64(text.bytes.count)
         text.bytes.removeAll(keepingCapacity: true)
-        guard files.tell("\(report.records) records, \(offset / 1_048_576) MB") else {
+        let share = total.map { "\(min(99, report.records * 100 / max($0, 1))) % " } ?? ""
+        guard files.tell("\(share)\(report.records) records, \(offset / 1_048_576) MB") else {
             throw TransferAbandoned()
         }
     }

@@ -302,7 +302,8 @@ final class NoticeMatching {
             else { return }
             // One notice is enough, however much has changed. But devices of other authors hear of each
             // other's changes.
-            let key = MergedKey(subscription: watched.key, zone: zone.number, author: change.author)
+            let key = MergedKey(
+                subscription: watched.key, zone: zone.number, author: change.author?.untraced)
             guard merged.insert(key).inserted else { return }
             try add(
                 watched, subscription.kind == .zone ? .zone : .database, (zone.name, owner), change,

@@ -42,7 +42,8 @@ struct NoticeWriting: Sendable {
                 _ = try transaction.enqueue(
                     NewNotice(
                         destination: webhook.number, identifier: body.identifier,
-                        scope: body.scope, payload: body.bytes), countedMax: 0)
+                        scope: body.scope, payload: body.bytes, trace: body.trace),
+                    countedMax: 0)
             }
         }
         for (number, badge) in badges { try transaction.setBadge(badge, of: number) }

@@ -7,6 +7,8 @@ struct WebhookBody: Sendable {
     let identifier: String
     let scope: DatabaseScope
     let bytes: [UInt8]
+    /// The `traceparent` of the request that made the change; nil for none.
+    let trace: String?
 
     /// - Parameters:
     ///   - type: the record's; nil for a change of a zone.
@@ -15,6 +17,7 @@ struct WebhookBody: Sendable {
         owner: UserRecordName, identifier: String, in source: NoticeSource
     ) {
         self.identifier = identifier
+        trace = change.author?.trace
         scope = owner == .publicOwner ? .public : .private
         var writer = JSONWriter(reserving: 320)
         writer.raw("{\"container\":")

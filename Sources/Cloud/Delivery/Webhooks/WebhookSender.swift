@@ -40,9 +40,12 @@ package final class WebhookSender: NoticeSender {
         let signature = WebhookSignature.headers(
             identifier: notice.notice.identifier, seconds: notice.now / 1_000,
             body: notice.notice.payload, keys: [key])
+        let trace: [(name: String, value: String)] =
+            notice.notice.trace.map { [("traceparent", $0)] } ?? []
         let request = OutgoingRequest(
             method: "POST", url: address.url, namedBy: .operators,
-            headers: [("Content-Type", "application/json"), ("User-Agent", agent)] + signature,
+            headers: [("Content-Type", "application/json"), ("User-Agent", agent)] + signature
+                + trace,
             body: notice.notice.payload)
         sendRequest(request) { then(Self.outcome(of: $0)) }
     }

@@ -32,11 +32,17 @@ package struct ChangeAuthor: Hashable, Sendable {
     package let user: UserRecordName
     /// The `clientId` of the request; nil when the request named none.
     package let device: String?
+    /// The `traceparent` of the request, for whom the change is told to; nil when it had none.
+    package let trace: String?
 
-    package init(user: UserRecordName, device: String?) {
+    package init(user: UserRecordName, device: String?, trace: String? = nil) {
         self.user = user
         self.device = device
+        self.trace = trace
     }
+
+    /// The same without its trace, which does not tell who it was.
+    package var untraced: ChangeAuthor { ChangeAuthor(user: user, device: device) }
 }
 
 /// What a change did.

@@ -42,13 +42,16 @@ package struct NewNotice: Sendable, Equatable {
     package var collapseID: String?
     /// The JSON that is sent: a webhook's own body, or else the payload (web-services.md §9).
     package var payload: [UInt8]
+    /// The `traceparent` of the request that made the change; nil for none, and where nobody is to be told.
+    package var trace: String?
 
     package init(
         destination: DestinationNumber, identifier: String, scope: DatabaseScope,
         condition: NoticeCondition = NoticeCondition(), mergeKey: [UInt8]? = nil,
         collapseID: String? = nil,
-        payload: [UInt8]
+        payload: [UInt8], trace: String? = nil
     ) {
+        self.trace = trace
         self.destination = destination
         self.identifier = identifier
         self.scope = scope
@@ -69,12 +72,15 @@ package struct StoredNotice: Sendable, Equatable {
     package let collapseID: String?
     package let payload: [UInt8]
     package let madeAt: Milliseconds
+    /// As of `NewNotice`.
+    package let trace: String?
 
     package init(
         number: NoticeNumber, destination: DestinationNumber, identifier: String,
         scope: DatabaseScope, condition: NoticeCondition = NoticeCondition(), collapseID: String?,
-        payload: [UInt8], madeAt: Milliseconds
+        payload: [UInt8], madeAt: Milliseconds, trace: String? = nil
     ) {
+        self.trace = trace
         self.number = number
         self.destination = destination
         self.identifier = identifier

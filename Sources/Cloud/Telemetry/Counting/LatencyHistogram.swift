@@ -27,6 +27,11 @@ package struct LatencyHistogram: Sendable, Equatable {
         add(1, at: LatencyScale.index(nanoseconds: nanoseconds))
     }
 
+    /// Whether it has the bucket of a time already.
+    func covers(nanoseconds: UInt64) -> Bool {
+        counts.indices.contains(LatencyScale.index(nanoseconds: nanoseconds) - first)
+    }
+
     private mutating func add(_ count: UInt64, at index: Int) {
         total &+= count
         var offset = index - first

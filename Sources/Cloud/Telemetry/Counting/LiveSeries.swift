@@ -33,6 +33,9 @@ struct LiveKey: Hashable {
 
 /// Where the requests of one key count.
 final class LiveEntry {
+    /// With its place in a dictionary.
+    static let bytes = 256
+
     let key: LiveKey
     let totals: LiveTotals
 
@@ -93,18 +96,47 @@ struct LiveName: Hashable, Sendable {
 
 /// Totals that many requests add to, one after the other.
 final class LiveTotals {
+    /// With its names and its places in dictionaries.
+    static let bytesMin = 640
+    /// Of an array that may have room for twice as much as it holds.
+    private static let bytesPerBucket = 16
+    private static let bytesPerCode = 96
+    private static let sketchBytes = 304
+
     var totals = TelemetryTotals()
 
-    func note(_ request: borrowing MeasuredRequest, _ hash: UserHash) {
+    /// Counts a request.
+    ///
+    /// - Returns: how many bytes more it takes since.
+    func note(_ request: borrowing MeasuredRequest, _ hash: UserHash) -> Int {
+        let buckets = totals.latency.counts.count
         totals.latency.record(nanoseconds: request.nanoseconds)
         totals.microseconds &+= request.nanoseconds / 1_000
         totals.bytesIn &+= UInt64(max(0, request.bytesIn))
         totals.bytesOut &+= UInt64(max(0, request.bytesOut))
-        guard let failure = request.failure else { return }
+        var growth = (totals.latency.counts.count &- buckets) &* Self.bytesPerBucket
+        guard let failure = request.failure else { return growth }
+        let before = failureBytes
         if let error = failure.error { totals.errors[error, default: 0] &+= 1 }
         for (code, count) in failure.itemFaults {
             totals.itemFaults[code, default: 0] &+= UInt64(max(0, count))
         }
         if let user = failure.user { totals.affected.record(hash.of(user)) }
+        growth += failureBytes - before
+        return growth
+    }
+
+    private var failureBytes: Int {
+        (totals.errors.count + totals.itemFaults.count) * Self.bytesPerCode
+            + (totals.affected.isEmpty ? 0 : Self.sketchBytes)
+    }
+
+    /// Whether a request can be counted without taking more memory.
+    func hasRoom(for request: borrowing MeasuredRequest) -> Bool {
+        guard totals.latency.covers(nanoseconds: request.nanoseconds) else { return false }
+        guard let failure = request.failure else { return true }
+        return failure.error.map { totals.errors[$0] != nil } ?? true
+            && failure.itemFaults.allSatisfy { totals.itemFaults[$0.code] != nil }
+            && (failure.user == nil || !totals.affected.isEmpty)
     }
 }

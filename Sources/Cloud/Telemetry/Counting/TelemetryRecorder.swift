@@ -12,6 +12,36 @@ package final class TelemetryRecorder: Sendable {
         var byKey: [LiveKey: LiveEntry] = [:]
         /// The last of them: the next request is often of the same kind.
         var latest: LiveEntry?
+        /// About how much memory all of it takes.
+        var bytes = 0
+
+        /// Counts a request where its kind counts; once there is no room for more, where all others do.
+        mutating func note(
+            _ request: borrowing MeasuredRequest, _ totals: LiveTotals, _ hash: UserHash,
+            within bytesMax: Int
+        ) {
+            if bytes >= bytesMax, !totals.hasRoom(for: request) {
+                bytes &+= self.totals(of: .other).note(request, hash)
+            } else {
+                bytes &+= totals.note(request, hash)
+            }
+        }
+
+        mutating func totals(of name: LiveName) -> LiveTotals {
+            if let known = live[name] { return known }
+            let totals = LiveTotals()
+            live[name] = totals
+            bytes &+= LiveTotals.bytesMin
+            return totals
+        }
+
+        /// Remembers where requests like this one count.
+        mutating func remember(_ entry: LiveEntry, within bytesMax: Int) {
+            latest = entry
+            guard byKey.count < TelemetryRecorder.keysMax, bytes < bytesMax else { return }
+            byKey[entry.key] = entry
+            bytes &+= LiveEntry.bytes
+        }
     }
 
     /// How many kinds of requests one loop remembers in a minute; for others it asks each time.
@@ -59,26 +89,25 @@ package final class TelemetryRecorder: Sendable {
     /// - Parameter client: tells what sent it; asked when `softwareHash` is new.
     package func record(_ request: MeasuredRequest, from client: () -> MeasuredClient) {
         let box = shards[Int(request.loop.magnitude % UInt(shards.count))]
+        let bytesMax = budget.bytesPerLoopMax
         let isCounted = box.shard.withLock { shard in
             if let latest = shard.latest, latest.key.isOf(request) {
-                latest.totals.note(request, hash)
+                shard.note(request, latest.totals, hash, within: bytesMax)
                 return true
             }
             guard let entry = shard.byKey[LiveKey(request)] else { return false }
             shard.latest = entry
-            entry.totals.note(request, hash)
+            shard.note(request, entry.totals, hash, within: bytesMax)
             return true
         }
         if isCounted { return }
         // The first of its kind in a minute.
         let name = admitted(LiveName(request, client()), isKnown: request.isKnown)
         box.shard.withLock { shard in
-            let totals = shard.live[name] ?? LiveTotals()
-            shard.live[name] = totals
-            let entry = LiveEntry(LiveKey(request), totals)
-            if shard.byKey.count < Self.keysMax { shard.byKey[entry.key] = entry }
-            shard.latest = entry
-            totals.note(request, hash)
+            let isFull = shard.bytes >= bytesMax && shard.live[name] == nil
+            let totals = shard.totals(of: isFull ? .other : name)
+            shard.remember(LiveEntry(LiveKey(request), totals), within: bytesMax)
+            shard.note(request, totals, hash, within: bytesMax)
         }
     }
 
@@ -109,6 +138,11 @@ package final class TelemetryRecorder: Sendable {
             minute.notices[name, default: TelemetryTotals()].noticesFailed &+=
                 UInt64(max(0, failed))
         }
+    }
+
+    /// About how much memory takes what was counted since it was last taken.
+    package var byteCount: Int {
+        shards.reduce(0) { sum, box in sum + box.shard.withLock { $0.bytes } }
     }
 
     /// Takes all that was counted since it was last taken, as the minute in which that began.

@@ -12,6 +12,9 @@ package struct UserSketch: Sendable, Equatable {
     /// Empty as long as nobody was counted.
     private(set) var registers: [UInt8] = []
 
+    /// Whether nobody was counted.
+    var isEmpty: Bool { registers.isEmpty }
+
     package init() {}
 
     /// - Returns: nil for what is no sketch.

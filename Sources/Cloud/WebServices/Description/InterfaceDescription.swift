@@ -17,11 +17,15 @@ package struct InterfaceDescription: Sendable {
         let destinations: [String]
         /// Limits that are none of `ServiceLimits`.
         let furtherLimits: [(name: String, value: Int64)]
+        /// What others serve beside the endpoints; nil for nothing.
+        let beside: InterfacePart?
 
         package init(
             version: String, baseURL: String, signUp: String, clientPath: String,
-            destinations: [String], furtherLimits: [(name: String, value: Int64)]
+            destinations: [String], furtherLimits: [(name: String, value: Int64)],
+            beside: InterfacePart? = nil
         ) {
+            self.beside = beside
             self.version = version
             self.baseURL = baseURL
             self.signUp = signUp
@@ -107,5 +111,20 @@ package struct InterfaceDescription: Sendable {
         line.endObject()
         line.endObject()
         return line.bytes
+    }
+}
+
+/// A part of an interface that somebody else serves, in the terms of OpenAPI: members of three of its objects.
+package struct InterfacePart: Sendable {
+    package typealias Member = (name: String, json: [UInt8])
+
+    let paths: [Member]
+    let schemas: [Member]
+    let securitySchemes: [Member]
+
+    package init(paths: [Member], schemas: [Member], securitySchemes: [Member]) {
+        self.paths = paths
+        self.schemas = schemas
+        self.securitySchemes = securitySchemes
     }
 }

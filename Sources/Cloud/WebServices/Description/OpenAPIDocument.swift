@@ -44,13 +44,15 @@ struct OpenAPIDocument {
             if let route = RouteTable.routes[operation] { append(route) }
         }
         for path in Self.beside { append(path) }
+        append(server.beside?.paths)
         line.endObject()
         line.key("components")
         line.beginObject()
-        appendSecuritySchemes()
+        appendSecuritySchemes(and: server.beside?.securitySchemes)
         line.key("schemas")
         line.beginObject()
         schemas.definitions(to: &line)
+        append(server.beside?.schemas)
         line.endObject()
         line.endObject()
         line.endObject()
@@ -135,14 +137,22 @@ struct OpenAPIDocument {
         ("signature", "X-Apple-CloudKit-Request-SignatureV1"),
     ]
 
-    private mutating func appendSecuritySchemes() {
+    private mutating func appendSecuritySchemes(and further: [InterfacePart.Member]?) {
         line.key("securitySchemes")
         line.beginObject()
         for (name, parameter) in [("apiToken", "ckAPIToken"), ("webToken", "ckWebAuthToken")] {
             appendScheme(name, in: "query", parameter)
         }
         for (name, header) in Self.signature { appendScheme(name, in: "header", header) }
+        append(further)
         line.endObject()
+    }
+
+    private mutating func append(_ members: [InterfacePart.Member]?) {
+        for member in members ?? [] {
+            line.key(member.name)
+            line.encoded(member.json)
+        }
     }
 
     private mutating func appendScheme(_ name: String, in location: String, _ parameter: String) {

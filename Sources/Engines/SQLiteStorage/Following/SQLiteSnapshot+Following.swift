@@ -22,7 +22,7 @@ extension SQLiteSnapshot {
             SELECT c.position, c.kind, c.zone, c.record, c.person, h.name,
                 c.record_type, c.was_alive, c.author, c.device,
                 c.previous_position, c.previous_type, c.previous_flags, c.previous_body,
-                n.previous_type, n.previous_flags, n.previous_body
+                n.previous_type, n.previous_flags, n.previous_body, c.trace
             FROM changes c
             LEFT JOIN heads h ON h.id = c.record
             LEFT JOIN changes n ON n.previous_position = c.position
@@ -77,7 +77,9 @@ extension SQLiteSnapshot {
 
     private static func author(_ row: Statement) -> ChangeAuthor? {
         guard !row.isNull(8), let user = UserRecordName(row.string(8)) else { return nil }
-        return ChangeAuthor(user: user, device: row.isNull(9) ? nil : row.string(9))
+        return ChangeAuthor(
+            user: user, device: row.isNull(9) ? nil : row.string(9),
+            trace: row.isNull(17) ? nil : row.string(17))
     }
 
     /// The version of which type, flags and body stand in three columns; nil for none.

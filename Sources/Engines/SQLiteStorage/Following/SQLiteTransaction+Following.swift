@@ -116,7 +116,8 @@ extension SQLiteTransaction {
         try followingStatements().note.run(
             position, kind.rawValue, zone.value, record?.value, person?.text, previous?.position,
             previous?.type, previous?.flags, previous?.body, version?.type,
-            version?.previousIsAlive == true ? 1 : 0, author?.user.text, author?.device)
+            version?.previousIsAlive == true ? 1 : 0, author?.user.text, author?.device,
+            author?.trace)
     }
 }
 

@@ -8,7 +8,8 @@ extension SQLiteSnapshot {
         "id, kind, key, user_record_name, device, address, session, made_at, used_at, badge, failures"
 
     static let noticeColumns = """
-        id, destination, identifier, scope, zone, record_type, is_own, collapse_id, payload, made_at
+        id, destination, identifier, scope, zone, record_type, is_own, collapse_id, payload, made_at,
+        trace
         """
 
     func destinations(_ keys: DestinationKeys) throws -> [StoredDestination] {
@@ -63,8 +64,8 @@ extension SQLiteSnapshot {
             """
         ).all(destination.value, number.value, limit) {
             DeadLetter(
-                notice: try Self.notice($0, in: "dead_letters"), reason: $0.string(10),
-                diedAt: $0.int64(11))
+                notice: try Self.notice($0, in: "dead_letters"), reason: $0.string(11),
+                diedAt: $0.int64(12))
         }
     }
 
@@ -92,7 +93,7 @@ extension SQLiteSnapshot {
                 zone: row.isNull(4) ? nil : ZoneNumber(row.int64(4)),
                 type: row.isNull(5) ? nil : row.int64(5), isOwn: row.int64(6) != 0),
             collapseID: row.isNull(7) ? nil : row.string(7), payload: [UInt8](row.bytes(8)),
-            madeAt: row.int64(9))
+            madeAt: row.int64(9), trace: row.isNull(10) ? nil : row.string(10))
     }
 }
 

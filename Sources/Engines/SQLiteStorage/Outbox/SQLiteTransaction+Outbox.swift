@@ -10,13 +10,13 @@ extension SQLiteTransaction {
             """
             INSERT INTO outbox (
                 destination, identifier, scope, zone, record_type, is_own, merge_key, collapse_id,
-                payload, made_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+                payload, made_at, trace)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
             """
         ).run(
             notice.destination.value, notice.identifier, notice.scope.stored,
             notice.condition.zone?.value, notice.condition.type, notice.condition.isOwn ? 1 : 0,
-            notice.mergeKey, notice.collapseID, notice.payload, now)
+            notice.mergeKey, notice.collapseID, notice.payload, now, notice.trace)
         try makeDue(notice.destination)
         moved.insert(.destination(notice.destination))
         return countedMax > 0 ? try count(for: notice.destination, max: countedMax) : 0
@@ -95,7 +95,7 @@ extension SQLiteTransaction {
                 NewNotice(
                     destination: destination, identifier: notice.identifier, scope: notice.scope,
                     condition: notice.condition, collapseID: notice.collapseID,
-                    payload: notice.payload),
+                    payload: notice.payload, trace: notice.trace),
                 countedMax: 0)
             try delete.run(notice.number.value)
         }

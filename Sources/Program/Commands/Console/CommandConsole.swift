@@ -11,6 +11,9 @@ package struct CommandConsole: Sendable {
 
     package init(commands: [Command] = Command.all) { self.commands = commands }
 
+    /// What `/openapi.json` says of it.
+    package var described: [DescribedConsole.Member] { CommandPaths(of: commands).described }
+
     /// Answers what an operator asks; never throws, as every error has an answer.
     @Sendable package func answer(
         _ ask: ConsoleAsk, by administrator: Administrator,

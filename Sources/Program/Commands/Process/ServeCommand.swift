@@ -74,8 +74,8 @@ struct ServeProcess {
             server = try RunningServer(
                 folder: folder, log: log,
                 console: ConsoleAccess(
-                    wantsSecondFactor: !isDevelopment, streams: CommandConsole().streams,
-                    answer: CommandConsole().answer),
+                    wantsSecondFactor: !isDevelopment, commands: CommandConsole().described,
+                    streams: CommandConsole().streams, answer: CommandConsole().answer),
                 commands: CommandLineProgram.answer)
             let settings = SettingsReload(loaded, log) {
                 try LoadedConfiguration(for: invocation, in: process)

@@ -69,10 +69,14 @@ package struct ConsoleAccess: Sendable {
     let streams: Streams
     /// False only where everybody is on this machine.
     let wantsSecondFactor: Bool
+    let described: DescribedConsole
 
+    /// - Parameter commands: as `/openapi.json` describes them, a path each.
     package init(
-        wantsSecondFactor: Bool = true, streams: @escaping Streams, answer: @escaping Answering
+        wantsSecondFactor: Bool = true, commands: [DescribedConsole.Member] = [],
+        streams: @escaping Streams, answer: @escaping Answering
     ) {
+        described = DescribedConsole(commands: commands)
         self.answer = answer
         self.streams = streams
         self.wantsSecondFactor = wantsSecondFactor

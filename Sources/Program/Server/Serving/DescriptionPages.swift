@@ -1,6 +1,7 @@
 import Configuration
 import Cryptography
 import HTTP
+import Network
 import Storage
 import WebServices
 
@@ -52,10 +53,13 @@ package struct DescriptionPages: Sendable {
 extension RunningServer {
     /// What a data folder's server tells of itself.
     ///
-    /// - Parameter configuration: the folder's, with the ports that are in use.
+    /// - Parameters:
+    ///   - configuration: the folder's, with the ports that are in use.
+    ///   - console: told of where the settings open it.
     static func descriptionPages(
-        on folder: DataFolder, _ configuration: ServerConfiguration
+        on folder: DataFolder, _ configuration: ServerConfiguration, _ console: DescribedConsole?
     ) -> DescriptionPages {
+        let isOpen = ListenAddress(configuration.console.listen) != nil
         let kinds: [(String, DestinationKind)] = [
             ("courier", .courier), ("webPush", .webPush), ("apns", .apns), ("webhook", .webhook),
         ]
@@ -71,6 +75,17 @@ extension RunningServer {
                     furtherLimits: [
                         ("bodyBytesMax", Int64(configuration.http.bodyBytesMax)),
                         ("assetBytesMax", Int64(configuration.assets.bytesMax)),
-                    ])))
+                    ], beside: isOpen ? console.map(InterfacePart.init) : nil)))
+    }
+}
+
+extension InterfacePart {
+    fileprivate init(_ console: DescribedConsole) {
+        func members(_ found: [DescribedConsole.Member]) -> [Member] {
+            found.map { ($0.name, $0.json) }
+        }
+        self.init(
+            paths: members(console.paths), schemas: members(console.schemas),
+            securitySchemes: members(console.securitySchemes))
     }
 }

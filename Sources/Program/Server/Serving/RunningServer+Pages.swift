@@ -17,7 +17,7 @@ extension RunningServer {
     static func responder(
         on folder: DataFolder, _ reached: ServerConfiguration, _ readiness: Readiness,
         _ metrics: Metrics, _ protocolResponder: ProtocolResponder, _ books: Phrasebooks,
-        _ mark: ServiceMark, _ log: Log
+        _ mark: ServiceMark, _ console: ConsoleAccess?, _ log: Log
     ) throws -> ServerResponder {
         try ServerResponder(
             readiness: readiness, metrics: metrics,
@@ -25,7 +25,7 @@ extension RunningServer {
             protocolResponder: protocolResponder,
             pages: Self.pages(on: folder, reached, books, mark, log: log), mark: mark,
             linkHost: LinkHost(of: reached.baseURL, log), probe: folder.addressProbe,
-            description: Self.descriptionPages(on: folder, reached))
+            description: Self.descriptionPages(on: folder, reached, console?.described))
     }
 
     /// The part that shows pages to people.

@@ -76,7 +76,7 @@ package final class RunningServer: Sendable {
         let protocolResponder = try Self.protocolResponder(
             on: folder, reached, observer: recorder, log: log)
         let responder = try Self.responder(
-            on: folder, reached, readiness, metrics, protocolResponder, books, mark, log)
+            on: folder, reached, readiness, metrics, protocolResponder, books, mark, console, log)
         http = try Self.started(wire, on: binding, responder, Self.observer(of: metrics, log))
         Self.observe(http, stores, log, in: metrics)
         senders = try NoticeSenders(folder, ownKey: ownKey)

@@ -286,7 +286,7 @@ package struct ModifyRecords: Sendable {
         _ plan: BatchPlan, in transaction: any StoreTransaction
     ) throws -> [RecordOutcome] {
         guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
-        transaction.act(as: ChangeAuthor(user: user, device: database.device))
+        if let author = database.author { transaction.act(as: author) }
         var writer = try BatchWriter(
             plan,
             stamp: RecordBody.Stamp(

@@ -32,7 +32,7 @@ extension DataFolder {
         // A file that is missing is named when a record needs it.
         _ = try Self.restoreFiles(
             from: source, at: request.moment, own, process, while: request.goesOn,
-            of: { request.wants($0.container) })
+            of: { request.wants($0.container) }, ifAdmitted: requireRoom)
         // The key that seals secrets is in no backup, and nothing that it seals is looked at.
         FileSystem.removeFile("\(target)/\(SecretKeys.noteName)")
         try ErasureLedger(in: target).add(ErasureLedger(in: path).entries())
@@ -51,5 +51,17 @@ extension DataFolder {
         return try body(
             OpenedBackup(
                 folder, files: FolderFiles(in: "\(target)/restored", while: request.goesOn)))
+    }
+
+    /// Refuses a backup that would leave the server without the room that it keeps free.
+    ///
+    /// - Parameter bytes: what lies beside the data while the backup is open.
+    private func requireRoom(for bytes: Int64) throws {
+        let room = try DiskRoom(of: path, configuration)
+        let free = max(0, room.freeBytes - room.floorBytes)
+        guard bytes > free else { return }
+        throw RestoreRefusal(
+            "what is wanted of the backup takes \(bytes) bytes below the data folder for as long as this lasts, "
+                + "and the disk has \(free) bytes for it, beside \(room.floorBytes) that stay free")
     }
 }

@@ -15,6 +15,9 @@ protocol RestoreSource {
 
     func stores() throws -> [StoreKey]
 
+    /// How many bytes a store takes, with the assets that it brings.
+    func byteCount(of key: StoreKey) throws -> Int64
+
     /// Restores a store for a data folder, and its assets.
     ///
     /// - Returns: a line for each asset that is not there whole.
@@ -53,6 +56,20 @@ struct PlainCopy: RestoreSource {
     }
 
     func stores() throws -> [StoreKey] { try layout.stores(in: path) }
+
+    func byteCount(of key: StoreKey) throws -> Int64 {
+        try FileSystem.size(of: "\(path)/\(layout.name(of: .store(key)))")
+            + Self.bytes(below: AssetLocations.path(of: key, in: path))
+    }
+
+    private static func bytes(below path: String) throws -> Int64 {
+        switch try FileSystem.kind(of: path) {
+        case .file: FileSystem.size(of: path)
+        case .folder:
+            try FileSystem.names(in: path).reduce(0) { try $0 + bytes(below: "\(path)/\($1)") }
+        case .other, nil: 0
+        }
+    }
 
     func restore(
         _ key: StoreKey, for folder: String, assets storage: any AssetBlobStore
@@ -111,6 +128,10 @@ struct RepositoryBackup: RestoreSource {
     }
 
     func stores() throws -> [StoreKey] { contents.names.compactMap(BackupPartName.key) }
+
+    func byteCount(of key: StoreKey) throws -> Int64 {
+        try contents.byteCount(of: BackupPartName.of(key))
+    }
 
     func restore(
         _ key: StoreKey, for folder: String, assets: any AssetBlobStore

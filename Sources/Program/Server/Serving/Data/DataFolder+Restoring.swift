@@ -55,10 +55,14 @@ extension DataFolder {
         return erased
     }
 
+    /// - Parameters:
+    ///   - isWanted: which stores are restored.
+    ///   - admit: told how many bytes they take, before anything is written.
     static func restoreFiles(
         from source: String, at moment: Milliseconds?, _ configuration: ServerConfiguration,
         _ process: ProcessEnvironment, while goesOn: @escaping @Sendable () -> Bool = { true },
-        of isWanted: (StoreKey) -> Bool = { _ in true }
+        of isWanted: (StoreKey) -> Bool = { _ in true },
+        ifAdmitted admit: ((Int64) throws -> Void)? = nil
     ) throws -> [String] {
         let path = configuration.data
         let random = process.random
@@ -76,6 +80,11 @@ extension DataFolder {
                     "--at is for backups that a server made by itself; \(source) is a copy")
             }
             found = PlainCopy(path: source, factory: factory, assets: assets)
+        }
+        if let admit {
+            try found.requireBackup()
+            try admit(
+                found.stores().filter(isWanted).reduce(0) { try $0 + found.byteCount(of: $1) })
         }
         try make(path)
         defer { FolderAccess.giveToOwner(of: path) }
