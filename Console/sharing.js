@@ -90,6 +90,14 @@ class SharingScreen extends Part {
     }
   }
 
+  /// The sheet reads anew whenever it gets a source, so it gets each once; a template would set it each time.
+  updated() {
+    const sheet = this.querySelector('share-sheet');
+    if (!sheet || sheet.source === this.source) return;
+    sheet.texts = TEXTS;
+    sheet.source = this.source;
+  }
+
   async #load() {
     const {container, environment, user} = this.values;
     const signal = this.#latest.begin();
@@ -193,8 +201,7 @@ class SharingScreen extends Part {
     if (!current || !this.source) return html`${back}${empty('This is not shared, or not any more.')}`;
     const {entry} = this;
     if (may('record save')) {
-      return html`${back}<div class="card sheet"><share-sheet .texts=${TEXTS}
-        .source=${this.source}></share-sheet></div>${this.#whereabouts(entry)}`;
+      return html`${back}<div class="card sheet"><share-sheet></share-sheet></div>${this.#whereabouts(entry)}`;
     }
     const {share} = current;
     const link = this.source.link(share);
