@@ -177,16 +177,16 @@ class Delivery(Run):
         """A slow network shows that something is awaited; a server that cannot be reached loses nothing."""
         page = self.signed_in("op@example.org", "/console/containers")
         asked = []
-        page.route("**/console/api/outbox/list", asked.append)
+        page.route("**/console/api/outbox/list", lambda route: asked.append(route))
         page.goto(self.base + PATH)
         page.get_by_text("Looking for what waits…").wait_for()
         self.until(lambda: page.wait_for_timeout(50) or asked)
-        page.unroute("**/console/api/outbox/list")
         asked[0].abort()
+        page.unroute("**/console/api/outbox/list")
         page.get_by_role("alert").get_by_text("cannot be reached").first.wait_for()
         self.look(page, "delivery-unreachable")
         page.get_by_role("button", name="Try again").click()
-        page.get_by_text("notice", exact=False).first.wait_for()
+        page.locator("p.quiet", has_text="wait").first.wait_for()
         page.get_by_role("alert").wait_for(state="detached")
         page.context.close()
 

@@ -203,12 +203,12 @@ class Operations(Run):
         """A part that cannot be had is said, and tried again."""
         page = self.op("/console/containers")
         asked = []
-        page.route("**/console/api/server/show", asked.append)
+        page.route("**/console/api/server/show", lambda route: asked.append(route))
         page.goto(f"{self.base}/console/operations")
         page.get_by_text("Looking at the backups…").wait_for()
         self.until(lambda: page.wait_for_timeout(50) or asked)
-        page.unroute("**/console/api/server/show")
         asked[0].abort()
+        page.unroute("**/console/api/server/show")
         page.get_by_role("alert").get_by_text("cannot be reached").first.wait_for()
         page.get_by_role("button", name="Try again").click()
         page.get_by_role("button", name="Back up now").wait_for()
@@ -218,7 +218,7 @@ class Operations(Run):
         self.operator("reader", "--read-only")
         self.operator("other", "--container", OTHER)
         page = self.signed_in("reader@example.org", "/console/operations")
-        page.get_by_text("backups kept").wait_for()
+        page.locator("summary", has_text="kept").wait_for()
         for view, shown, missing in (
                 ("", "One person’s data", "Back up now"), ("checks", "Check everything", "Send"),
                 ("alerts", "Alerts", "Add an alert"), ("settings", "Settings", "Change"), ("audit", "Audit", "Remove")):
