@@ -1,3 +1,4 @@
+import Awaiting
 import Foundation
 import Testing
 
@@ -119,11 +120,12 @@ struct CommandLookTests {
         let server = try ServerProcess(data: folder.path("data"))
         _ = try server.request("/database/1/iCloud.a/development/public/records/query", [])
         func count(_ more: String...) throws -> Int? {
-            let words = ["logs", "--container", "iCloud.a", "--json"] + more
+            let words = ["logs", "--json"] + more
             let outcome = try Program.run(words + ["--data", folder.path("data")])
             return (outcome.object["requests"] as? [Any])?.count
         }
-        #expect(try count() == 1)
+        // A line is kept a moment after the answer.
+        try Wait.until { try count() == 1 }
         #expect(try count("--until", "2999-01-01") == 1)
         #expect(try count("--until", "2001-01-01") == 0)
         let chart = try run(

@@ -4,7 +4,8 @@ import Storage
 
 /// Tells whose account is behind the name by which a container knows a user.
 ///
-/// Refusals: `AccountsRefusal.containerNameIllegal`, `CatalogRefusal.containerUnknown`, `UserNameRefusal`.
+/// Nil for nobody's, such as a server key's. Refusals: `AccountsRefusal.containerNameIllegal`,
+/// `CatalogRefusal.containerUnknown`.
 package struct FindUser: AdministrativeAction {
     package var name: String { "user named" }
     package var changes: Bool { false }
@@ -22,16 +23,11 @@ package struct FindUser: AdministrativeAction {
         ActionSubject(container: try data.containers.find(container).id)
     }
 
-    package func run(in data: any ServerData, by actor: Operator) throws -> AccountRecord {
+    package func run(in data: any ServerData, by actor: Operator) throws -> AccountRecord? {
         let id = try data.containers.find(container).id
         guard let name = UserRecordName(user),
             let account = try data.accountUseCases.catalog.account(named: name, in: id)
-        else { throw UserNameRefusal() }
+        else { return nil }
         return try data.users.find(email: account.text)
     }
-}
-
-/// No account is behind a user record name: it is a server key's, or nobody's.
-package struct UserNameRefusal: Error, Sendable, Equatable, CustomStringConvertible {
-    package var description: String { "no account has this user record name in the container" }
 }

@@ -48,11 +48,15 @@ extension Command {
                 guard let index = Int(invocation.value("index") ?? "0"), index >= 0 else {
                     throw invocation.misuse("--index takes a whole number from 0")
                 }
-                try administrator.perform(
-                    ReadAsset(
-                        invocation.required("FIELD"), at: index, of: invocation.required("NAME"),
-                        in: invocation.operatedDatabase()
-                    ) { try files.print($0) })
+                do {
+                    try administrator.perform(
+                        ReadAsset(
+                            invocation.required("FIELD"), at: index,
+                            of: invocation.required("NAME"), in: invocation.operatedDatabase()
+                        ) { try files.print($0) })
+                } catch let refusal as RecordsRefusal {
+                    throw CommandFailure("\(refusal)")
+                }
                 return CommandOutput()
             }),
     ]

@@ -1,4 +1,5 @@
 import Administration
+import Control
 
 extension Command {
     static let userRoles: [Command] = [
@@ -9,10 +10,13 @@ extension Command {
                 CommandPositional("USERRECORDNAME", "how the container knows them"),
             ],
             action: .data { invocation, administrator in
-                let account = try administrator.perform(
+                let found = try administrator.perform(
                     FindUser(
                         named: invocation.required("USERRECORDNAME"),
                         in: invocation.required("CONTAINER")))
+                guard let account = found else {
+                    throw CommandFailure("no account has this user record name in the container")
+                }
                 let email = account.email ?? ""
                 return CommandOutput(
                     "\(email)  \(account.id.text)",
