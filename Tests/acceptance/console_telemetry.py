@@ -76,6 +76,8 @@ class Telemetry(Run):
         """By dragging over a chart and by the keyboard; the address has what is shown."""
         page = self.signed_in("op@example.org", f"/console/telemetry?container={CONTAINER}&hours=24")
         over = page.locator(".chart .u-over").first
+        # The charts are drawn anew when the time before has come.
+        page.wait_for_function("() => document.querySelector('telemetry-screen')?.before")
         over.wait_for()
         over.scroll_into_view_if_needed()
         box = over.bounding_box()
