@@ -81,6 +81,21 @@ final class AuditIndexTests {
         }
     }
 
+    @Test("What is escaped in the log is found as it was noted")
+    func escaped() throws {
+        let log = try AuditLog(path: path)
+        let details = ["plain", "\"quoted\"", "a/path", "back\\slash", "é", "tab\tbed"]
+        for (number, detail) in details.enumerated() {
+            try log.note(
+                AuditEntry(
+                    time: Int64(number) * 1_000, who: "user 1", what: "user export", account: nil,
+                    detail: detail))
+        }
+        for (number, detail) in details.enumerated() {
+            #expect(try numbers(detail) == [Int64(number)])
+        }
+    }
+
     @Test("Lines that cannot be looked for are not read")
     func skips() throws {
         _ = try fill(0..<5_000)

@@ -42,12 +42,7 @@ struct AuditLine {
     /// Reads a line without its line end; nil when it is not a line of the log, or when its digest
     /// is wrong.
     init?(_ bytes: [UInt8]) {
-        let tail = Self.hashStart.count + 2 * SHA256.digestBytes + Self.end.count
-        guard bytes.count > tail, bytes.count < Self.bytesMax else { return nil }
-        let digested = Array(bytes[..<(bytes.count - tail)])
-        let hash = Hexadecimal.encode(SHA256.digest(digested))
-        guard bytes[digested.count...].elementsEqual(Self.hashStart + Array(hash.utf8) + Self.end)
-        else { return nil }
+        guard let hash = Self.digest(of: bytes) else { return nil }
         let root: JSONValue
         do throws(JSONError) { root = try JSONDocument(parsing: bytes).root } catch { return nil }
         guard let previous = root["previous"]?.string, let time = root["time"]?.int64,
@@ -58,5 +53,35 @@ struct AuditLine {
         entry = AuditEntry(
             time: time, who: who, what: what, account: root["account"]?.string,
             detail: root["detail"]?.string)
+    }
+
+    /// What a line without its line end says of the chain, read where each line has it: in a fraction of the time.
+    ///
+    /// Nil for what has not this form, or has a digest that is wrong.
+    static func links(of bytes: [UInt8]) -> (previous: String, hash: String)? {
+        let start = previousStart.count
+        guard let hash = digest(of: bytes), bytes.starts(with: previousStart),
+            bytes.count > start + 2 * SHA256.digestBytes
+        else { return nil }
+        let previous = bytes[start..<start + 2 * SHA256.digestBytes]
+        guard !previous.contains(UInt8(ascii: "\"")) else { return nil }
+        return (String(decoding: previous, as: UTF8.self), hash)
+    }
+
+    private static let previousStart = Array("{\"previous\":\"".utf8)
+
+    /// The digest that a line ends with; nil where that is wrong.
+    private static func digest(of bytes: [UInt8]) -> String? {
+        let tail = hashStart.count + 2 * SHA256.digestBytes + end.count
+        guard bytes.count > tail, bytes.count < bytesMax else { return nil }
+        let digested = bytes.count - tail
+        let hash = bytes.withUnsafeBytes {
+            Hexadecimal.encode(SHA256.digest(UnsafeRawBufferPointer(rebasing: $0[..<digested])))
+        }
+        let (named, last) = (digested + hashStart.count, bytes.count - end.count)
+        guard bytes[digested..<named].elementsEqual(hashStart),
+            bytes[named..<last].elementsEqual(hash.utf8), bytes[last...].elementsEqual(end)
+        else { return nil }
+        return hash
     }
 }

@@ -78,6 +78,13 @@ package struct AuditPage: Sendable, Equatable {
             let location = lines.end
             let bytes = try lines.next()
             bytesRead += location - lines.end
+            if !limitIsReached, let bytes, let known = behind, !search.mayMatch(bytes),
+                let links = AuditLine.links(of: bytes)
+            {
+                check(known, follow: links.hash)
+                behind = (links.previous, lines.end)
+                continue
+            }
             let line = bytes.flatMap { AuditLine($0) }
             let hash = line?.hash ?? Self.hash(ofUnreadable: bytes)
             if let behind { check(behind, follow: hash) }

@@ -13,6 +13,32 @@ struct AuditSearch {
         self.since = since
         self.prefix = Array(prefix.utf8)
         terms = Self.terms(of: self.prefix[...])
+        // As long as nothing of it is escaped in a line.
+        let isPlain = self.prefix.allSatisfy {
+            (0x20..<0x7f).contains($0) && ![0x22, 0x2f, 0x5c].contains($0)
+        }
+        sought = since == .min && isPlain ? self.prefix : []
+    }
+
+    /// Bytes that every line has which is looked for; empty for none.
+    private let sought: [UInt8]
+
+    /// Whether a line, as it is in the log, may be looked for.
+    func mayMatch(_ line: [UInt8]) -> Bool {
+        guard let first = sought.first else { return true }
+        return line.withUnsafeBytes { line in
+            sought.withUnsafeBytes { sought in
+                var at = 0
+                while at + sought.count <= line.count {
+                    guard let next = line[at...].firstIndex(of: first),
+                        next + sought.count <= line.count
+                    else { return false }
+                    if line[next..<next + sought.count].elementsEqual(sought) { return true }
+                    at = next + 1
+                }
+                return false
+            }
+        }
     }
 
     /// Whether everything is looked for.
