@@ -80,6 +80,8 @@ extension StoragePromise {
             try expect(waiting(for: numbers[0], limit: 1, testStore) == [found[0]])
             try expect(waiting(for: numbers[0], after: found[0].number, testStore) == [found[1]])
             try expect(waiting(for: numbers[1], testStore).count, is: 1)
+            let state = try testStore.read { try $0.outboxState() }
+            try expect(state.count == 3 && state.oldest == first)
             if try testStore.crash() { try expect(waiting(for: numbers[0], testStore) == found) }
         },
         StoragePromise("A notice takes the place of one with its key that still waits") {
@@ -120,6 +122,7 @@ extension StoragePromise {
                 try transaction.removeNotices(for: numbers[1], through: NoticeNumber(.max))
             }
             for number in numbers { try expect(waiting(for: number, testStore).isEmpty) }
+            try expect(testStore.read { try $0.outboxState().oldest } == nil)
             try enqueue([notice("new", to: numbers[0])], testStore)
             try expect(
                 try require(waiting(for: numbers[0], testStore).first).number > found[4].number)

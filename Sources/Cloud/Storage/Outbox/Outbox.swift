@@ -113,6 +113,9 @@ package protocol OutboxReading: AnyObject {
         for destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice]
 
+    /// How many notices wait in the store, and when the oldest of them was made.
+    func outboxState() throws -> (count: Int, oldest: Milliseconds?)
+
     /// The notices of a destination that were given up, in order, at most `limit` of them.
     func deadLetters(
         of destination: DestinationNumber, after number: NoticeNumber, limit: Int

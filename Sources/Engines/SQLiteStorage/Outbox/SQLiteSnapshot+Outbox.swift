@@ -54,6 +54,12 @@ extension SQLiteSnapshot {
         ).all(destination.value, number.value, limit) { try Self.notice($0, in: "outbox") }
     }
 
+    func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
+        let count = try connection.prepare("SELECT count(*) FROM outbox").first { Int($0.int64(0)) }
+        let oldest = try connection.prepare("SELECT made_at FROM outbox ORDER BY id LIMIT 1")
+        return (count ?? 0, try oldest.first { $0.int64(0) })
+    }
+
     func deadLetters(
         of destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [DeadLetter] {
