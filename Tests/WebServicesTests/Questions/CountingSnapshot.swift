@@ -364,6 +364,11 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.notices(for: destination, after: number, limit: limit)
     }
 
+    func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
+        note("outboxState")
+        return try snapshot.outboxState()
+    }
+
     func deadLetters(
         of destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [DeadLetter] {
