@@ -21,7 +21,7 @@ class ContainersScreen extends Part {
     return html`<article class="card"><h2><bdi>${name || id}</bdi></h2>
       ${name ? html`<p class="quiet"><bdi>${id}</bdi></p>` : nothing}
       <p class="quiet">Made ${time(made)}</p>
-      ${missing?.length ? html`<p class="note">Missing before its sign-in page is complete: ${missing.join(', ')}</p>`
+      ${missing?.length ? html`<p class="note">The data of these environments is missing: ${missing.join(', ')}</p>`
         : nothing}
       <div class="row"><a class="button" href=${to('data', {container: id})}
         aria-label=${`Data of ${name || id}`}>Data</a>
