@@ -19,8 +19,8 @@ serve=$(block sh serve)
 export LENTICULAR_DATA=$folder/data LENTICULAR_LISTEN=127.0.0.1:0
 # In a group of its own: make and the server under it end together.
 set -m
-: >"$folder/log"
-: >"$folder/errors"
+# Made here: the background shell may come to it only after the first look into them.
+: >"$folder/log" >"$folder/errors"
 eval "$serve" >"$folder/log" 2>"$folder/errors" &
 server=$!
 set +m

@@ -21,9 +21,8 @@ text() {
 
 # Starts the server on a port that the system chooses; sets `base` to where it listens.
 start_server() {
-    # Here, since the server's own shell may come to it later than the first look at them.
-    : >"$folder/log"
-    : >"$folder/errors"
+    # Made here: the background shell may come to it only after the first look into them.
+    : >"$folder/log" >"$folder/errors"
     "$binary" serve --data "$folder/data" --listen 127.0.0.1:0 "$@" \
         >"$folder/log" 2>"$folder/errors" &
     server=$!

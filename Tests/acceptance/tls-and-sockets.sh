@@ -27,8 +27,8 @@ cat >lenticular.json5 <<EOF
 }
 EOF
 "$binary" config check --config lenticular.json5 --data data >/dev/null
-: >log
-: >errors
+# Made here: the background shell may come to it only after the first look into them.
+: >log >errors
 "$binary" serve --config lenticular.json5 --data data >log 2>errors &
 server=$!
 for _ in $(seq 1200); do
