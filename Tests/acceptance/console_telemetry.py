@@ -2,10 +2,12 @@
 meanwhile, told apart, and from an error to its lines."""
 
 import tempfile
+import time
 
 from console import CONTAINER, PASSWORD, Run, held
 
 SCHEMA = 'DEFINE SCHEMA RECORD TYPE Trip ( "___recordID" REFERENCE QUERYABLE, to STRING );'
+COUNTED_SECONDS = 300
 
 
 class Telemetry(Run):
@@ -27,6 +29,7 @@ class Telemetry(Run):
 
     def counted(self, page, wanted):
         """What was asked is counted minute by minute: looks again until so many requests, and a mark, are shown."""
+        until = time.monotonic() + COUNTED_SECONDS
         while True:
             page.wait_for_function("() => document.querySelector('telemetry-screen')?.before")
             told, marks = page.evaluate("""() => {
@@ -35,6 +38,7 @@ class Telemetry(Run):
             }""")
             if told and told["total"]["requests"] >= wanted and marks:
                 return told
+            assert time.monotonic() < until, (told, marks)
             page.wait_for_timeout(1000)
             page.get_by_role("button", name="Look again").click()
 
