@@ -57,9 +57,11 @@ extension StoragePromise {
         },
         StoragePromise("What one holder has, no other takes before its time is over") { testStore in
             try testStore.write { try $0.enqueue(.collect) }
-            let work = try require(take(testStore, [.collect]))
             let until = testStore.clock.now + 1_000
-            try testStore.write { try $0.hold(work, by: WorkHolder(1), until: until) }
+            let work = try testStore.write { transaction in
+                var turn = WorkTurn(WorkHolder(1), [.collect])
+                return try require(transaction.takeWork(&turn, heldUntil: until))
+            }
             try expect(take(testStore, [.collect], by: 2) == nil)
             try expect(take(testStore, [.collect], by: 1) != nil)
             try expect(

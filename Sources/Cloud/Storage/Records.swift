@@ -74,11 +74,8 @@ package protocol RecordReading: AnyObject {
         after: RecordNumber, limit: Int
     ) throws -> [LinkSource]
 
-    /// The names that records give as their parents, in their order; nil for one that gives none.
-    func parents(of records: [RecordNumber]) throws -> [RecordName?]
-
-    /// Whether a record has this link.
-    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool
+    /// The links of some kinds that records have, in the records' order, those of each in no particular order.
+    func links(of records: [RecordNumber], kinds: ClosedRange<LinkKind>) throws -> [[Link]]
 }
 
 extension RecordReading {
@@ -123,6 +120,16 @@ extension RecordReading {
     /// As `locations`, for one record.
     package func location(of record: RecordNumber) throws -> RecordLocation? {
         try locations(of: [record]).first ?? nil
+    }
+
+    /// The links of a record.
+    package func links(of record: RecordNumber) throws -> [Link] {
+        try links(of: [record], kinds: LinkKind.all).first ?? []
+    }
+
+    /// The names that records give as their parents, in their order; nil for one that gives none.
+    package func parents(of records: [RecordNumber]) throws -> [RecordName?] {
+        try links(of: records, kinds: .parent ... .parent).map { $0.first?.target }
     }
 
     /// As `parents`, for one record.

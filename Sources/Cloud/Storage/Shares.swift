@@ -116,13 +116,10 @@ package enum ViewSelection: Sendable {
 
 /// How far a viewer's shared database has come.
 package struct StoredViewer: Sendable {
-    /// The position of the last change in it; 0 for none.
-    package let lastChange: Position
     /// Database tokens below this position have expired.
     package let oldestValidPosition: Position
 
-    package init(lastChange: Position, oldestValidPosition: Position) {
-        self.lastChange = lastChange
+    package init(oldestValidPosition: Position) {
         self.oldestValidPosition = oldestValidPosition
     }
 }
@@ -259,21 +256,8 @@ package protocol ShareWriting: ShareReading {
     func set(
         _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName) throws
 
-    /// Notes that a record came into a share, at a position that was just taken.
-    func enter(_ membership: StoredMembership) throws
-
-    /// Moves the membership of a covered record to a position that was just taken, because its version has moved
-    /// there.
-    func renew(
-        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position, type: Int64)
-        throws
-
-    /// Notes that a record left a share, at a position that was just taken.
-    ///
-    /// - Parameter left: when it left the tree; not after `position`.
-    func leave(
-        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position,
-        left: Position) throws
+    /// Notes that a record came into a share, moved on in it or left it.
+    func move(_ membership: MembershipMove) throws
 
     /// Notes which shares the queued work `cover` of a record concerns.
     ///

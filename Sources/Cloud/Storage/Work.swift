@@ -131,11 +131,10 @@ package protocol WorkQueue: AnyObject {
 
     /// The next work that is due and that no other holder holds.
     ///
-    /// - Parameter turn: moves on to the work that is taken.
-    func takeWork(_ turn: inout WorkTurn) throws -> StoredWork?
-
-    /// Holds work that was taken: until a moment, no other holder takes work on the same subject.
-    func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws
+    /// - Parameters:
+    ///   - turn: moves on to the work that is taken.
+    ///   - moment: until then no other holder takes work on the same subject; nil for a step within the transaction.
+    func takeWork(_ turn: inout WorkTurn, heldUntil moment: Milliseconds?) throws -> StoredWork?
 
     /// Notes what is left of work after a step, nil for nothing; nobody holds it any more.
     func leave(_ work: StoredWork, _ rest: WorkRemainder?) throws
@@ -145,11 +144,6 @@ package protocol WorkQueue: AnyObject {
     /// - Parameter step: how much it may do, by the measure of `Maintenance.step`.
     /// - Returns: whether there is more to do.
     func maintain(_ maintenance: Maintenance, step: Int) throws -> Bool
-
-    /// When the next work of some kinds, not due or held by others now, will be due or free; nil for none.
-    ///
-    /// - Parameter kinds: nil for all kinds.
-    func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds?
 }
 
 /// What is left of work after a step.
@@ -163,6 +157,11 @@ package struct WorkRemainder: Sendable {
 }
 
 extension WorkQueue {
+    /// The next work, for a step within the transaction.
+    package func takeWork(_ turn: inout WorkTurn) throws -> StoredWork? {
+        try takeWork(&turn, heldUntil: nil)
+    }
+
     /// Removes work that is done.
     package func finish(_ work: StoredWork) throws { try leave(work, nil) }
 

@@ -95,8 +95,6 @@ final class GroupState: GroupHooks {
         }
 
         var owners: [UserRecordName: StoredOwner] = [:]
-        /// What the rows of owners say they use, to which the group's own sums are added at its end.
-        var usedBytes: [OwnerNumber: Int64] = [:]
         var zones: [ZoneKey: StoredZone] = [:]
         /// Shares that stand, with their zones.
         var activeShares: [ShareNumber: ZoneNumber] = [:]
@@ -113,7 +111,6 @@ final class GroupState: GroupHooks {
             for (name, owner) in owners {
                 if let bytes = sums.owners[owner.number] { owners[name] = owner.using(bytes) }
             }
-            for (owner, bytes) in sums.owners { usedBytes[owner]? += bytes }
         }
     }
 
@@ -312,7 +309,7 @@ extension StoredZone {
 
 extension StoredOwner {
     /// The owner once they use more bytes, or fewer.
-    fileprivate func using(_ bytes: Int64) -> StoredOwner {
+    func using(_ bytes: Int64) -> StoredOwner {
         StoredOwner(
             number: number, recordName: recordName, usedBytes: usedBytes + bytes,
             oldestValidPosition: oldestValidPosition)

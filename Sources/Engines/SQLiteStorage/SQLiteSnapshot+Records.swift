@@ -67,10 +67,18 @@ extension SQLiteSnapshot {
         ).first(zone.value, position) { RecordName($0.string(0)) }
     }
 
-    func links(of source: RecordNumber) throws -> [Link] {
+    func links(of records: [RecordNumber], kinds: ClosedRange<LinkKind>) throws -> [[Link]] {
         let statement = statements.linksOfSource
+        statement.bind(kinds.lowerBound.rawValue, at: 2)
+        statement.bind(kinds.upperBound.rawValue, at: 3)
+        return try records.map { record in
+            statement.bind(record.value, at: 1)
+            return try Self.links(statement)
+        }
+    }
+
+    private static func links(_ statement: Statement) throws -> [Link] {
         defer { statement.reset() }
-        statement.bind(source.value, at: 1)
         var found: [Link] = []
         while try statement.step() {
             guard let target = RecordName(statement.string(1)),

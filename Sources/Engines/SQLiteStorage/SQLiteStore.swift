@@ -169,12 +169,12 @@ package final class SQLiteStore: Store {
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
-        let (group, clock) = (group, clock)
+        let (group, clock, author) = (group, clock, load.author)
         writer.submit(
             cost: load.cost, bytes: load.bytes, caller: load.caller.value, frees: load.frees
         ) { connection in
             let transaction = try group.value.transaction(connection)
-            transaction.begin(at: clock.now())
+            transaction.begin(at: clock.now(), by: author)
             let value = try body(transaction)
             group.value.accept(transaction)
             return value

@@ -238,7 +238,7 @@ final class QueryStore {
     /// How far the indexes of the type are, by field and kind.
     func indexes() throws -> [IndexNeed: StoredIndex.State] {
         try store.read { snapshot in
-            let type = try snapshot.recordTypes()[Self.type.text] ?? 0
+            let type = try snapshot.schema.number(of: Self.type) ?? 0
             let all = try (snapshot as? SQLiteSnapshot)?.storedIndexes.indexes(ofType: type) ?? []
             return Dictionary(uniqueKeysWithValues: all.map { ($0.need, $0.state) })
         }

@@ -93,11 +93,6 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.zones(of: owner, selection)
     }
 
-    func lastChange(of owner: OwnerNumber) throws -> Position {
-        note("lastChange")
-        return try snapshot.lastChange(of: owner)
-    }
-
     // MARK: - RecordReading
 
     func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
@@ -142,16 +137,6 @@ class CountingSnapshot: StoreSnapshot {
             of: target, in: zone, kinds: kinds, after: after, limit: limit)
     }
 
-    func parents(of records: [RecordNumber]) throws -> [RecordName?] {
-        note("parents")
-        return try snapshot.parents(of: records)
-    }
-
-    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
-        note("hasLink")
-        return try snapshot.hasLink(link, from: source)
-    }
-
     // MARK: - CurrentRecordReading
 
     func current(
@@ -163,9 +148,11 @@ class CountingSnapshot: StoreSnapshot {
         try snapshot.current(of: names, in: zone, inOrder: inOrder, visit)
     }
 
-    func links(of source: RecordNumber) throws -> [Link] {
+    func links(
+        of records: [RecordNumber], kinds: ClosedRange<LinkKind>
+    ) throws -> [[Link]] {
         note("links")
-        return try snapshot.links(of: source)
+        return try snapshot.links(of: records, kinds: kinds)
     }
 
     // MARK: - SchemaReading
@@ -182,11 +169,6 @@ class CountingSnapshot: StoreSnapshot {
             // As the schema.
             return try snapshot.identity
         }
-    }
-
-    func recordTypes() throws -> [String: Int64] {
-        note("recordTypes")
-        return try snapshot.recordTypes()
     }
 
     func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {
@@ -326,11 +308,6 @@ class CountingSnapshot: StoreSnapshot {
 
     // MARK: - ChangeReading
 
-    func lastPosition() throws -> Position {
-        note("lastPosition")
-        return try snapshot.lastPosition()
-    }
-
     func position(of follower: FollowerName) throws -> Position? {
         note("position")
         return try snapshot.position(of: follower)
@@ -348,11 +325,6 @@ class CountingSnapshot: StoreSnapshot {
     func destinations(_ keys: DestinationKeys) throws -> [StoredDestination] {
         note("destinations")
         return try snapshot.destinations(keys)
-    }
-
-    func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds? {
-        note("nextDestinationMoment")
-        return try snapshot.nextDestinationMoment(after: moment)
     }
 
     // MARK: - OutboxReading
@@ -392,9 +364,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.words(in: text)
     }
 
-    func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool {
-        note("isWorkQueued")
-        return try snapshot.isWorkQueued(ofAny: kinds)
+    func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds? {
+        note("nextWorkMoment")
+        return try snapshot.nextWorkMoment(kinds, for: holder)
     }
 
     func checkStop() throws {

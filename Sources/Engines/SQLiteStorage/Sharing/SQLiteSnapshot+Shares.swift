@@ -133,8 +133,7 @@ extension SQLiteSnapshot {
         defer { statement.reset() }
         statement.bind(name.text, at: 1)
         guard try statement.step() else { throw InvalidRow(table: "viewers") }
-        return StoredViewer(
-            lastChange: max(0, statement.int64(0)), oldestValidPosition: statement.int64(1))
+        return StoredViewer(oldestValidPosition: statement.int64(0))
     }
 
     func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {

@@ -98,8 +98,7 @@ final class ShareReadStatements: StatementSet {
                 """)
             viewer = try connection.prepare(
                 """
-                SELECT coalesce((SELECT max(changed) FROM views WHERE viewer = ?1), 0),
-                    coalesce((SELECT whole_after FROM viewers WHERE name = ?1), 0)
+                SELECT coalesce((SELECT whole_after FROM viewers WHERE name = ?1), 0)
                 """)
         }
     }
@@ -110,8 +109,6 @@ final class ShareReadStatements: StatementSet {
         let memberships: Statement
         let membershipsWithVersions: Statement
         let changedMemberships: Statement
-        let parent: Statement
-        let link: Statement
         let shareWorkOfShare: Statement
         let shareWorkOfZone: Statement
 
@@ -141,13 +138,6 @@ final class ShareReadStatements: StatementSet {
                 FROM grants g LEFT JOIN memberships t ON t.share = g.share AND t.position > ?3
                     LEFT JOIN version_rows v ON t.left IS NULL AND v.key = (?4 | t.version)
                 WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3 ORDER BY g.changed
-                """)
-            parent = try connection.prepare(
-                "SELECT target_name FROM links WHERE source = ?1 AND kind = 3")
-            link = try connection.prepare(
-                """
-                SELECT 1 FROM links
-                WHERE target_zone = ?1 AND target_name = ?2 AND kind = ?3 AND source = ?4
                 """)
             shareWorkOfShare = try connection.prepare(
                 "SELECT 1 FROM share_work_marks WHERE share = ?1 LIMIT 1")

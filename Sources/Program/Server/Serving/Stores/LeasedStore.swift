@@ -34,11 +34,6 @@ package final class LeasedStore: Store {
         }
     }
 
-    /// As `EngineStore.overwriteDeleted`.
-    func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws {
-        try withExtendedLifetime(lease) { try store.overwriteDeleted(while: goesOn) }
-    }
-
     package func attach(_ worker: any StoreWorker) { store.attach(worker) }
 
     package func prepare(_ query: StoreQuery) throws -> Int? {
