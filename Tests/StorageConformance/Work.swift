@@ -117,27 +117,23 @@ extension StoragePromise {
             try expect(second.number == first.number && second.cursor == 42)
             try expect(second.failures, is: 0)
         },
-        StoragePromise("A worker is woken by what waits and what is queued, and stopped at the end")
-        {
-            testStore in
-            let worker = CountingWorker()
-            try testStore.write { try $0.enqueue(.collect) }
-            testStore.store.attach(worker)
-            try worker.waitForWaking()
-            try testStore.write { try $0.enqueue(.collectAssets) }
-            try worker.waitForWaking()
-            let other = CountingWorker()
-            testStore.store.attach(other)
-            try expect(worker.isStopped)
-            try other.waitForWaking()
+        StoragePromise("Who waits for work is told when some is queued, and finds it") { testStore in
+            for task in [WorkTask.collect, .collectAssets] {
+                let told = Told([.work], of: testStore.store)
+                try testStore.write { try $0.enqueue(task) }
+                try expect(told.wait().parts, is: [.work])
+            }
+            let told = Told([.work], of: testStore.store)
             try testStore.write { transaction in
                 for kind in [WorkKind.collect, .collectAssets] {
                     var turn = WorkTurn(WorkHolder(1), [kind])
                     try transaction.finish(require(transaction.takeWork(&turn)))
                 }
             }
-            try testStore.reopen()
-            try expect(other.isStopped)
+            try testStore.write { try $0.enqueue(.collect) }
+            _ = try told.wait()
+            try expect(
+                testStore.read { try $0.nextWorkMoment([.collect], for: WorkHolder(1)) } != nil)
         },
     ]
 
@@ -193,22 +189,4 @@ extension StoragePromise {
             try expect(again.number.value > zone.number.value)
         },
     ]
-}
-
-/// Counts how often it is woken.
-private final class CountingWorker: StoreWorker {
-    private let woken = DispatchSemaphore(value: 0)
-    private let stopped = Atomic(false)
-
-    var isStopped: Bool { stopped.load(ordering: .sequentiallyConsistent) }
-
-    let isBusy = false
-
-    func wake() { woken.signal() }
-    func stop() { stopped.store(true, ordering: .sequentiallyConsistent) }
-
-    /// Fails when nobody wakes it for a minute.
-    func waitForWaking() throws {
-        try expect(woken.wait(timeout: .now() + 60) == .success, "nobody woke it")
-    }
 }

@@ -18,13 +18,7 @@ struct WorkQueueTests {
         server = try WireServer()
         store = try server.store()
         // Nothing here is done by itself.
-        store.attach(Idle())
-    }
-
-    private final class Idle: StoreWorker {
-        let isBusy = false
-        func wake() {}
-        func stop() {}
+        AttachedWork.stop(of: store)
     }
 
     private static func cover(_ record: Int64, in zone: Int64) -> WorkTask {
@@ -117,7 +111,7 @@ struct WorkQueueTests {
                 throw Broken()
             }
             let runner = WorkRunner(store, options)
-            store.attach(runner)
+            AttachedWork.attach(runner, to: store)
             try store.writeAndWait { try $0.enqueue(.collectAssets) }
             for failures in 1...5 {
                 try tries.wait()

@@ -124,7 +124,7 @@ package struct WorkTurn: Sendable {
 /// A step of work and the note of how far it came are one transaction. So a crash neither loses nor repeats a
 /// step. A worker that does steps outside of transactions holds the work meanwhile, for a limited time.
 package protocol WorkQueue: AnyObject {
-    /// Puts work at the end of the queue; once that is committed, the store's worker wakes.
+    /// Puts work at the end of the queue; once that is committed, who waits for `StorePart.work` is told.
     ///
     /// Work that is queued already keeps its place and begins anew.
     func enqueue(_ task: WorkTask) throws
@@ -179,19 +179,4 @@ extension WorkQueue {
     package func postpone(_ work: StoredWork, until moment: Milliseconds) throws {
         try leave(work, WorkRemainder(due: moment, isFailure: true))
     }
-}
-
-/// Does the work that a store keeps.
-package protocol StoreWorker: AnyObject, Sendable {
-    /// Tells the worker that there is work; must not block.
-    ///
-    /// A store calls it after a commit that has queued work, and when the worker is attached while work is
-    /// queued.
-    func wake()
-
-    /// Whether a step is running, or is about to.
-    var isBusy: Bool { get }
-
-    /// Begins no further step, and waits for a running step if it runs outside of transactions.
-    func stop()
 }

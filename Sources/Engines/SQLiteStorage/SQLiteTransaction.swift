@@ -11,8 +11,6 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     /// What the transaction has made of the schema; nil for nothing.
     private(set) var newSchema: TransactionSchema?
     var indexes: IndexCatalog
-    /// Whether the store's worker is to be woken.
-    var hasQueuedWork = false
     /// What has moved beside the zones and owners of `sums`.
     var moved: Set<StorePart> = []
     private(set) var following: Following
@@ -51,7 +49,6 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         jobSchema = group.schema.at(now)
         newSchema = nil
         indexes = group.indexes
-        hasQueuedWork = false
         moved = []
         following = group.following
         self.author = author

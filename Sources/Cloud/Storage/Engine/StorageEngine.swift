@@ -161,9 +161,6 @@ extension StorageEngine {
 
 /// An open store as the server holds it.
 package protocol EngineStore: Store, SpaceKeeping {
-    /// Whether its worker is doing a step, or is about to.
-    var isWorking: Bool { get }
-
     /// What state the store is in; does not wait.
     var condition: StoreCondition { get }
 }

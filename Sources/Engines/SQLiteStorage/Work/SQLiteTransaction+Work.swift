@@ -12,7 +12,7 @@ extension SQLiteTransaction {
         let statement = try workStatements().enqueue
         guard let number = task.kind.number else { throw Self.unknown(task.kind) }
         try statement.run(number, row.subject, row.item, row.name)
-        hasQueuedWork = true
+        moved.insert(.work)
     }
 
     private static func unknown(_ kind: WorkKind) -> BrokenInvariant {
