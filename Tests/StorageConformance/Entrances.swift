@@ -50,7 +50,8 @@ extension StoragePromise {
             try catalog.add(identity, of: AccountID("a"), now: 1)
             try catalog.add(identity, of: AccountID("a"), now: 2)
             try catalog.add(
-                account("b", nil), by: .identity(ProvidedIdentity(issuer: "i", subject: "s")), now: 1)
+                account("b", nil), by: .identity(ProvidedIdentity(issuer: "i", subject: "s")),
+                now: 1)
             for text in ["b@x.example", "c@x.example"] {
                 let address = Address(kind: .email, text: text, folded: text)
                 try catalog.verify(address, of: AccountID("b"), now: 5)

@@ -159,7 +159,8 @@ extension StoragePromise {
             try testStore.write { try $0.grant(two, to: viewer, permission: .readOnly) }
             try testStore.read { snapshot in
                 try expect(snapshot.grant(of: two.number, to: viewer)?.permission == .readOnly)
-                try expect(snapshot.zonesViewed(by: viewer).map(\.number), is: [zone.number])
+                try expect(
+                    snapshot.views(of: viewer, .standing).map(\.zone), is: [zone.number])
                 let grants = try snapshot.grants(of: viewer, in: zone.number, changedAfter: 0)
                 try expect(Set(grants.map(\.share)), is: [one.number, two.number])
                 try expect(
@@ -178,7 +179,7 @@ extension StoragePromise {
             try expect(ended.ended == ended.changed && ended.changed > since)
             try testStore.read { snapshot in
                 try expect(snapshot.grant(of: two.number, to: viewer) == nil)
-                try expect(snapshot.zonesViewed(by: viewer).isEmpty)
+                try expect(snapshot.views(of: viewer, .standing).isEmpty)
             }
             try testStore.write { try $0.grant(one, to: viewer, permission: .readOnly) }
             try expect(view()?.ended == nil && view()?.since ?? 0 > ended.changed)

@@ -117,7 +117,8 @@ extension StoragePromise {
             try expect(second.number == first.number && second.cursor == 42)
             try expect(second.failures, is: 0)
         },
-        StoragePromise("Who waits for work is told when some is queued, and finds it") { testStore in
+        StoragePromise("Who waits for work is told when some is queued, and finds it") {
+            testStore in
             for task in [WorkTask.collect, .collectAssets] {
                 let told = Told([.work], of: testStore.store)
                 try testStore.write { try $0.enqueue(task) }

@@ -33,13 +33,8 @@ package protocol RecordReading: AnyObject {
     /// and once it is collected.
     func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?]
 
-    /// Where records lie, in their order; nil for one that is collected.
-    func locations(of records: [RecordNumber]) throws -> [RecordLocation?]
-
-    /// The name whose head gives a position; looks through all names of the zone.
-    ///
-    /// For a version that is not what was written: others say it themselves.
-    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName?
+    /// Where records lie, in the keys' order; nil for one that is collected.
+    func locations(_ keys: LocationKeys) throws -> [RecordLocation?]
 
     /// The zone feed: visits versions and tombstones after one position and up to another.
     ///
@@ -78,7 +73,21 @@ package protocol RecordReading: AnyObject {
     func links(of records: [RecordNumber], kinds: ClosedRange<LinkKind>) throws -> [[Link]]
 }
 
+/// What records' locations are looked for by.
+package enum LocationKeys: Sendable {
+    case records([RecordNumber])
+    /// The head that gives a position; looks through all names of the zone.
+    ///
+    /// For a version that is not what was written: others say it themselves.
+    case position(Position, in: ZoneNumber)
+}
+
 extension RecordReading {
+    /// Where records lie, in their order; nil for one that is collected.
+    package func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
+        try locations(.records(records))
+    }
+
     /// As `heads`, for one name.
     package func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
         try heads(of: [name], in: zone).first ?? nil

@@ -61,9 +61,6 @@ package enum WorkTask: Hashable, Sendable {
     /// What the engine has left for itself.
     case maintenance(Maintenance)
 
-    /// Whether the engine has left it for itself.
-    package var isMaintenance: Bool { if case .maintenance = self { true } else { false } }
-
     package var kind: WorkKind {
         switch self {
         case .cover: .cover

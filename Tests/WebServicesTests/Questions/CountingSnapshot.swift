@@ -101,14 +101,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.heads(of: names, in: zone)
     }
 
-    func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
+    func locations(_ keys: LocationKeys) throws -> [RecordLocation?] {
         note("places")
-        return try snapshot.locations(of: records)
-    }
-
-    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {
-        note("name")
-        return try snapshot.name(at: position, in: zone)
+        return try snapshot.locations(keys)
     }
 
     func versions(
@@ -193,14 +188,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.participants(key)
     }
 
-    func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
+    func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
         note("accessRequests")
-        return try snapshot.accessRequests(of: share)
-    }
-
-    func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int {
-        note("accessRequestCount")
-        return try snapshot.accessRequestCount(of: user, since: moment)
+        return try snapshot.accessRequests(key)
     }
 
     func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
@@ -221,11 +211,6 @@ class CountingSnapshot: StoreSnapshot {
     func viewer(_ name: UserRecordName) throws -> StoredViewer {
         note("viewer")
         return try snapshot.viewer(name)
-    }
-
-    func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
-        note("zonesViewed")
-        return try snapshot.zonesViewed(by: viewer)
     }
 
     func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?] {
@@ -330,17 +315,11 @@ class CountingSnapshot: StoreSnapshot {
     // MARK: - OutboxReading
 
     func notices(
-        for destination: DestinationNumber, after number: NoticeNumber, limit: Int
+        _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
+        limit: Int
     ) throws -> [StoredNotice] {
         note("notices")
-        return try snapshot.notices(for: destination, after: number, limit: limit)
-    }
-
-    func deadLetters(
-        of destination: DestinationNumber, after number: NoticeNumber, limit: Int
-    ) throws -> [DeadLetter] {
-        note("deadLetters")
-        return try snapshot.deadLetters(of: destination, after: number, limit: limit)
+        return try snapshot.notices(state, for: destination, after: number, limit: limit)
     }
 
     // MARK: - ErasureReading

@@ -40,29 +40,20 @@ extension SQLiteSnapshot {
     }
 
     func notices(
-        for destination: DestinationNumber, after number: NoticeNumber, limit: Int
+        _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
+        limit: Int
     ) throws -> [StoredNotice] {
-        try connection.prepare(
+        let (table, end) =
+            switch state {
+            case .waiting: ("outbox", "NULL, NULL")
+            case .dead: ("dead_letters", "reason, died_at")
+            }
+        return try connection.prepare(
             """
-            SELECT \(Self.noticeColumns) FROM outbox
+            SELECT \(Self.noticeColumns), \(end) FROM \(table)
             WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3
             """
-        ).all(destination.value, number.value, limit) { try Self.notice($0, in: "outbox") }
-    }
-
-    func deadLetters(
-        of destination: DestinationNumber, after number: NoticeNumber, limit: Int
-    ) throws -> [DeadLetter] {
-        try connection.prepare(
-            """
-            SELECT \(Self.noticeColumns), reason, died_at FROM dead_letters
-            WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3
-            """
-        ).all(destination.value, number.value, limit) {
-            DeadLetter(
-                notice: try Self.notice($0, in: "dead_letters"), reason: $0.string(10),
-                diedAt: $0.int64(11))
-        }
+        ).all(destination.value, number.value, limit) { try Self.notice($0, in: table) }
     }
 
     private static func destination(_ row: Statement) throws -> StoredDestination {
@@ -89,7 +80,8 @@ extension SQLiteSnapshot {
                 zone: row.isNull(4) ? nil : ZoneNumber(row.int64(4)),
                 type: row.isNull(5) ? nil : row.int64(5), isOwn: row.int64(6) != 0),
             collapseID: row.isNull(7) ? nil : row.string(7), payload: [UInt8](row.bytes(8)),
-            madeAt: row.int64(9))
+            madeAt: row.int64(9),
+            end: row.isNull(11) ? nil : NoticeEnd(reason: row.string(10), at: row.int64(11)))
     }
 }
 

@@ -58,7 +58,8 @@ extension SQLiteTransaction {
         )
     }
 
-    private func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws {
+    private func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws
+    {
         try workStatements().hold.run(
             work.number.value, holder.value, now, min(moment, now + Self.workDelayMillisecondsMax))
         // Else two would do the same work at once.

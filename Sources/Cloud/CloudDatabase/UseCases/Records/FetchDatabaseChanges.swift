@@ -78,7 +78,7 @@ package struct FetchDatabaseChanges {
             return [.owner(owner.number)]
         }
         var parts: Set<StorePart> = [.person(user)]
-        for zone in try snapshot.zonesViewed(by: user) { parts.insert(.zone(zone.number)) }
+        for view in try snapshot.views(of: user, .standing) { parts.insert(.zone(view.zone)) }
         return parts
     }
 

@@ -128,9 +128,10 @@ final class StoreKeeper: Sendable {
 
     /// Sets the closure that hears of each store that is opened from now on, and answers who does its work.
     func observeOpening(
-        _ worker: @escaping @Sendable (Stores.Key, any EngineStore, AssetStore) -> (
-            any StoreWorker
-        )?
+        _ worker:
+            @escaping @Sendable (Stores.Key, any EngineStore, AssetStore) -> (
+                any StoreWorker
+            )?
     ) {
         state.withLock { $0.worker = worker }
     }
