@@ -88,14 +88,14 @@ package struct Webhooks: Sendable {
             try snapshot.destinations(ofKind: .webhook).compactMap { destination in
                 guard let address = WebhookAddress(bytes: destination.address) else { return nil }
                 let none = NoticeNumber(0)
-                let dead = try snapshot.deadLetters(
-                    of: destination.number, after: none, limit: Self.countedMax)
+                let dead = try snapshot.notices(
+                    .dead, for: destination.number, after: none, limit: Self.countedMax)
                 return Entry(
                     name: address.name, url: "\(address.url)", madeAt: destination.madeAt,
                     failures: destination.failures,
                     waiting: try snapshot.notices(
                         for: destination.number, after: none, limit: Self.countedMax
-                    ).count, dead: dead.count, lastReason: dead.last?.reason)
+                    ).count, dead: dead.count, lastReason: dead.last?.end?.reason)
             }
         }
     }
