@@ -102,10 +102,10 @@ final class InvariantTests {
                 in: zone.number, record: record.record, root: root.record, publicPermission: .none)
             for head in [root, record] {
                 let position = try transaction.takePosition()
-                try transaction.enter(
-                    StoredMembership(
-                        share: share.number, position: position, record: head.record,
-                        version: head.position, type: 0, entered: position, left: nil))
+                try transaction.move(
+                    MembershipMove(
+                        head.record, at: position,
+                        into: .init(share.number, version: head.position, type: 0)))
             }
             return share
         }
@@ -146,14 +146,18 @@ final class InvariantTests {
             try store.writeAndWait { transaction in
                 let cover = try #require(try transaction.currentMembership(of: root))
                 let position = try transaction.takePosition()
-                try transaction.leave(root, cover, at: position, left: position)
+                try transaction.move(
+                    MembershipMove(root, at: position, outOf: cover, left: position))
             }
         }
         expectBroken("coverage leads to its membership") {
             try store.writeAndWait { transaction in
                 let cover = try #require(try transaction.currentMembership(of: root))
-                try transaction.renew(
-                    root, cover, at: transaction.takePosition(), type: 0)
+                let position = try transaction.takePosition()
+                try transaction.move(
+                    MembershipMove(
+                        root, at: position, from: cover,
+                        into: .init(cover.share, version: position, type: 0)))
             }
         }
         #expect(try store.read { try $0.currentMembership(of: root) } != nil)
@@ -171,25 +175,5 @@ final class InvariantTests {
         let name = try #require(RecordName("b"))
         #expect(try store.read { try $0.head(of: name, in: zone.number) } == nil)
         try save("b", in: zone)
-    }
-
-    @Test("Work that one holds is held by nobody else")
-    func workHeldTwice() throws {
-        let (one, other) = (WorkHolder(1), WorkHolder(2))
-        let work = try store.writeAndWait { transaction in
-            try transaction.enqueue(.collect)
-            var turn = WorkTurn(one, [.collect])
-            let work = try #require(try transaction.takeWork(&turn))
-            try transaction.hold(work, by: one, until: transaction.now + 1_000)
-            return work
-        }
-        expectBroken("work is held by one alone") {
-            try store.writeAndWait { try $0.hold(work, by: other, until: $0.now + 1_000) }
-        }
-        try store.writeAndWait { try $0.hold(work, by: one, until: $0.now + 1_000) }
-        try store.writeAndWait { try $0.finish(work) }
-        expectBroken("work is held by one alone") {
-            try store.writeAndWait { try $0.hold(work, by: one, until: $0.now + 1_000) }
-        }
     }
 }

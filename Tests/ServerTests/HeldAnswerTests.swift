@@ -14,7 +14,7 @@ struct HeldAnswerTests {
     /// Does no work: whatever waits for it goes on waiting.
     private final class IdleWorker: StoreWorker {
         let isBusy = false
-        func wake() {}
+        func begin() {}
         func stop() {}
     }
 
@@ -124,7 +124,7 @@ struct HeldAnswerTests {
 
         init(_ store: LeasedStore) { self.store = store }
 
-        func wake() {
+        func begin() {
             let kinds = store.maintenance.filter { !$0.isBeside }.map { WorkKind.maintenance($0) }
             store.write(WriteLoad(cost: 1)) { transaction in
                 var turn = WorkTurn(WorkHolder(1), kinds)

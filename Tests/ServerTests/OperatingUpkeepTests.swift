@@ -101,7 +101,7 @@ struct OperatingUpkeepTests {
         for number in 0..<600 { try save("gone\(number)", flags: .tombstone) }
         let work = StoreWork(
             folder.configuration, limits: folder.limits, clock: folder.clock, log: log)
-        folder.stores.observeOpening { work.begin($0, $1, $2) }
+        folder.stores.observeOpening { work.worker($0, $1, $2) }
         let upkeep = Upkeep(stores: folder.stores, log: log, intervalSeconds: 3_600)
         defer { upkeep.stop() }
         time.now.withLock { $0 += 179 * Self.dayMilliseconds }

@@ -53,8 +53,8 @@ extension StoragePromise {
             try expect(again.browserSession(.pages, hash: [7]) == nil)
             try expect(
                 again.browserSessions(of: TestPeople.id("ann")).map { $0.hash[0] }, is: [1, 2])
-            try again.use(browserSession: [1, 0, 255], at: 20, isProof: false)
-            try again.use(browserSession: [2, 0, 255], at: 30, isProof: true)
+            try again.note(BrowserSessionUse(at: 20, isProof: false), of: [1, 0, 255])
+            try again.note(BrowserSessionUse(at: 30, isProof: true), of: [2, 0, 255])
             let used = try require(again.browserSession(.pages, hash: [1, 0, 255]))
             try expect(used.usedAt == 20 && used.provedAt == 1)
             let proved = try require(again.browserSession(.pages, hash: [2, 0, 255]))
@@ -63,8 +63,8 @@ extension StoragePromise {
             try expect(again.browserSession(.pages, hash: [3, 0, 255]) != nil)
             try again.add(session(4, of: "ann"), countMax: 9, now: 60)
             try expect(again.browserSession(.pages, hash: [3, 0, 255]) == nil)
-            try again.deleteBrowserSession(hash: [1, 0, 255])
-            try again.deleteBrowserSession(hash: [1, 0, 255])
+            try again.note(nil, of: [1, 0, 255])
+            try again.note(nil, of: [1, 0, 255])
             try expect(again.browserSession(.pages, hash: [1, 0, 255]) == nil)
         },
         StoragePromise(
@@ -110,7 +110,7 @@ extension StoragePromise {
             for number: UInt8 in 1...3 {
                 try catalog.add(session(number, of: "ann"), countMax: 3, now: 1)
             }
-            try catalog.use(browserSession: [1, 0, 255], at: 20, isProof: false)
+            try catalog.note(BrowserSessionUse(at: 20, isProof: false), of: [1, 0, 255])
             try catalog.add(session(4, of: "ann"), countMax: 3, now: 30)
             func kept(_ name: String) throws -> [UInt8] {
                 try catalog.browserSessions(of: TestPeople.id(name)).map { $0.hash[0] }

@@ -223,7 +223,7 @@ extension StoragePromise {
             let store = testStore.store
             let changes: [@Sendable (any StoreTransaction) throws -> Void] = [
                 { _ = try $0.enqueue(notice("n", to: numbers[0]), countedMax: 9) },
-                { $0.wakeWaiting(for: numbers[0]) },
+                { try $0.wakeWaiting(for: numbers[0]) },
                 { try $0.removeDestination(numbers[0]) },
             ]
             for change in changes {

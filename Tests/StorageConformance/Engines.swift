@@ -146,7 +146,6 @@ extension StoragePromise {
                 guard case .well = store.condition else {
                     throw BrokenPromise(description: "a new store is not well")
                 }
-                try expect(!store.isWorking)
                 return store
             }
             try expectFailure(StorageFailure.self) { try held.writeAndWait { _ in } }

@@ -19,9 +19,9 @@ extension StoragePromise {
             var (used, last) = (factor, factor)
             (used.lastStep, used.recovery) = (7, [two])
             (last.lastStep, last.recovery) = (7, [])
-            try expect(try again.replace(factor, by: used))
-            try expect(try !again.replace(factor, by: last))
-            try expect(try again.replace(used, by: last))
+            try expect(try again.set(used, inPlaceOf: factor))
+            try expect(try !again.set(last, inPlaceOf: factor))
+            try expect(try again.set(last, inPlaceOf: used))
             try expect(again.secondFactor(of: AccountID("a"))?.recovery == [])
             _ = try again.delete(AccountID("a"))
             try expect(again.secondFactor(of: AccountID("a")) == nil)
@@ -49,7 +49,9 @@ extension StoragePromise {
             try catalog.add(account("a", "a@x.example"))
             try catalog.add(identity, of: AccountID("a"), now: 1)
             try catalog.add(identity, of: AccountID("a"), now: 2)
-            try catalog.add(account("b", nil), knownBy: ProvidedIdentity(issuer: "i", subject: "s"))
+            try catalog.add(
+                account("b", nil), by: .identity(ProvidedIdentity(issuer: "i", subject: "s")),
+                now: 1)
             for text in ["b@x.example", "c@x.example"] {
                 let address = Address(kind: .email, text: text, folded: text)
                 try catalog.verify(address, of: AccountID("b"), now: 5)
@@ -59,7 +61,7 @@ extension StoragePromise {
                 try catalog.add(identity, of: AccountID("b"), now: 1)
             }
             try refuses(.identityTaken) {
-                try catalog.add(account("c", nil), knownBy: identity)
+                try catalog.add(account("c", nil), by: .identity(identity), now: 1)
             }
             try expect(catalog.account(AccountID("c")) == nil)
             try refuses(.accountUnknown) {

@@ -20,7 +20,7 @@ extension StoragePromise {
             let scene = try TestPeople(testStore, ["ann", "bob"])
             let (catalog, ann) = (scene.catalog, TestPeople.id("ann"))
             try scene.refuses(.accountUnknown) { try catalog.set(factor("none")) }
-            try expect(!catalog.replace(factor("ann"), by: factor("ann")))
+            try expect(!catalog.set(factor("ann"), inPlaceOf: factor("ann")))
             try catalog.set(factor("ann"))
             let again = try testStore.location.openCatalog()
             try expect(again.secondFactor(of: ann) == factor("ann"))
@@ -29,7 +29,9 @@ extension StoragePromise {
             try together(8) { _ in
                 var used = factor("ann")
                 used.lastStep = 12
-                if try catalog.replace(factor("ann"), by: used) { counted.withLock { $0 += 1 } }
+                if try catalog.set(used, inPlaceOf: factor("ann")) {
+                    counted.withLock { $0 += 1 }
+                }
             }
             try expect(counted.withLock { $0 }, is: 1)
             try expect(catalog.secondFactor(of: ann)?.lastStep, is: 12)
@@ -47,7 +49,7 @@ extension StoragePromise {
             let used = Mutex((codes: 0, spent: 0))
             try together(8) { _ in
                 let rest = factor("ann", recovery: [digest(2)])
-                if try catalog.replace(factor("ann"), by: rest) {
+                if try catalog.set(rest, inPlaceOf: factor("ann")) {
                     used.withLock { $0.codes += 1 }
                 }
                 if try catalog.spend([7], expiresAt: 100, now: 1) {

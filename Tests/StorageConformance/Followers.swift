@@ -91,10 +91,8 @@ extension StoragePromise {
             let near = try testStore.makeZone("near")
             let far = try testStore.makeZone("far")
             try testStore.write { transaction in
-                _ = try transaction.follow(as: one)
-                try transaction.want([PreviousVersionNeed(.zone(near.number))], for: one)
-                // Nobody who does not follow wants anything.
-                try transaction.want([PreviousVersionNeed(.owner(far.owner))], for: two)
+                try transaction.follow(
+                    as: one, wanting: [PreviousVersionNeed(.zone(near.number))], alone: true)
             }
             for zone in [near, far] {
                 for body: UInt8 in [49, 50, 51] {
@@ -112,24 +110,17 @@ extension StoragePromise {
         ) {
             testStore in
             let zone = try testStore.makeZone()
-            let type = try require(testStore.read { try $0.recordTypes()[TestStore.type.text] })
+            let type = try require(testStore.read { try $0.schema.number(of: TestStore.type) })
             try testStore.write { _ = try $0.follow(as: one) }
             let authors = [
                 ChangeAuthor(user: TestStore.user(1), device: "phone", trace: "00-1-2-01"),
                 ChangeAuthor(user: TestStore.user(2), device: nil), nil,
             ]
             for author in authors {
-                try testStore.write { transaction in
-                    if let author { transaction.act(as: author) }
-                    try transaction.save("a", in: zone)
-                }
+                _ = try testStore.store.writeAndWait(author: author) { try $0.save("a", in: zone) }
             }
-            try testStore.write {
-                try $0.wantAlso(PreviousVersionNeed(.zone(zone.number)), for: one)
-            }
-            try testStore.write {
-                try $0.wantAlso(PreviousVersionNeed(.owner(zone.owner)), for: two)
-            }
+            let need = PreviousVersionNeed(.zone(zone.number))
+            try testStore.write { try $0.follow(as: one, wanting: [need], alone: false) }
             try testStore.write { try $0.writeTombstone("a", in: zone) }
             try testStore.read { snapshot in
                 var seen = 0
@@ -167,7 +158,8 @@ extension StoragePromise {
             try testStore.write { transaction in
                 _ = try transaction.follow(as: one)
                 _ = try transaction.follow(as: two)
-                try transaction.want([PreviousVersionNeed(.zone(zone.number))], for: one)
+                try transaction.follow(
+                    as: one, wanting: [PreviousVersionNeed(.zone(zone.number))], alone: true)
             }
             func save(_ count: Int) throws -> Position {
                 try testStore.write { transaction in

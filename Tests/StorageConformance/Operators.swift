@@ -59,7 +59,7 @@ extension StoragePromise {
             try catalog.add(invitation("cy", .all, expiresAt: 20), now: 1)
             try catalog.add(invitation("ann", .all), now: 1)
             for (name, now) in [("bob", 20), ("cy", 20), ("dee", 20)] as [(String, Int64)] {
-                try catalog.add(invited: TestPeople.account(name), now: now)
+                try catalog.add(TestPeople.account(name), by: .invitation, now: now)
             }
             let again = try testStore.location.openCatalog()
             let bob = OperatorRecord(account: TestPeople.id("bob"), rights: some, madeAt: 20)
@@ -73,7 +73,9 @@ extension StoragePromise {
             let taken = AccountRecord(
                 id: TestPeople.id("eve"), givenName: nil, familyName: nil,
                 addresses: TestPeople.account("ann").addresses, password: nil, createdAt: 1)
-            try scene.refuses(.addressTaken) { try again.add(invited: taken, now: 20) }
+            try scene.refuses(.addressTaken) {
+                try again.add(taken, by: .invitation, now: 20)
+            }
             try expect(again.operatorRecord(of: taken.id) == nil)
             // Nor does an account that the person had before.
             try expect(again.operatorRecord(of: TestPeople.id("ann")) == nil)
@@ -110,14 +112,14 @@ extension StoragePromise {
             try expect(catalog.offerFirstOperator(hash: [7], until: 100))
             try expect(!catalog.offerFirstOperator(hash: [8], until: 100))
             for (hash, now) in [([8], 50), ([7], 100)] as [([UInt8], Int64)] {
-                let made = try catalog.takeFirstOperator(
-                    hash: hash, as: TestPeople.account("late"), now: now)
+                let made = try catalog.add(
+                    TestPeople.account("late"), by: .firstOperator(hash: hash), now: now)
                 try expect(!made)
             }
             let made = Mutex<[String]>([])
             try together(16) { number in
                 let account = TestPeople.account("p\(number)")
-                if try catalog.takeFirstOperator(hash: [7], as: account, now: 99) {
+                if try catalog.add(account, by: .firstOperator(hash: [7]), now: 99) {
                     made.withLock { $0.append(account.id.text) }
                 }
             }

@@ -46,8 +46,10 @@ extension StoragePromise {
     private static func dead(
         of destination: DestinationNumber, after number: NoticeNumber = NoticeNumber(0),
         limit: Int = 100, _ testStore: TestStore
-    ) throws -> [DeadLetter] {
-        try testStore.read { try $0.deadLetters(of: destination, after: number, limit: limit) }
+    ) throws -> [StoredNotice] {
+        try testStore.read {
+            try $0.notices(.dead, for: destination, after: number, limit: limit)
+        }
     }
 
     static let outbox = [
@@ -148,14 +150,16 @@ extension StoragePromise {
             }
             try expect(waiting(for: numbers[0], testStore) == [found[4]])
             try testStore.reopen()
-            let letters = found[1..<4].map {
-                DeadLetter(notice: $0, reason: "why \($0.identifier)", diedAt: died)
+            let letters = found[1..<4].map { waiting in
+                var letter = waiting
+                letter.end = NoticeEnd(reason: "why \(waiting.identifier)", at: died)
+                return letter
             }
             try expect(dead(of: numbers[0], testStore) == letters)
             try expect(dead(of: numbers[0], limit: 1, testStore) == [letters[0]])
             try expect(
                 dead(of: numbers[0], after: found[1].number, testStore) == Array(letters[1...]))
-            try expect(dead(of: numbers[1], testStore).map(\.reason), is: ["gone"])
+            try expect(dead(of: numbers[1], testStore).map(\.end?.reason), is: ["gone"])
 
             try expect(
                 testStore.write { try $0.replayDeadLetters(of: numbers[0], limit: 2) }, is: 2)

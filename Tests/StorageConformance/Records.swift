@@ -19,7 +19,7 @@ extension StoragePromise {
                         == RecordLocation(
                             zone: zone.number, name: TestStore.record("a"),
                             position: second.position))
-                let type = try require(snapshot.recordTypes()[TestStore.type.text])
+                let type = try require(snapshot.schema.number(of: TestStore.type))
                 let body = try snapshot.version(at: second.position, in: zone.number) { version in
                     try expect(version.record == first.record && version.type == type)
                     try expect(version.position == second.position && version.flags == [])
@@ -208,9 +208,10 @@ extension StoragePromise {
                     snapshot.children(of: target, in: zone.number, after: numbers[0], limit: 1),
                     is: [numbers[2]])
                 try expect(snapshot.parents(of: [numbers[0], numbers[1]]), is: [target, nil])
+                let links = try snapshot.links(of: numbers, kinds: .validate ... .validate)
                 let link = Link(targetZone: zone.number, target: target, kind: .validate)
-                try expect(snapshot.hasLink(link, from: numbers[1]))
-                try expect(!snapshot.hasLink(link, from: numbers[0]))
+                try expect(links.count == numbers.count && links[0].isEmpty)
+                try expect(links[1], is: [link])
             }
             try testStore.write { try $0.save("r0", in: zone, links: []) }
             try testStore.read { try expect($0.parent(of: numbers[0]) == nil) }

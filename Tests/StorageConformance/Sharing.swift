@@ -32,12 +32,11 @@ extension StoragePromise {
             _ head: StoredHead, _ share: StoredShare, _ transaction: any StoreTransaction
         ) throws {
             let position = try transaction.takePosition()
-            try transaction.enter(
-                StoredMembership(
-                    share: share.number, position: position, record: head.record,
-                    version: head.position,
-                    type: try transaction.schema.types[TestStore.type]?.number ?? 0,
-                    entered: position, left: nil))
+            let type = try transaction.schema.types[TestStore.type]?.number ?? 0
+            try transaction.move(
+                MembershipMove(
+                    head.record, at: position,
+                    into: .init(share.number, version: head.position, type: type)))
         }
     }
 
@@ -160,7 +159,8 @@ extension StoragePromise {
             try testStore.write { try $0.grant(two, to: viewer, permission: .readOnly) }
             try testStore.read { snapshot in
                 try expect(snapshot.grant(of: two.number, to: viewer)?.permission == .readOnly)
-                try expect(snapshot.zonesViewed(by: viewer).map(\.number), is: [zone.number])
+                try expect(
+                    snapshot.views(of: viewer, .standing).map(\.zone), is: [zone.number])
                 let grants = try snapshot.grants(of: viewer, in: zone.number, changedAfter: 0)
                 try expect(Set(grants.map(\.share)), is: [one.number, two.number])
                 try expect(
@@ -179,8 +179,7 @@ extension StoragePromise {
             try expect(ended.ended == ended.changed && ended.changed > since)
             try testStore.read { snapshot in
                 try expect(snapshot.grant(of: two.number, to: viewer) == nil)
-                try expect(snapshot.zonesViewed(by: viewer).isEmpty)
-                try expect(snapshot.viewer(viewer).lastChange, is: ended.changed)
+                try expect(snapshot.views(of: viewer, .standing).isEmpty)
             }
             try testStore.write { try $0.grant(one, to: viewer, permission: .readOnly) }
             try expect(view()?.ended == nil && view()?.since ?? 0 > ended.changed)
@@ -248,14 +247,16 @@ extension StoragePromise {
             try testStore.write { transaction in
                 let head = try transaction.save("t-0", in: zone)
                 let membership = try require(transaction.currentMembership(of: saved))
-                try transaction.renew(
-                    saved, membership, at: head.position,
-                    type: try transaction.schema.types[TestStore.type]?.number ?? 0)
+                let type = try transaction.schema.types[TestStore.type]?.number ?? 0
+                try transaction.move(
+                    MembershipMove(
+                        saved, at: head.position, from: membership,
+                        into: .init(membership.share, version: head.position, type: type)))
                 let left = try transaction.save("t-1", in: zone, links: []).position
-                try transaction.leave(
-                    gone, require(transaction.currentMembership(of: gone)),
-                    at: transaction.takePosition(),
-                    left: left)
+                try transaction.move(
+                    MembershipMove(
+                        gone, at: transaction.takePosition(),
+                        outOf: require(transaction.currentMembership(of: gone)), left: left))
             }
             try testStore.read { snapshot in
                 try expect(snapshot.currentMembership(of: gone) == nil)
@@ -282,14 +283,20 @@ extension StoragePromise {
                 try testStore.write { transaction in
                     let membership = try require(transaction.currentMembership(of: one))
                     let position = try transaction.takePosition()
-                    try transaction.leave(two, membership, at: position, left: position)
+                    try transaction.move(
+                        MembershipMove(two, at: position, outOf: membership, left: position))
                 }
             }
-            try expectFailure(BrokenInvariant.self) {
-                try testStore.write { transaction in
-                    let membership = CurrentMembership(share: tree.share.number, position: 1)
-                    try transaction.renew(
-                        one, membership, at: transaction.takePosition(), type: 1)
+            for share in [tree.share.number, ShareNumber(tree.share.number.value + 1)] {
+                try expectFailure(BrokenInvariant.self) {
+                    try testStore.write { transaction in
+                        let position = try transaction.takePosition()
+                        try transaction.move(
+                            MembershipMove(
+                                one, at: position,
+                                from: CurrentMembership(share: tree.share.number, position: 1),
+                                into: .init(share, version: position, type: 1)))
+                    }
                 }
             }
             try expect(

@@ -57,9 +57,11 @@ extension StoragePromise {
         },
         StoragePromise("What one holder has, no other takes before its time is over") { testStore in
             try testStore.write { try $0.enqueue(.collect) }
-            let work = try require(take(testStore, [.collect]))
             let until = testStore.clock.now + 1_000
-            try testStore.write { try $0.hold(work, by: WorkHolder(1), until: until) }
+            let work = try testStore.write { transaction in
+                var turn = WorkTurn(WorkHolder(1), [.collect])
+                return try require(transaction.takeWork(&turn, heldUntil: until))
+            }
             try expect(take(testStore, [.collect], by: 2) == nil)
             try expect(take(testStore, [.collect], by: 1) != nil)
             try expect(
@@ -115,27 +117,24 @@ extension StoragePromise {
             try expect(second.number == first.number && second.cursor == 42)
             try expect(second.failures, is: 0)
         },
-        StoragePromise("A worker is woken by what waits and what is queued, and stopped at the end")
-        {
+        StoragePromise("Who waits for work is told when some is queued, and finds it") {
             testStore in
-            let worker = CountingWorker()
-            try testStore.write { try $0.enqueue(.collect) }
-            testStore.store.attach(worker)
-            try worker.waitForWaking()
-            try testStore.write { try $0.enqueue(.collectAssets) }
-            try worker.waitForWaking()
-            let other = CountingWorker()
-            testStore.store.attach(other)
-            try expect(worker.isStopped)
-            try other.waitForWaking()
+            for task in [WorkTask.collect, .collectAssets] {
+                let told = Told([.work], of: testStore.store)
+                try testStore.write { try $0.enqueue(task) }
+                try expect(told.wait().parts, is: [.work])
+            }
+            let told = Told([.work], of: testStore.store)
             try testStore.write { transaction in
                 for kind in [WorkKind.collect, .collectAssets] {
                     var turn = WorkTurn(WorkHolder(1), [kind])
                     try transaction.finish(require(transaction.takeWork(&turn)))
                 }
             }
-            try testStore.reopen()
-            try expect(other.isStopped)
+            try testStore.write { try $0.enqueue(.collect) }
+            _ = try told.wait()
+            try expect(
+                testStore.read { try $0.nextWorkMoment([.collect], for: WorkHolder(1)) } != nil)
         },
     ]
 
@@ -191,22 +190,4 @@ extension StoragePromise {
             try expect(again.number.value > zone.number.value)
         },
     ]
-}
-
-/// Counts how often it is woken.
-private final class CountingWorker: StoreWorker {
-    private let woken = DispatchSemaphore(value: 0)
-    private let stopped = Atomic(false)
-
-    var isStopped: Bool { stopped.load(ordering: .sequentiallyConsistent) }
-
-    let isBusy = false
-
-    func wake() { woken.signal() }
-    func stop() { stopped.store(true, ordering: .sequentiallyConsistent) }
-
-    /// Fails when nobody wakes it for a minute.
-    func waitForWaking() throws {
-        try expect(woken.wait(timeout: .now() + 60) == .success, "nobody woke it")
-    }
 }

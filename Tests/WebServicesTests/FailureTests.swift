@@ -28,7 +28,6 @@ struct FailureTests {
             completion: @escaping @Sendable (Result<Value, any Error>) -> Void
         ) { completion(.failure(failure)) }
 
-        func attach(_ worker: any StoreWorker) {}
         let notices = CommitNotices()
         var writeCount: UInt64 { 0 }
 

@@ -22,8 +22,6 @@ extension ForwardingStorage {
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) { store.write(load, body, completion: completion) }
 
-    func attach(_ worker: any StoreWorker) { store.attach(worker) }
-
     func prepare(_ query: StoreQuery) throws -> Int? {
         try store.prepare(query)
     }

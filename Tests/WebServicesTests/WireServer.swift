@@ -95,7 +95,7 @@ final class WireServer: Sendable {
         self.catalog = catalog
         self.limits = limits
         self.accounts = accounts
-        if let storage { storage.attach(OpenedStores.runner(storage, limits)) }
+        if let storage { AttachedWork.attach(OpenedStores.runner(storage, limits), to: storage) }
         self.stores = stores
         var dependencies = ProtocolResponder.Dependencies(
             limits: limits, clock: Clock { clock.now }, random: .system,
@@ -280,25 +280,6 @@ final class Observed: RequestObserver, @unchecked Sendable {
     }
 }
 
-/// What does a store's work, and what tells of its changes.
-private final class BothWorkers: StoreWorker {
-    private let queued: WorkRunner
-    private let telling: NoticeRunner
-
-    init(_ queued: WorkRunner, _ telling: NoticeRunner) {
-        self.queued = queued
-        self.telling = telling
-    }
-
-    func wake() { queued.wake() }
-    var isBusy: Bool { queued.isBusy || telling.isBusy }
-
-    func stop() {
-        telling.stop()
-        queued.stop()
-    }
-}
-
 /// The stores of one server, opened when they are first reached.
 private final class OpenedStores: Sendable {
     private let folder: URL
@@ -357,20 +338,24 @@ private final class OpenedStores: Sendable {
             told.limits = limits
             told.hasEnded = hasEnded
             let telling = NoticeRunner(store, at: source, told)
-            store.attach(BothWorkers(Self.runner(store, limits), telling))
-            telling.wake()
+            AttachedWork.attach(Self.runner(store, limits), telling, to: store)
             open[path] = store
             return store
         }
     }
 
     func close(_ container: ContainerID, _ environment: CloudModel.Environment) throws {
-        open.withLock { $0.removeValue(forKey: path(container, environment)) }?.close()
+        open.withLock { $0.removeValue(forKey: path(container, environment)) }.map(Self.close)
+    }
+
+    private static func close(_ store: SQLiteStore) {
+        AttachedWork.stop(of: store)
+        store.close()
     }
 
     func close() {
         open.withLock {
-            for store in $0.values { store.close() }
+            for store in $0.values { Self.close(store) }
             $0.removeAll()
         }
     }

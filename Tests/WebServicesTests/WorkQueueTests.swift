@@ -18,13 +18,7 @@ struct WorkQueueTests {
         server = try WireServer()
         store = try server.store()
         // Nothing here is done by itself.
-        store.attach(Idle())
-    }
-
-    private final class Idle: StoreWorker {
-        let isBusy = false
-        func wake() {}
-        func stop() {}
+        AttachedWork.stop(of: store)
     }
 
     private static func cover(_ record: Int64, in zone: Int64) -> WorkTask {
@@ -61,11 +55,8 @@ struct WorkQueueTests {
         try store.writeAndWait { transaction in
             for task in [first, Self.cover(2, in: 5), other] { try transaction.enqueue(task) }
             var turn = WorkTurn(WorkHolder(1), [.cover])
-            let taken = try transaction.takeWork(&turn)
+            let taken = try transaction.takeWork(&turn, heldUntil: transaction.now + 5_000)
             #expect(taken?.task == first)
-            if let taken {
-                try transaction.hold(taken, by: WorkHolder(1), until: transaction.now + 5_000)
-            }
         }
         #expect(try next(WorkHolder(2)) == other)
         #expect(try next(WorkHolder(1)) == first)
@@ -93,9 +84,7 @@ struct WorkQueueTests {
         try store.writeAndWait { transaction in
             try transaction.enqueue(.collectAssets)
             var turn = WorkTurn(WorkHolder(1), [.collectAssets])
-            if let work = try transaction.takeWork(&turn) {
-                try transaction.hold(work, by: WorkHolder(1), until: transaction.now + 600_000)
-            }
+            _ = try transaction.takeWork(&turn, heldUntil: transaction.now + 600_000)
         }
         try server.restart { _ in }
         let taken = try server.store().writeAndWait { transaction in
@@ -122,7 +111,7 @@ struct WorkQueueTests {
                 throw Broken()
             }
             let runner = WorkRunner(store, options)
-            store.attach(runner)
+            AttachedWork.attach(runner, to: store)
             try store.writeAndWait { try $0.enqueue(.collectAssets) }
             for failures in 1...5 {
                 try tries.wait()

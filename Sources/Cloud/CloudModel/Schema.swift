@@ -67,6 +67,8 @@ package struct Schema: Sendable, Equatable {
     /// Moves with every change, so that what was checked against one version is known to be stale.
     package var version: Int
     package var types: [RecordTypeName: RecordType]
+    /// The numbers of types that it no longer has: feeds still tell deletions of their records.
+    package var formerTypes: [RecordTypeName: Int64] = [:]
     /// The roles of the container's own, each with its number in the store; 0 until it is stored.
     package var roles: [RoleName: Int64]
     /// What is about to be removed, while somebody looks whether records have it: no save may bring it.
@@ -78,6 +80,16 @@ package struct Schema: Sendable, Equatable {
         self.version = version
         self.types = types
         self.roles = roles
+    }
+
+    /// The numbers in the store of all types, including those that it no longer has.
+    package var typeNumbers: [RecordTypeName: Int64] {
+        types.mapValues(\.number).merging(formerTypes) { number, _ in number }
+    }
+
+    /// The number of a type in the store; nil where no record ever had it.
+    package func number(of type: RecordTypeName) -> Int64? {
+        types[type]?.number ?? formerTypes[type]
     }
 
     /// The types that are in every schema, as they are at first.

@@ -75,9 +75,8 @@ package protocol BrowserCatalog: Sendable {
     func browserSessions(
         _ kind: BrowserSession.Kind, _ key: BrowserSessionKey
     ) throws -> [BrowserSession]
-    /// Notes that a session was used, and with `isProof` also that its person proved again who they are.
-    func use(browserSession hash: [UInt8], at moment: Milliseconds, isProof: Bool) throws
-    func deleteBrowserSession(hash: [UInt8]) throws
+    /// Notes that a session was used; nil ends it. Does nothing where there is none.
+    func note(_ use: BrowserSessionUse?, of hash: [UInt8]) throws
 
     /// Whether a person has allowed an app, known by its API token, to act for them at pages of an origin.
     ///
@@ -98,6 +97,18 @@ package protocol BrowserCatalog: Sendable {
     ///
     /// - Returns: nil for every later caller, and once the code has expired.
     func takeSignInCode(hash: [UInt8], now: Milliseconds) throws -> SignInCode?
+}
+
+/// That a browser's session was used.
+package struct BrowserSessionUse: Sendable {
+    package let moment: Milliseconds
+    /// Whether its person proved again who they are.
+    package let isProof: Bool
+
+    package init(at moment: Milliseconds, isProof: Bool) {
+        self.moment = moment
+        self.isProof = isProof
+    }
 }
 
 /// What browsers' sessions are looked for by.

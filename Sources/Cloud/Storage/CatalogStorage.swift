@@ -191,11 +191,14 @@ extension CredentialCatalog {
 
 /// The people.
 package protocol AccountCatalog: Sendable {
-    /// Adds an account.
+    /// Adds an account, with what its person has by the way that they came.
     ///
-    /// - Parameter identity: a provider's name for its person; nil for none.
+    /// - Returns: false, with nothing added, for a way that is closed by now.
     /// - Throws: `identityTaken`; `addressTaken` when one of its verified addresses is verified for another account.
-    func add(_ account: AccountRecord, knownBy identity: ProvidedIdentity?) throws
+    @discardableResult
+    func add(
+        _ account: AccountRecord, by entrance: AccountEntrance, now: Milliseconds
+    ) throws -> Bool
     /// The accounts that some keys lead to.
     func accounts(_ keys: Set<AccountKey>) throws -> [AccountKey: AccountRecord]
     /// The accounts, in the order in which they were made.
@@ -235,6 +238,19 @@ package protocol AccountCatalog: Sendable {
     func bearers(
         of names: Set<UserRecordName>, in container: ContainerID
     ) throws -> [UserRecordName: NameBearer]
+}
+
+/// The way by which somebody comes to an account.
+package enum AccountEntrance: Sendable {
+    /// It gives them nothing else.
+    case plain
+    /// A provider, by its name for them.
+    case identity(ProvidedIdentity)
+    /// An invitation: where one of their addresses was invited as an operator, they are that operator.
+    case invitation
+    /// The secret of the first operator, which is used up: they may do all. Closed where there is an operator, and for a
+    /// secret that is not good now.
+    case firstOperator(hash: [UInt8])
 }
 
 /// What an account is looked for by.
@@ -283,7 +299,10 @@ extension AccountCatalog {
         try accounts(request, knownIn: nil)
     }
 
-    package func add(_ account: AccountRecord) throws { try add(account, knownBy: nil) }
+    /// Adds an account that comes with nothing else.
+    package func add(_ account: AccountRecord) throws {
+        try add(account, by: .plain, now: account.createdAt)
+    }
 
     package func account(_ id: AccountID) throws -> AccountRecord? { try account(.id(id)) }
 

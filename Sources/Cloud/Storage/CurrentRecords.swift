@@ -16,9 +16,6 @@ package protocol CurrentRecordReading: AnyObject {
     func current(
         of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
         _ visit: (_ index: Int, StoredVersion) throws -> Bool) throws
-
-    /// The links of a record, in no particular order.
-    func links(of source: RecordNumber) throws -> [Link]
 }
 
 extension CurrentRecordReading {

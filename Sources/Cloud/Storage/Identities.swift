@@ -66,10 +66,41 @@ package protocol IdentityCatalog: Sendable {
     ///
     /// - Throws: `accountUnknown`, `identityTaken` when it belongs to another account.
     func add(_ identity: ProvidedIdentity, of account: AccountID, now: Milliseconds) throws
-    /// The identities of an account, in the order of their issuers.
-    func identities(of account: AccountID) throws -> [ProvidedIdentity]
+    /// All by which an account is signed in to, beside a password.
+    func signInMeans(of account: AccountID) throws -> AccountMeans
     /// Deletes a means by which an account is signed in to; does nothing when it has no such one.
     func delete(_ means: SignInMeans, of account: AccountID) throws
+}
+
+/// All by which an account is signed in to, beside a password.
+package struct AccountMeans: Sendable {
+    /// In the order of their issuers.
+    package let identities: [ProvidedIdentity]
+    /// In the order in which they were made.
+    package let passkeys: [StoredPasskey]
+    package let secondFactor: SecondFactor?
+
+    package init(
+        identities: [ProvidedIdentity], passkeys: [StoredPasskey], secondFactor: SecondFactor?
+    ) {
+        self.identities = identities
+        self.passkeys = passkeys
+        self.secondFactor = secondFactor
+    }
+}
+
+extension IdentityCatalog {
+    package func identities(of account: AccountID) throws -> [ProvidedIdentity] {
+        try signInMeans(of: account).identities
+    }
+
+    package func passkeys(of account: AccountID) throws -> [StoredPasskey] {
+        try signInMeans(of: account).passkeys
+    }
+
+    package func secondFactor(of account: AccountID) throws -> SecondFactor? {
+        try signInMeans(of: account).secondFactor
+    }
 }
 
 /// By what somebody shows who they are, beside a password.

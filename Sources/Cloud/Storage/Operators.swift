@@ -96,10 +96,6 @@ package protocol OperatorCatalog: Sendable {
     ///
     /// - Throws: `containerUnknown`.
     func add(_ invitation: OperatorInvitation, now: Milliseconds) throws
-    /// Adds the account of somebody who was invited, as the operator that one of its addresses was invited as.
-    ///
-    /// - Throws: `addressTaken`.
-    func add(invited account: AccountRecord, now: Milliseconds) throws
 
     /// Adds a token, and drops those that have expired by `now`.
     ///
@@ -111,17 +107,10 @@ package protocol OperatorCatalog: Sendable {
     /// - Throws: `UnusableCursor`.
     func operatorTokens(_ request: ListRequest) throws -> ListPage<OperatorTokenRecord>
 
-    /// Keeps the digest of a secret by which the first operator may make themselves.
+    /// Keeps the digest of a secret by which the first operator may make themselves (`AccountEntrance`).
     ///
     /// - Returns: false, with nothing kept, where there is an operator, and where one was kept before.
     func offerFirstOperator(hash: [UInt8], until end: Milliseconds) throws -> Bool
-    /// Makes an account, which is the first operator and may do all, and uses the secret up.
-    ///
-    /// - Returns: false, with nothing made, for a secret that is not good now, and where there is an operator.
-    /// - Throws: `addressTaken`.
-    func takeFirstOperator(
-        hash: [UInt8], as account: AccountRecord, now: Milliseconds
-    ) throws -> Bool
 
     /// - Throws: `accountUnknown`.
     func note(_ look: OperatorLook) throws

@@ -34,27 +34,11 @@ package protocol PasskeyCatalog: Sendable {
     ///
     /// - Throws: `accountUnknown`, `passkeyTaken` when a passkey has this id already.
     func add(_ passkey: StoredPasskey) throws
-    /// The passkeys that a key leads to, in the order in which they were made.
-    func passkeys(_ key: PasskeyKey) throws -> [StoredPasskey]
+    func passkey(id: [UInt8]) throws -> StoredPasskey?
     /// Notes that a passkey was used.
     ///
     /// - Returns: false when another use came in between, or when the passkey was removed.
     func use(
         passkey id: [UInt8], from previous: UInt32, to signCount: UInt32, now: Milliseconds
     ) throws -> Bool
-}
-
-/// What passkeys are looked for by.
-package enum PasskeyKey: Sendable {
-    case id([UInt8])
-    case account(AccountID)
-}
-
-extension PasskeyCatalog {
-    package func passkey(id: [UInt8]) throws -> StoredPasskey? { try passkeys(.id(id)).first }
-
-    /// The passkeys of an account.
-    package func passkeys(of account: AccountID) throws -> [StoredPasskey] {
-        try passkeys(.account(account))
-    }
 }

@@ -33,13 +33,8 @@ package protocol RecordReading: AnyObject {
     /// and once it is collected.
     func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?]
 
-    /// Where records lie, in their order; nil for one that is collected.
-    func locations(of records: [RecordNumber]) throws -> [RecordLocation?]
-
-    /// The name whose head gives a position; looks through all names of the zone.
-    ///
-    /// For a version that is not what was written: others say it themselves.
-    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName?
+    /// Where records lie, in the keys' order; nil for one that is collected.
+    func locations(_ keys: LocationKeys) throws -> [RecordLocation?]
 
     /// The zone feed: visits versions and tombstones after one position and up to another.
     ///
@@ -74,14 +69,25 @@ package protocol RecordReading: AnyObject {
         after: RecordNumber, limit: Int
     ) throws -> [LinkSource]
 
-    /// The names that records give as their parents, in their order; nil for one that gives none.
-    func parents(of records: [RecordNumber]) throws -> [RecordName?]
+    /// The links of some kinds that records have, in the records' order, those of each in no particular order.
+    func links(of records: [RecordNumber], kinds: ClosedRange<LinkKind>) throws -> [[Link]]
+}
 
-    /// Whether a record has this link.
-    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool
+/// What records' locations are looked for by.
+package enum LocationKeys: Sendable {
+    case records([RecordNumber])
+    /// The head that gives a position; looks through all names of the zone.
+    ///
+    /// For a version that is not what was written: others say it themselves.
+    case position(Position, in: ZoneNumber)
 }
 
 extension RecordReading {
+    /// Where records lie, in their order; nil for one that is collected.
+    package func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
+        try locations(.records(records))
+    }
+
     /// As `heads`, for one name.
     package func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
         try heads(of: [name], in: zone).first ?? nil
@@ -123,6 +129,16 @@ extension RecordReading {
     /// As `locations`, for one record.
     package func location(of record: RecordNumber) throws -> RecordLocation? {
         try locations(of: [record]).first ?? nil
+    }
+
+    /// The links of a record.
+    package func links(of record: RecordNumber) throws -> [Link] {
+        try links(of: [record], kinds: LinkKind.all).first ?? []
+    }
+
+    /// The names that records give as their parents, in their order; nil for one that gives none.
+    package func parents(of records: [RecordNumber]) throws -> [RecordName?] {
+        try links(of: records, kinds: .parent ... .parent).map { $0.first?.target }
     }
 
     /// As `parents`, for one record.

@@ -27,16 +27,19 @@ package struct SecondFactor: Sendable, Equatable {
 package protocol SecondFactorCatalog: Sendable {
     /// Sets or replaces an account's second factor.
     ///
-    /// - Throws: `accountUnknown`.
-    func set(_ factor: SecondFactor) throws
-    func secondFactor(of account: AccountID) throws -> SecondFactor?
-    /// Replaces a second factor, of which a code was used.
-    ///
+    /// - Parameter previous: the one that it takes the place of, where a code of that was used; nil for any or none.
     /// - Returns: false when the stored one is no longer the `previous` one. Then the code does not count.
-    func replace(_ previous: SecondFactor, by factor: SecondFactor) throws -> Bool
+    /// - Throws: `accountUnknown`.
+    @discardableResult
+    func set(_ factor: SecondFactor, inPlaceOf previous: SecondFactor?) throws -> Bool
 
     /// Notes that something that works only once was used, and drops notes that have expired by `now`.
     ///
     /// - Returns: false when it was used before.
     func spend(_ hash: [UInt8], expiresAt: Milliseconds, now: Milliseconds) throws -> Bool
+}
+
+extension SecondFactorCatalog {
+    /// Sets an account's second factor, in place of any that it had.
+    package func set(_ factor: SecondFactor) throws { try set(factor, inPlaceOf: nil) }
 }

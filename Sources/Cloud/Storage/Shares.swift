@@ -21,11 +21,8 @@ package protocol ShareReading: AnyObject {
     /// order.
     func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)]
 
-    /// Those who ask to take part in a share, and those blocked from asking; the longest waiting first.
-    func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest]
-
-    /// How often a user has asked to take part in shares, all shares together, since a moment.
-    func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int
+    /// The requests to take part in shares that a key leads to, the longest waiting first.
+    func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest]
 
     /// The short identifier that a key leads to; it stays when sharing ends.
     func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID?
@@ -38,9 +35,6 @@ package protocol ShareReading: AnyObject {
 
     /// How far a viewer's shared database has come.
     func viewer(_ name: UserRecordName) throws -> StoredViewer
-
-    /// The zones that a viewer sees now, in the order of their owners' names and then their own names.
-    func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone]
 
     /// The standing shares that cover records, in their order; nil for a record that none covers.
     ///
@@ -82,6 +76,14 @@ package enum ParticipantKey: Sendable {
     case address(String)
 }
 
+/// What requests to take part in shares are looked for by.
+package enum AccessRequestKey: Sendable {
+    /// Those who wait for a share, and those blocked from asking.
+    case share(ShareNumber)
+    /// All that a user has made since a moment, whatever became of them.
+    case user(UserRecordName, since: Milliseconds)
+}
+
 /// The short identifier of a record, shared or not.
 package struct StoredShortGUID: Sendable {
     package let record: RecordNumber
@@ -110,19 +112,18 @@ package enum GrantSelection: Sendable {
 /// Which zones of a viewer are asked for.
 package enum ViewSelection: Sendable {
     case zone(ZoneNumber)
+    /// Those that they see now.
+    case standing
     /// The shared database feed: zones that they see or have lost, by the position of the last change.
     case changed(after: Position, limit: Int)
 }
 
 /// How far a viewer's shared database has come.
 package struct StoredViewer: Sendable {
-    /// The position of the last change in it; 0 for none.
-    package let lastChange: Position
     /// Database tokens below this position have expired.
     package let oldestValidPosition: Position
 
-    package init(lastChange: Position, oldestValidPosition: Position) {
-        self.lastChange = lastChange
+    package init(oldestValidPosition: Position) {
         self.oldestValidPosition = oldestValidPosition
     }
 }
@@ -149,6 +150,16 @@ extension ShareReading {
     package func share(ofRecord record: RecordNumber) throws -> StoredShare? {
         try shares(.records([record])).first ?? nil
     }
+
+    /// Those who ask to take part in a share, and those blocked from asking; the longest waiting first.
+    package func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
+        try accessRequests(.share(share))
+    }
+
+    /// How often a user has asked to take part in shares, all shares together, since a moment.
+    package func accessRequestCount(
+        of user: UserRecordName, since moment: Milliseconds
+    ) throws -> Int { try accessRequests(.user(user, since: moment)).count }
 
     /// The participants of a share.
     package func participants(of share: ShareNumber) throws -> [StoredParticipant] {
@@ -259,21 +270,8 @@ package protocol ShareWriting: ShareReading {
     func set(
         _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName) throws
 
-    /// Notes that a record came into a share, at a position that was just taken.
-    func enter(_ membership: StoredMembership) throws
-
-    /// Moves the membership of a covered record to a position that was just taken, because its version has moved
-    /// there.
-    func renew(
-        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position, type: Int64)
-        throws
-
-    /// Notes that a record left a share, at a position that was just taken.
-    ///
-    /// - Parameter left: when it left the tree; not after `position`.
-    func leave(
-        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position,
-        left: Position) throws
+    /// Notes that a record came into a share, moved on in it or left it.
+    func move(_ membership: MembershipMove) throws
 
     /// Notes which shares the queued work `cover` of a record concerns.
     ///

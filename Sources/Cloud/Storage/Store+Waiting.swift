@@ -7,11 +7,13 @@ extension Store {
     /// Never called on an event loop or by the engine's own threads.
     package func writeAndWait<Value: Sendable>(
         cost: Int = 1, frees: Bool = true, caller: WriteCaller = .server,
+        author: ChangeAuthor? = nil,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
     ) throws -> Value {
         let done = DispatchSemaphore(value: 0)
         let outcome = Outcome<Value>()
-        write(WriteLoad(cost: cost, frees: frees, caller: caller), body) { result in
+        let load = WriteLoad(cost: cost, frees: frees, caller: caller, author: author)
+        write(load, body) { result in
             outcome.value.withLock { $0 = result }
             done.signal()
         }

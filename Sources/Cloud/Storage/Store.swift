@@ -71,12 +71,6 @@ package protocol Store: AnyObject, Sendable {
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void)
 
-    /// Sets the worker that the store wakes whenever work is queued, and at once when there is some.
-    ///
-    /// Closing the store stops the worker. Whoever opened the store calls this. A new worker replaces the
-    /// former one.
-    func attach(_ worker: any StoreWorker)
-
     /// Tells whoever waits what each commit has changed.
     var notices: CommitNotices { get }
 

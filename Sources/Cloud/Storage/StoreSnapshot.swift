@@ -7,8 +7,10 @@ package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading
     ShareReading, QueryReading, AssetReading, ClientTokenReading, SubscriptionReading,
     ChangeReading, DestinationReading, OutboxReading, ErasureReading
 {
-    /// Whether work of some kinds is queued, due or not.
-    func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool
+    /// When the next work of some kinds will be due, and free where another holds it; nil for none.
+    ///
+    /// - Parameter kinds: nil for all kinds.
+    func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds?
 
     /// Call it in a loop over what was read, so that the loop ends when it is told to.
     ///
@@ -43,6 +45,11 @@ package enum Garbage: Sendable {
     ///
     /// Who follows and has not come so far hears of these changes as of records that nobody knows any more.
     case previousVersions(through: Position)
+}
+
+extension StoreSnapshot {
+    /// The store's last position.
+    package func lastPosition() throws -> Position { try identity.last }
 }
 
 extension StoreTransaction {

@@ -13,9 +13,6 @@ package protocol SchemaReading: AnyObject {
     /// The identity of this life of the store, and how far the store has come.
     var identity: StoreIdentity { get throws }
 
-    /// The numbers of all record types by their names, including types that the schema no longer has.
-    func recordTypes() throws -> [String: Int64]
-
     /// The changes of the schema, the latest first.
     func schemaHistory(limit: Int) throws -> [StoredSchemaChange]
 

@@ -179,6 +179,51 @@ package struct CurrentMembership: Sendable, Equatable {
     }
 }
 
+/// How a record's membership moves, at a position that was just taken.
+package struct MembershipMove: Sendable {
+    /// What covers the record from then on.
+    package struct Cover: Sendable {
+        package let share: ShareNumber
+        /// The position of the record's version.
+        package let version: Position
+        /// The number of the record's type.
+        package let type: Int64
+
+        package init(_ share: ShareNumber, version: Position, type: Int64) {
+            self.share = share
+            self.version = version
+            self.type = type
+        }
+    }
+
+    package let record: RecordNumber
+    package let position: Position
+    /// Where it was; nil where the record comes into a share.
+    package let previous: CurrentMembership?
+    /// The same share where it moves on with the record's version; nil where the record leaves.
+    package let next: Cover?
+    /// When the record left the tree, where it leaves; not after `position`.
+    package let left: Position
+
+    /// A record comes into a share, or moves on in the one that covers it.
+    package init(
+        _ record: RecordNumber, at position: Position, from previous: CurrentMembership? = nil,
+        into next: Cover
+    ) {
+        (self.record, self.position, self.previous, self.next) = (record, position, previous, next)
+        left = position
+    }
+
+    /// A record leaves the share that covers it.
+    package init(
+        _ record: RecordNumber, at position: Position, outOf previous: CurrentMembership,
+        left: Position
+    ) {
+        (self.record, self.position, self.previous, next) = (record, position, previous, nil)
+        self.left = left
+    }
+}
+
 /// A record's zone, name and position.
 package struct RecordLocation: Sendable, Equatable {
     package let zone: ZoneNumber

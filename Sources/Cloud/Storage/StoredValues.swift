@@ -30,6 +30,7 @@ package struct RecordNumber: Hashable, Sendable {
 package struct StoredOwner: Sendable {
     package let number: OwnerNumber
     package let recordName: String
+    /// How many bytes their records take; within a transaction, with what it has written.
     package let usedBytes: Int64
     /// Database tokens below this position have expired.
     package let oldestValidPosition: Position
@@ -228,6 +229,8 @@ package enum LinkKind: Int64, Sendable, Comparable, CaseIterable {
     case validate = 2
     /// As `validate`; it also says where the source is in a hierarchy.
     case parent = 3
+
+    package static let all = LinkKind.deleteSelfInTree ... .parent
 
     package static func < (left: LinkKind, right: LinkKind) -> Bool {
         left.rawValue < right.rawValue

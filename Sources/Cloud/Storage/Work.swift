@@ -61,9 +61,6 @@ package enum WorkTask: Hashable, Sendable {
     /// What the engine has left for itself.
     case maintenance(Maintenance)
 
-    /// Whether the engine has left it for itself.
-    package var isMaintenance: Bool { if case .maintenance = self { true } else { false } }
-
     package var kind: WorkKind {
         switch self {
         case .cover: .cover
@@ -124,18 +121,17 @@ package struct WorkTurn: Sendable {
 /// A step of work and the note of how far it came are one transaction. So a crash neither loses nor repeats a
 /// step. A worker that does steps outside of transactions holds the work meanwhile, for a limited time.
 package protocol WorkQueue: AnyObject {
-    /// Puts work at the end of the queue; once that is committed, the store's worker wakes.
+    /// Puts work at the end of the queue; once that is committed, who waits for `StorePart.work` is told.
     ///
     /// Work that is queued already keeps its place and begins anew.
     func enqueue(_ task: WorkTask) throws
 
     /// The next work that is due and that no other holder holds.
     ///
-    /// - Parameter turn: moves on to the work that is taken.
-    func takeWork(_ turn: inout WorkTurn) throws -> StoredWork?
-
-    /// Holds work that was taken: until a moment, no other holder takes work on the same subject.
-    func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws
+    /// - Parameters:
+    ///   - turn: moves on to the work that is taken.
+    ///   - moment: until then no other holder takes work on the same subject; nil for a step within the transaction.
+    func takeWork(_ turn: inout WorkTurn, heldUntil moment: Milliseconds?) throws -> StoredWork?
 
     /// Notes what is left of work after a step, nil for nothing; nobody holds it any more.
     func leave(_ work: StoredWork, _ rest: WorkRemainder?) throws
@@ -145,11 +141,6 @@ package protocol WorkQueue: AnyObject {
     /// - Parameter step: how much it may do, by the measure of `Maintenance.step`.
     /// - Returns: whether there is more to do.
     func maintain(_ maintenance: Maintenance, step: Int) throws -> Bool
-
-    /// When the next work of some kinds, not due or held by others now, will be due or free; nil for none.
-    ///
-    /// - Parameter kinds: nil for all kinds.
-    func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds?
 }
 
 /// What is left of work after a step.
@@ -163,6 +154,11 @@ package struct WorkRemainder: Sendable {
 }
 
 extension WorkQueue {
+    /// The next work, for a step within the transaction.
+    package func takeWork(_ turn: inout WorkTurn) throws -> StoredWork? {
+        try takeWork(&turn, heldUntil: nil)
+    }
+
     /// Removes work that is done.
     package func finish(_ work: StoredWork) throws { try leave(work, nil) }
 
@@ -180,19 +176,4 @@ extension WorkQueue {
     package func postpone(_ work: StoredWork, until moment: Milliseconds) throws {
         try leave(work, WorkRemainder(due: moment, isFailure: true))
     }
-}
-
-/// Does the work that a store keeps.
-package protocol StoreWorker: AnyObject, Sendable {
-    /// Tells the worker that there is work; must not block.
-    ///
-    /// A store calls it after a commit that has queued work, and when the worker is attached while work is
-    /// queued.
-    func wake()
-
-    /// Whether a step is running, or is about to.
-    var isBusy: Bool { get }
-
-    /// Begins no further step, and waits for a running step if it runs outside of transactions.
-    func stop()
 }

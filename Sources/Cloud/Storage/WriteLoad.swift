@@ -41,13 +41,17 @@ package struct WriteLoad: Sendable {
     package var frees: Bool
     /// Whose turn it takes; the writes of one caller run in the order in which they were handed in.
     package var caller: WriteCaller
+    /// Who makes its changes, as followers are told; nil for the server itself.
+    package var author: ChangeAuthor?
     /// What it will ask for; called only by an engine that fetches it.
     package var needs: @Sendable () -> WriteNeeds
 
     package init(
         cost: Int = 1, bytes: Int = 0, frees: Bool = false, caller: WriteCaller = .server,
+        author: ChangeAuthor? = nil,
         needs: @escaping @Sendable () -> WriteNeeds = { WriteNeeds() }
     ) {
+        self.author = author
         self.needs = needs
         self.cost = cost
         self.bytes = bytes

@@ -19,9 +19,6 @@ package protocol ZoneReading: AnyObject {
     /// Some of an owner's zones.
     func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone]
 
-    /// The position of the last change in any of the owner's zones except default zones; 0 for none.
-    func lastChange(of owner: OwnerNumber) throws -> Position
-
     /// How many bytes all owners' records take, by a look at each owner, and how many owners there are.
     func storedBytes() throws -> (bytes: Int64, owners: Int)
 }
@@ -101,7 +98,4 @@ package protocol ZoneWriting: ZoneReading {
     ///
     /// `collect` removes the rows later.
     func deleteZone(_ zone: StoredZone) throws
-
-    /// How many bytes the owner's records take, including this transaction's changes.
-    func usedBytes(of owner: OwnerNumber) throws -> Int64
 }

@@ -65,9 +65,6 @@ final class GroupState: GroupHooks {
     private let followerChangesMax: Int
     /// What the group has moved beside the zones and owners of `sums`.
     private var moved: Set<StorePart> = []
-    /// Called after a commit that has queued work.
-    var onWork: (@Sendable () -> Void)?
-    private var hasQueuedWork = false
     /// The schema and what is held of it, with what the group's jobs have made of them.
     var schema: TransactionSchema
     /// As they were when the group began.
@@ -95,8 +92,6 @@ final class GroupState: GroupHooks {
         }
 
         var owners: [UserRecordName: StoredOwner] = [:]
-        /// What the rows of owners say they use, to which the group's own sums are added at its end.
-        var usedBytes: [OwnerNumber: Int64] = [:]
         var zones: [ZoneKey: StoredZone] = [:]
         /// Shares that stand, with their zones.
         var activeShares: [ShareNumber: ZoneNumber] = [:]
@@ -113,7 +108,6 @@ final class GroupState: GroupHooks {
             for (name, owner) in owners {
                 if let bytes = sums.owners[owner.number] { owners[name] = owner.using(bytes) }
             }
-            for (owner, bytes) in sums.owners { usedBytes[owner]? += bytes }
         }
     }
 
@@ -181,12 +175,10 @@ final class GroupState: GroupHooks {
         if job.isFollowingNew { following = job.following }
         if job.notedChanges > 0 { changesKept = changesKept.map { $0 + job.notedChanges } }
         indexes = job.indexes
-        if job.hasQueuedWork { hasQueuedWork = true }
         if let made = job.newSchema { schema = made }
     }
 
     func groupBegan(_ connection: Connection) throws {
-        hasQueuedWork = false
         sums = Sums()
         moved = []
         transaction?.names.forget()
@@ -272,7 +264,6 @@ final class GroupState: GroupHooks {
             if indexes.whole != publishedIndexes.value.whole { moved.insert(.indexes) }
             publishedIndexes.value = indexes
         }
-        if hasQueuedWork { onWork?() }
         committedSchema = schema
         // Last: who is woken finds all of it.
         notices.committed(through: positions.committed) { tell in
@@ -312,7 +303,7 @@ extension StoredZone {
 
 extension StoredOwner {
     /// The owner once they use more bytes, or fewer.
-    fileprivate func using(_ bytes: Int64) -> StoredOwner {
+    func using(_ bytes: Int64) -> StoredOwner {
         StoredOwner(
             number: number, recordName: recordName, usedBytes: usedBytes + bytes,
             oldestValidPosition: oldestValidPosition)

@@ -8,12 +8,9 @@ struct ReadStatements {
     let zoneByNames: Statement
     let livingZones: Statement
     let changedZones: Statement
-    let lastChange: Statement
     let linksOfSource: Statement
-    let lastPosition: Statement
     let sources: Statement
     let sourcesInOrder: Statement
-    let recordTypes: Statement
     let schemaHistory: Statement
     let assignedRoles: Statement
     let zoneCount: Statement
@@ -64,11 +61,11 @@ struct ReadStatements {
             \(zone), zones.owner = ?1 AND \(isWhole)
             \(found) AND found.changed > ?2 ORDER BY found.changed LIMIT ?3
             """)
-        lastChange = connection.statement(
-            "SELECT coalesce(max(changed), 0) FROM zones WHERE owner = ?1")
         linksOfSource = connection.statement(
-            "SELECT target_zone, target_name, kind FROM links WHERE source = ?1")
-        lastPosition = connection.statement("SELECT last_position FROM progress WHERE id = 0")
+            """
+            SELECT target_zone, target_name, kind FROM links
+            WHERE source = ?1 AND kind BETWEEN ?2 AND ?3
+            """)
         let sources = """
             SELECT links.kind, links.source, heads.zone, heads.name
             FROM links JOIN heads ON heads.id = links.source
@@ -79,7 +76,6 @@ struct ReadStatements {
             "\(sources) AND links.kind BETWEEN ?3 AND ?6 AND links.source > ?4 LIMIT ?5")
         sourcesInOrder = connection.statement(
             "\(sources) AND links.kind = ?3 AND links.source > ?4 ORDER BY links.source LIMIT ?5")
-        recordTypes = connection.statement("SELECT id, name FROM record_types")
         schemaHistory = connection.statement(Self.history)
         assignedRoles = connection.statement(
             "SELECT role FROM assigned_roles WHERE user_record_name = ?1")

@@ -61,16 +61,37 @@ extension SQLiteSnapshot {
         try connection.prepare(sql).hasRow(value)
     }
 
-    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {
-        try connection.prepare(
-            "SELECT name FROM heads WHERE zone = ?1 AND position = ?2"
-        ).first(zone.value, position) { RecordName($0.string(0)) }
+    func locations(_ keys: LocationKeys) throws -> [RecordLocation?] {
+        switch keys {
+        case .records(let records):
+            let statement = try shareStatements().shares.location
+            return try records.map { try statement.first($0.value, row: Self.location) }
+        case .position(let position, let zone):
+            let found = try connection.prepare(
+                "SELECT zone, name, position FROM heads WHERE zone = ?1 AND position = ?2"
+            ).first(zone.value, position, row: Self.location)
+            return [found]
+        }
     }
 
-    func links(of source: RecordNumber) throws -> [Link] {
+    private static func location(_ row: Statement) throws -> RecordLocation {
+        guard let name = RecordName(row.string(1)) else { throw InvalidRow(table: "heads") }
+        return RecordLocation(
+            zone: ZoneNumber(row.int64(0)), name: name, position: row.int64(2))
+    }
+
+    func links(of records: [RecordNumber], kinds: ClosedRange<LinkKind>) throws -> [[Link]] {
         let statement = statements.linksOfSource
+        statement.bind(kinds.lowerBound.rawValue, at: 2)
+        statement.bind(kinds.upperBound.rawValue, at: 3)
+        return try records.map { record in
+            statement.bind(record.value, at: 1)
+            return try Self.links(statement)
+        }
+    }
+
+    private static func links(_ statement: Statement) throws -> [Link] {
         defer { statement.reset() }
-        statement.bind(source.value, at: 1)
         var found: [Link] = []
         while try statement.step() {
             guard let target = RecordName(statement.string(1)),

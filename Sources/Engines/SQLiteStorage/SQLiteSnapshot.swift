@@ -57,14 +57,22 @@ class SQLiteSnapshot: StoreSnapshot {
         return try find(query, visit)
     }
 
-    func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool {
-        let row = try connection.prepare("SELECT 1 FROM work WHERE kind = ?1 LIMIT 1")
-        for number in kinds.compactMap(\.number) {
-            defer { row.reset() }
-            row.bind(number, at: 1)
-            if try row.step() { return true }
+    func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds? {
+        let statement = try connection.prepare(
+            """
+            SELECT min(max(due_at, CASE WHEN holder <> ?2 THEN held_until ELSE 0 END))
+            FROM work WHERE kind = ?1
+            """)
+        defer { statement.reset() }
+        var next: Milliseconds?
+        for number in (kinds ?? WorkKind.stored).compactMap(\.number) {
+            statement.bind(number, holder.value)
+            if try statement.step(), !statement.isNull(0) {
+                next = min(next ?? .max, statement.int64(0))
+            }
+            statement.reset()
         }
-        return false
+        return next
     }
 
     /// How far a version's zone stands above its position in the key of `version_rows`.
@@ -187,17 +195,6 @@ class SQLiteSnapshot: StoreSnapshot {
         }
     }
 
-    func lastChange(of owner: OwnerNumber) throws -> Position {
-        try statements.lastChange.first(owner.value) { $0.int64(0) } ?? 0
-    }
-
-    func lastPosition() throws -> Position {
-        let statement = statements.lastPosition
-        defer { statement.reset() }
-        guard try statement.step() else { throw InvalidRow(table: "progress") }
-        return statement.int64(0)
-    }
-
     func current(
         of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
         _ visit: (_ index: Int, StoredVersion) throws -> Bool
@@ -230,14 +227,6 @@ class SQLiteSnapshot: StoreSnapshot {
                 through: Self.key(zone, min(through, Self.positionMask)), newestFirst: newestFirst
             ) { try visit($1) }
         }
-    }
-
-    func recordTypes() throws -> [String: Int64] {
-        let statement = statements.recordTypes
-        defer { statement.reset() }
-        var found: [String: Int64] = [:]
-        while try statement.step() { found[statement.string(1)] = statement.int64(0) }
-        return found
     }
 
     func sources(

@@ -45,7 +45,6 @@ package final class SQLiteStore: Store {
     private let life: StoreIdentity
     private let publishedIndexes: PublishedIndexes
     private let note: PositionNote?
-    private let worker = Mutex<(any StoreWorker)?>(nil)
     private let group: UncheckedBox<GroupState>
     private let writer: GroupWriter
     private let readers: ReaderPool
@@ -93,26 +92,6 @@ package final class SQLiteStore: Store {
         self.readers = ReaderPool(path: path, options: options.readers)
         self.loopReaders = (0..<options.loopCount).map { _ in LoopReader() }
         self.clock = options.clock
-        opened.group.onWork = { [weak self] in self?.attached?.wake() }
-    }
-
-    private var attached: (any StoreWorker)? { worker.withLock { $0 } }
-
-    package func attach(_ worker: any StoreWorker) {
-        let previous = self.worker.withLock { stored in
-            defer { stored = worker }
-            return stored
-        }
-        previous?.stop()
-        // What was not finished before goes on, and what was queued before anybody was there.
-        writer.betweenGroups { connection in
-            // NB: what cannot be looked at now is done after the next write that queues some.
-            if (try? connection.map(Self.hasWork)) == true { worker.wake() }
-        }
-    }
-
-    private static func hasWork(_ connection: Connection) throws -> Bool {
-        try connection.prepare("SELECT 1 FROM work LIMIT 1").hasRow()
     }
 
     /// Of the store's file.
@@ -169,12 +148,12 @@ package final class SQLiteStore: Store {
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
-        let (group, clock) = (group, clock)
+        let (group, clock, author) = (group, clock, load.author)
         writer.submit(
             cost: load.cost, bytes: load.bytes, caller: load.caller.value, frees: load.frees
         ) { connection in
             let transaction = try group.value.transaction(connection)
-            transaction.begin(at: clock.now())
+            transaction.begin(at: clock.now(), by: author)
             let value = try body(transaction)
             group.value.accept(transaction)
             return value
@@ -183,16 +162,12 @@ package final class SQLiteStore: Store {
         }
     }
 
-    /// Whether its worker is at a step, or about to be.
-    package var isWorking: Bool { attached?.isBusy ?? false }
-
     /// Finishes what waits, moves the log into the file and closes.
     ///
     /// - Parameter isUnused: whether nobody reads, nor will. Otherwise readers of event loops, who may be at
     ///   it, are closed with the store's last reference.
     @discardableResult
     package func close(isUnused: Bool = false) -> ClosedStore {
-        attached?.stop()
         // Before the writer: the last connection to a file takes the log away with it.
         readers.close()
         idle.withLock { $0.removeAll() }

@@ -11,8 +11,6 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     /// What the transaction has made of the schema; nil for nothing.
     private(set) var newSchema: TransactionSchema?
     var indexes: IndexCatalog
-    /// Whether the store's worker is to be woken.
-    var hasQueuedWork = false
     /// What has moved beside the zones and owners of `sums`.
     var moved: Set<StorePart> = []
     private(set) var following: Following
@@ -44,15 +42,16 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     }
 
     /// Begins a job; of the one before it nothing is left.
-    func begin(at now: Milliseconds) {
+    ///
+    /// - Parameter author: who makes its changes; nil for the server itself.
+    func begin(at now: Milliseconds, by author: ChangeAuthor? = nil) {
         self.now = now
         jobSchema = group.schema.at(now)
         newSchema = nil
         indexes = group.indexes
-        hasQueuedWork = false
         moved = []
         following = group.following
-        author = nil
+        self.author = author
         isFollowingNew = false
         indexedWeight = 0
         notedChanges = 0
@@ -71,8 +70,6 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         get throws { group.positions.identity(following: try super.identity) }
     }
 
-    override func lastPosition() -> Position { reachedPosition }
-
     /// A write is never left halfway, so nothing stops it.
     override func checkStop() {}
 
@@ -82,6 +79,13 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     ) throws -> QueryCursor? { try find(query, visit) }
 
     override func owner(_ key: OwnerKey) throws -> StoredOwner? {
+        guard let owner = try storedOwner(key) else { return nil }
+        let unwritten = [group.sums, sums].reduce(0) { $0 + ($1.owners[owner.number] ?? 0) }
+        return unwritten == 0 ? owner : owner.using(unwritten)
+    }
+
+    /// An owner as their row is, to which the group adds what it has written at its end.
+    private func storedOwner(_ key: OwnerKey) throws -> StoredOwner? {
         guard case .name(let name) = key else { return try super.owner(key) }
         if let known = group.cache.owners[name] { return known }
         let found = try super.owner(key)
@@ -212,8 +216,6 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         isFollowingNew = true
         moved.insert(.followers)
     }
-
-    func act(as author: ChangeAuthor) { self.author = author }
 
     func makeOwner(_ name: UserRecordName) throws -> StoredOwner {
         group.cache = GroupState.Cache()
@@ -422,19 +424,6 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         let insert = try connection.prepare(
             "INSERT INTO assigned_roles (user_record_name, role) VALUES (?1, ?2)")
         for role in roles.sorted() { try insert.run(user.text, role) }
-    }
-
-    func usedBytes(of owner: OwnerNumber) throws -> Int64 {
-        try storedBytes(of: owner) + (group.sums.owners[owner] ?? 0) + (sums.owners[owner] ?? 0)
-    }
-
-    private func storedBytes(of owner: OwnerNumber) throws -> Int64 {
-        if let known = group.cache.usedBytes[owner] { return known }
-        writes.usedBytes.bind(owner.value, at: 1)
-        defer { writes.usedBytes.reset() }
-        let stored = try writes.usedBytes.step() ? writes.usedBytes.int64(0) : 0
-        group.cache.usedBytes[owner] = stored
-        return stored
     }
 
     func collect(_ garbage: Garbage, rowsMax: Int) throws -> Bool {

@@ -3,7 +3,6 @@ import SQLite
 /// The statements of the writer, each prepared when it is first needed.
 final class WriteStatements: StatementSet {
     let insertOwner: Statement
-    let usedBytes: Statement
     let insertZone: Statement
     let dropZoneFromFeed: Statement
     let markZoneDeleted: Statement
@@ -17,7 +16,6 @@ final class WriteStatements: StatementSet {
 
     init(_ connection: Connection) {
         insertOwner = connection.statement("INSERT INTO owners (record_name) VALUES (?1)")
-        usedBytes = connection.statement("SELECT used_bytes FROM owners WHERE id = ?1")
         insertZone = connection.statement(
             """
             INSERT INTO zones (owner, name, created, changed, whole_after)

@@ -197,10 +197,10 @@ struct OutboxRunnerTests {
         let runner = try runner(sender) { $0.lifeMilliseconds = 0 }
         try until { try waiting(hook).isEmpty }
         let letters = try server.store.read {
-            try $0.deadLetters(of: hook, after: NoticeNumber(0), limit: 10)
+            try $0.notices(.dead, for: hook, after: NoticeNumber(0), limit: 10)
         }
-        #expect(letters.map(\.notice.identifier) == ["1", "2"])
-        #expect(letters.map(\.reason) == ["400", "500"])
+        #expect(letters.map(\.identifier) == ["1", "2"])
+        #expect(letters.map(\.end?.reason) == ["400", "500"])
         runner.stop()
         #expect(
             try server.store.writeAndWait { try $0.replayDeadLetters(of: hook, limit: 10) } == 2)

@@ -54,6 +54,7 @@ final class QueryStore {
     let folder: URL
     let path: String
     private(set) var store: SQLiteStore
+    private var work: WorkRunner
     var limits = QueryStore.patientLimits
     let user = UserRecordName("_" + String(repeating: "a", count: 32)).required
 
@@ -62,10 +63,11 @@ final class QueryStore {
             .appending(path: "query-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.appending(path: "store.sqlite").path
-        store = try Self.open(path)
+        (store, work) = try Self.open(path)
     }
 
     deinit {
+        work.stop()
         store.close()
         try? FileManager.default.removeItem(at: folder)
     }
@@ -78,22 +80,24 @@ final class QueryStore {
         return limits
     }
 
-    private static func open(_ path: String) throws -> SQLiteStore {
+    private static func open(_ path: String) throws -> (SQLiteStore, WorkRunner) {
         let store = try SQLiteStore(
             path: path,
             options: SQLiteStore.Options(
                 clock: Clock { 1_700_000_000_000 },
                 random: { count in (0..<count).map { _ in .random(in: 0...255) } }),
             onIndeterminate: { _ in })
-        store.attach(WorkRunner(store, WorkRunner.Options()))
-        return store
+        let work = WorkRunner(store, WorkRunner.Options())
+        work.begin()
+        return (store, work)
     }
 
     /// Closes the file and opens it again, as a restart does.
     func reopen(_ change: () throws -> Void = {}) throws {
+        work.stop()
         store.close()
         try change()
-        store = try Self.open(path)
+        (store, work) = try Self.open(path)
     }
 
     var database: Database {
@@ -238,7 +242,7 @@ final class QueryStore {
     /// How far the indexes of the type are, by field and kind.
     func indexes() throws -> [IndexNeed: StoredIndex.State] {
         try store.read { snapshot in
-            let type = try snapshot.recordTypes()[Self.type.text] ?? 0
+            let type = try snapshot.schema.number(of: Self.type) ?? 0
             let all = try (snapshot as? SQLiteSnapshot)?.storedIndexes.indexes(ofType: type) ?? []
             return Dictionary(uniqueKeysWithValues: all.map { ($0.need, $0.state) })
         }

@@ -112,7 +112,8 @@ struct StoreFileTests {
         #expect(try folder.problems() == ["catalog: files that no store owns: \(stray)"])
         let made = try folder.containers.create("iCloud.c", now: 1).id
         let store = try folder.stores.store(of: made, in: .development)
-        #expect(try store.read { try $0.recordTypes()["Note"] } == nil)
+        let note = try #require(RecordTypeName("Note"))
+        #expect(try store.schema.number(of: note) == nil)
         #expect(files.fileExists(atPath: "\(stray)~stray/store.sqlite"))
         #expect(try folder.problems() == ["catalog: files that no store owns: \(stray)~stray"])
     }

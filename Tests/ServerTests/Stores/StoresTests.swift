@@ -309,6 +309,7 @@ final class StoresTests {
                 last += 1
                 stores.observeOpening { [last] opened, _, _ in
                     if opened == key { told.numbers.withLock { _ = $0.insert(last) } }
+                    return nil
                 }
             } while told.numbers.withLock { $0.isEmpty }
             try until("the last was told") { told.numbers.withLock { $0.contains(last) } }

@@ -6,13 +6,6 @@ import Testing
 /// What long texts, large lists and large requests cost others (rulings.md 63 and 64).
 @Suite("Long texts and large requests")
 struct LongTextTests {
-    /// Does nothing, so that what is left for later stays.
-    private final class Idle: StoreWorker {
-        func wake() {}
-        let isBusy = false
-        func stop() {}
-    }
-
     private static func text(_ word: String, _ count: Int = 9_000) -> String {
         (0..<count).map { "\(word)\($0)" }.joined(separator: " ")
     }
@@ -40,7 +33,8 @@ struct LongTextTests {
         for user in [ida, bob] { _ = try user.modify([create("short", "tea and cake")]) }
         try server.until { try ida.query(filters: [filter("cake")]).status == 200 }
         _ = try bob.query(filters: [filter("cake")])
-        try server.store().attach(Idle())
+        // What is left for later stays.
+        AttachedWork.stop(of: try server.store())
         let texts = ["a", "b"].map { create($0, Self.text($0)) }
         #expect(try ida.modify(texts).records.allSatisfy { $0.code == nil })
         let early = try ida.query(filters: [filter("a8999")])
@@ -54,8 +48,7 @@ struct LongTextTests {
         _ = try ida.modify([create("c", Self.text("c"))])
         #expect(try ida.query(filters: [filter("c8999")]).status == 503)
         let runner = WorkRunner(try server.store(), WorkRunner.Options())
-        try server.store().attach(runner)
-        runner.wake()
+        AttachedWork.attach(runner, to: try server.store())
         try server.until { try ida.query(filters: [filter("c8999")]).status == 200 }
         #expect(try names(ida.query(filters: [filter("c8999")])) == ["c"])
         #expect(try names(ida.query(filters: [filter("a8999")])).isEmpty)
@@ -89,7 +82,8 @@ struct LongTextTests {
         _ = try ida.modify([create("short", "tea and cake")], zone: nil, in: "public")
         #expect(
             try ida.query(filters: [filter("cake")], zone: nil, in: "public").status == 200)
-        try server.store().attach(Idle())
+        // What is left for later stays.
+        AttachedWork.stop(of: try server.store())
         let before = try server.store().writeCount
         let texts = (0..<20).map { create("r\($0)", Self.text("w\($0)x", 80)) }
         let answer = try ida.modify(texts, zone: nil, in: "public")

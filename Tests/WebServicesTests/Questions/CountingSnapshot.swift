@@ -93,11 +93,6 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.zones(of: owner, selection)
     }
 
-    func lastChange(of owner: OwnerNumber) throws -> Position {
-        note("lastChange")
-        return try snapshot.lastChange(of: owner)
-    }
-
     // MARK: - RecordReading
 
     func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
@@ -106,14 +101,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.heads(of: names, in: zone)
     }
 
-    func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
+    func locations(_ keys: LocationKeys) throws -> [RecordLocation?] {
         note("places")
-        return try snapshot.locations(of: records)
-    }
-
-    func name(at position: Position, in zone: ZoneNumber) throws -> RecordName? {
-        note("name")
-        return try snapshot.name(at: position, in: zone)
+        return try snapshot.locations(keys)
     }
 
     func versions(
@@ -142,16 +132,6 @@ class CountingSnapshot: StoreSnapshot {
             of: target, in: zone, kinds: kinds, after: after, limit: limit)
     }
 
-    func parents(of records: [RecordNumber]) throws -> [RecordName?] {
-        note("parents")
-        return try snapshot.parents(of: records)
-    }
-
-    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
-        note("hasLink")
-        return try snapshot.hasLink(link, from: source)
-    }
-
     // MARK: - CurrentRecordReading
 
     func current(
@@ -163,9 +143,11 @@ class CountingSnapshot: StoreSnapshot {
         try snapshot.current(of: names, in: zone, inOrder: inOrder, visit)
     }
 
-    func links(of source: RecordNumber) throws -> [Link] {
+    func links(
+        of records: [RecordNumber], kinds: ClosedRange<LinkKind>
+    ) throws -> [[Link]] {
         note("links")
-        return try snapshot.links(of: source)
+        return try snapshot.links(of: records, kinds: kinds)
     }
 
     // MARK: - SchemaReading
@@ -182,11 +164,6 @@ class CountingSnapshot: StoreSnapshot {
             // As the schema.
             return try snapshot.identity
         }
-    }
-
-    func recordTypes() throws -> [String: Int64] {
-        note("recordTypes")
-        return try snapshot.recordTypes()
     }
 
     func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {
@@ -211,14 +188,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.participants(key)
     }
 
-    func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
+    func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
         note("accessRequests")
-        return try snapshot.accessRequests(of: share)
-    }
-
-    func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int {
-        note("accessRequestCount")
-        return try snapshot.accessRequestCount(of: user, since: moment)
+        return try snapshot.accessRequests(key)
     }
 
     func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
@@ -239,11 +211,6 @@ class CountingSnapshot: StoreSnapshot {
     func viewer(_ name: UserRecordName) throws -> StoredViewer {
         note("viewer")
         return try snapshot.viewer(name)
-    }
-
-    func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
-        note("zonesViewed")
-        return try snapshot.zonesViewed(by: viewer)
     }
 
     func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?] {
@@ -326,11 +293,6 @@ class CountingSnapshot: StoreSnapshot {
 
     // MARK: - ChangeReading
 
-    func lastPosition() throws -> Position {
-        note("lastPosition")
-        return try snapshot.lastPosition()
-    }
-
     func position(of follower: FollowerName) throws -> Position? {
         note("position")
         return try snapshot.position(of: follower)
@@ -350,30 +312,19 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.destinations(keys)
     }
 
-    func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds? {
-        note("nextDestinationMoment")
-        return try snapshot.nextDestinationMoment(after: moment)
-    }
-
     // MARK: - OutboxReading
 
     func notices(
-        for destination: DestinationNumber, after number: NoticeNumber, limit: Int
+        _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
+        limit: Int
     ) throws -> [StoredNotice] {
         note("notices")
-        return try snapshot.notices(for: destination, after: number, limit: limit)
+        return try snapshot.notices(state, for: destination, after: number, limit: limit)
     }
 
     func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
         note("outboxState")
         return try snapshot.outboxState()
-    }
-
-    func deadLetters(
-        of destination: DestinationNumber, after number: NoticeNumber, limit: Int
-    ) throws -> [DeadLetter] {
-        note("deadLetters")
-        return try snapshot.deadLetters(of: destination, after: number, limit: limit)
     }
 
     // MARK: - ErasureReading
@@ -397,9 +348,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.words(in: text)
     }
 
-    func isWorkQueued(ofAny kinds: [WorkKind]) throws -> Bool {
-        note("isWorkQueued")
-        return try snapshot.isWorkQueued(ofAny: kinds)
+    func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds? {
+        note("nextWorkMoment")
+        return try snapshot.nextWorkMoment(kinds, for: holder)
     }
 
     func checkStop() throws {

@@ -27,11 +27,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.deleteZone(zone)
     }
 
-    func usedBytes(of owner: OwnerNumber) throws -> Int64 {
-        note("usedBytes")
-        return try transaction.usedBytes(of: owner)
-    }
-
     // MARK: - RecordWriting
 
     func takePositions(_ count: Int) throws -> Position {
@@ -116,24 +111,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.set(permission, of: share, for: viewer)
     }
 
-    func enter(_ membership: StoredMembership) throws {
-        note("enter")
-        try transaction.enter(membership)
-    }
-
-    func renew(
-        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position, type: Int64
-    ) throws {
-        note("renew")
-        try transaction.renew(record, membership, at: position, type: type)
-    }
-
-    func leave(
-        _ record: RecordNumber, _ membership: CurrentMembership, at position: Position,
-        left: Position
-    ) throws {
-        note("leave")
-        try transaction.leave(record, membership, at: position, left: left)
+    func move(_ membership: MembershipMove) throws {
+        note("move")
+        try transaction.move(membership)
     }
 
     func markCoverageWork(
@@ -196,14 +176,11 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.enqueue(task)
     }
 
-    func takeWork(_ turn: inout WorkTurn) throws -> StoredWork? {
+    func takeWork(
+        _ turn: inout WorkTurn, heldUntil moment: Milliseconds?
+    ) throws -> StoredWork? {
         note("takeWork")
-        return try transaction.takeWork(&turn)
-    }
-
-    func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws {
-        note("hold")
-        try transaction.hold(work, by: holder, until: moment)
+        return try transaction.takeWork(&turn, heldUntil: moment)
     }
 
     func leave(_ work: StoredWork, _ rest: WorkRemainder?) throws {
@@ -216,27 +193,13 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.maintain(maintenance, step: step)
     }
 
-    func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds? {
-        note("nextWorkMoment")
-        return try transaction.nextWorkMoment(kinds, for: holder)
-    }
-
     // MARK: - ChangeFollowing
 
-    func act(as author: ChangeAuthor) {
-        transaction.act(as: author)
-    }
-
-    func follow(as follower: FollowerName) throws -> Position {
+    func follow(
+        as follower: FollowerName, wanting wanted: Set<PreviousVersionNeed>, alone: Bool
+    ) throws -> Position {
         note("follow")
-        return try transaction.follow(as: follower)
-    }
-
-    func want(
-        _ wanted: Set<PreviousVersionNeed>, alone: Bool, for follower: FollowerName
-    ) throws {
-        note("want")
-        try transaction.want(wanted, alone: alone, for: follower)
+        return try transaction.follow(as: follower, wanting: wanted, alone: alone)
     }
 
     func advance(_ follower: FollowerName, through position: Position) throws {
@@ -259,10 +222,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     func change(_ destination: DestinationNumber, by change: DestinationChange) throws {
         note("change")
         try transaction.change(destination, by: change)
-    }
-
-    func wakeWaiting(for destination: DestinationNumber) {
-        transaction.wakeWaiting(for: destination)
     }
 
     func removeDestinations(_ keys: DestinationKeys) throws -> Int {

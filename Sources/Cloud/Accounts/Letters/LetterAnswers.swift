@@ -62,7 +62,7 @@ package struct LetterAnswers: Sendable {
             id: AccountID(UniqueID.random(random)), givenName: given, familyName: family,
             addresses: [AccountAddress(address: link.address, isPrimary: true, verifiedAt: now)],
             password: hash, createdAt: now)
-        try catalog.add(invited: account, now: now)
+        try catalog.add(account, by: .invitation, now: now)
         return account
     }
 

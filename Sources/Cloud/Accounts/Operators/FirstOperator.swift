@@ -37,8 +37,8 @@ package struct FirstOperator: Sendable {
                 AccountAddress(
                     address: try AddressFormat.email(email), isPrimary: true, verifiedAt: now)
             ], password: try passwords.hash(password), createdAt: now)
-        return try catalog.takeFirstOperator(hash: Self.hash(secret), as: account, now: now)
-            ? account : nil
+        let entrance = AccountEntrance.firstOperator(hash: Self.hash(secret))
+        return try catalog.add(account, by: entrance, now: now) ? account : nil
     }
 
     private static func hash(_ secret: String) -> [UInt8] { SHA256.digest(Array(secret.utf8)) }

@@ -135,7 +135,7 @@ package struct OperatorSessions: Sendable {
 
     /// Signs a browser out.
     package func end(_ session: BrowserSession) throws {
-        try catalog.deleteBrowserSession(hash: session.hash)
+        try catalog.note(nil, of: session.hash)
     }
 
     private static func hash(_ cookie: String) -> [UInt8] { SHA256.digest(Array(cookie.utf8)) }

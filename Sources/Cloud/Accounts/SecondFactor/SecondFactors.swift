@@ -115,7 +115,7 @@ package struct SecondFactors: Sendable {
             } else {
                 return (false, nil)
             }
-            if try catalog.replace(factor, by: used) { return (true, left) }
+            if try catalog.set(used, inPlaceOf: factor) { return (true, left) }
         }
         return (false, nil)
     }

@@ -52,7 +52,7 @@ package struct BrowserSessions: Sendable {
             now < session.expiresAt, let account = try catalog.account(session.account)
         else { return nil }
         if now - session.usedAt > Self.useMilliseconds {
-            try catalog.use(browserSession: session.hash, at: now, isProof: false)
+            try catalog.note(BrowserSessionUse(at: now, isProof: false), of: session.hash)
         }
         return SignedIn(account: account, session: session)
     }
@@ -64,7 +64,7 @@ package struct BrowserSessions: Sendable {
 
     /// Notes that the person has signed in again.
     package func prove(_ session: BrowserSession, now: Milliseconds) throws {
-        try catalog.use(browserSession: session.hash, at: now, isProof: true)
+        try catalog.note(BrowserSessionUse(at: now, isProof: true), of: session.hash)
     }
 
     /// The sessions of an account that can still be used.
@@ -74,13 +74,13 @@ package struct BrowserSessions: Sendable {
 
     /// Signs a browser out.
     package func end(_ session: BrowserSession) throws {
-        try catalog.deleteBrowserSession(hash: session.hash)
+        try catalog.note(nil, of: session.hash)
     }
 
     /// Signs out one of an account's browsers; does nothing for another's.
     package func end(named name: String, of account: AccountID) throws {
         for session in try catalog.browserSessions(of: account) where session.name == name {
-            try catalog.deleteBrowserSession(hash: session.hash)
+            try catalog.note(nil, of: session.hash)
         }
     }
 

@@ -29,7 +29,7 @@ package struct ListDeadLetters: AdministrativeAction {
         try ActionSubject(target, in: data, item: webhook)
     }
 
-    package func run(in data: any ServerData, by actor: Operator) throws -> ListPage<DeadLetter> {
+    package func run(in data: any ServerData, by actor: Operator) throws -> ListPage<StoredNotice> {
         let after = try request.after.map { cursor throws(UnusableCursor) in
             guard let number = Int64(try cursor.fields(of: Self.list, count: 1)[0]) else {
                 throw UnusableCursor()
@@ -42,6 +42,6 @@ package struct ListDeadLetters: AdministrativeAction {
         let last = found.count > items.count ? items.last : nil
         return ListPage(
             items: items,
-            next: last.map { ListCursor(list: Self.list, fields: ["\($0.notice.number.value)"]) })
+            next: last.map { ListCursor(list: Self.list, fields: ["\($0.number.value)"]) })
     }
 }

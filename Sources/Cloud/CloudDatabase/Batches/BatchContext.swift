@@ -33,6 +33,7 @@ final class BatchContext {
     private var bodyBytesRead = 0
     private var previousBodies: [RecordKey: RecordBody.Previous] = [:]
     private var parents: [RecordNumber: RecordName?] = [:]
+    private var links: [RecordNumber: Set<Link>] = [:]
     private var creators: [RecordKey: String?] = [:]
     /// The rights of users, as far as they were asked for.
     private(set) var accesses: [UserRecordName: RecordAccess] = [:]
@@ -232,6 +233,14 @@ final class BatchContext {
         let read = RecordBody.Previous(try StoredBody(previous.body ?? [], fields: previous.fields))
         previousBodies[key] = read
         return read
+    }
+
+    /// Whether a stored record has this link.
+    func hasLink(_ link: Link, from record: RecordNumber) throws -> Bool {
+        if let known = links[record] { return known.contains(link) }
+        let found = Set(try stored.links(of: record))
+        links[record] = found
+        return found.contains(link)
     }
 
     /// The parent that a stored record gives.

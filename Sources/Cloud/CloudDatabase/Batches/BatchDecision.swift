@@ -258,7 +258,7 @@ private struct StepAllowance {
         cascadedMax = context.limits.cascadeRecordsMax
         let quota = context.quotaBytes
         if quota > 0 {
-            bytes = quota - (try context.basis.usedBytes(of: context.owner, context.zone.owner))
+            bytes = quota - (try context.basis.usedBytes(of: context.owner))
         }
         if let total = context.database.quota {
             bytes = min(bytes, try total.left(context.stored))

@@ -29,8 +29,7 @@ struct DecisionBasis {
     }
 
     /// How many bytes an owner's records take, including what the transaction has written.
-    func usedBytes(of name: UserRecordName, _ number: OwnerNumber) throws -> Int64 {
-        if let transaction { return try transaction.usedBytes(of: number) }
-        return try stored.owner(named: name)?.usedBytes ?? 0
+    func usedBytes(of name: UserRecordName) throws -> Int64 {
+        try stored.owner(named: name)?.usedBytes ?? 0
     }
 }

@@ -38,7 +38,7 @@ struct DecisionCheck {
             zones[zone] = try context.hasShares(zone)
         }
         self.zones = zones
-        usedBytes = try context.basis.usedBytes(of: context.owner, context.zone.owner)
+        usedBytes = try context.basis.usedBytes(of: context.owner)
     }
 
     private init(_ other: DecisionCheck, at position: Position) {
@@ -166,7 +166,7 @@ struct DecisionCheck {
     /// Whether what fitted the quota still fits, and what did not fit still does not.
     private func quotaStands(_ basis: DecisionBasis) throws -> Bool {
         guard context.quotaBytes > 0 else { return true }
-        let used = try basis.usedBytes(of: context.owner, context.zone.owner)
+        let used = try basis.usedBytes(of: context.owner)
         guard !room.wasLacking else { return used == usedBytes }
         return used <= usedBytes || used <= context.quotaBytes - room.growth
     }

@@ -44,8 +44,7 @@ package struct ChangeFollower: Sendable {
                 try transaction.unfollow(name)
                 beginning = .anew
             }
-            _ = try transaction.follow(as: name)
-            try transaction.want(wanted, for: name)
+            try transaction.follow(as: name, wanting: wanted, alone: true)
             return beginning
         }
     }

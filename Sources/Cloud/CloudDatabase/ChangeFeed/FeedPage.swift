@@ -7,14 +7,14 @@ import Storage
 /// Types that the schema no longer has are included: feeds still tell deletions of their records.
 final class TypeNumbers {
     private let snapshot: any StoreSnapshot
-    private var known: [String: Int64]?
+    private var known: [RecordTypeName: Int64]?
     private var names: [Int64: String]?
 
     init(_ snapshot: any StoreSnapshot) { self.snapshot = snapshot }
 
-    func all() throws -> [String: Int64] {
+    func all() throws -> [RecordTypeName: Int64] {
         if let known { return known }
-        let read = try snapshot.recordTypes()
+        let read = try snapshot.schema.typeNumbers
         known = read
         return read
     }
@@ -22,7 +22,7 @@ final class TypeNumbers {
     /// The name of a type; empty when no type has this number.
     func name(of number: Int64) throws -> String {
         if let names { return names[number] ?? "" }
-        let made = Dictionary(try all().map { ($1, $0) }) { first, _ in first }
+        let made = Dictionary(try all().map { ($1, $0.text) }) { first, _ in first }
         names = made
         return made[number] ?? ""
     }
@@ -67,9 +67,9 @@ struct FeedPage {
             let known = try types.all()
             // Goes through the shorter list, because clients may ask for any number of names.
             guard wanted.count < known.count else {
-                return Set(known.filter { wanted.contains($0.key) }.map(\.value))
+                return Set(known.filter { wanted.contains($0.key.text) }.map(\.value))
             }
-            return Set(wanted.compactMap { known[$0] })
+            return Set(wanted.compactMap { RecordTypeName($0).flatMap { known[$0] } })
         }
     }
 

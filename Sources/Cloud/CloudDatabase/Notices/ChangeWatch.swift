@@ -15,7 +15,7 @@ package enum ChangeWatch {
             try transaction.hasSubscriptions()
             || !transaction.destinations(ofKind: .webhook).isEmpty
         if isNeeded {
-            _ = try transaction.follow(as: .notices)
+            try transaction.follow(as: .notices)
         } else if try transaction.position(of: .notices) != nil {
             try transaction.unfollow(.notices)
         }
@@ -29,14 +29,15 @@ package enum ChangeWatch {
         for subscription: Subscription, of owner: SubscriptionOwner,
         in transaction: any StoreTransaction
     ) throws {
-        _ = try transaction.follow(as: .notices)
-        guard subscription.kind == .query, let type = subscription.recordType else { return }
+        guard subscription.kind == .query, let type = subscription.recordType else {
+            try transaction.follow(as: .notices)
+            return
+        }
         let name = owner.scope == .public ? UserRecordName.publicOwner : owner.user
         let watchedOwner = try transaction.owner(named: name) ?? transaction.makeOwner(name)
         // The number of a type that does not exist yet is not known.
-        try transaction.wantAlso(
-            PreviousVersionNeed(
-                .owner(watchedOwner.number), type: transaction.schema.types[type]?.number),
-            for: .notices)
+        let need = PreviousVersionNeed(
+            .owner(watchedOwner.number), type: try transaction.schema.types[type]?.number)
+        try transaction.follow(as: .notices, wanting: [need], alone: false)
     }
 }

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// While nobody follows the store, it only waits for a follower. It holds no thread while it waits. It goes
 /// on where the last runner ended, whatever ended that one (rulings.md 58).
-package final class NoticeRunner: StoreWorker {
+package final class NoticeRunner: Sendable {
     /// What a runner is given.
     package struct Options: Sendable {
         package var limits = ServiceLimits()

@@ -105,11 +105,10 @@ struct Coverage {
         let previous = try currentMembership(of: saved.record)
         let target = try target(of: saved.record, parent: saved.parent)
         if let previous, previous.share == target {
-            try transaction.renew(saved.record, previous, at: saved.position, type: saved.type)
-            note(
-                CurrentMembership(share: previous.share, position: saved.position), of: saved.record
-            )
-            return
+            return try move(
+                MembershipMove(
+                    saved.record, at: saved.position, from: previous,
+                    into: .init(previous.share, version: saved.position, type: saved.type)))
         }
         if let previous {
             try leave(
@@ -117,9 +116,8 @@ struct Coverage {
         }
         if let target {
             try enter(
-                StoredMembership(
-                    share: target, position: saved.position, record: saved.record,
-                    version: saved.position, type: saved.type, entered: saved.position, left: nil))
+                saved.record, .init(target, version: saved.position, type: saved.type),
+                at: saved.position)
         }
         guard previous != nil || target != nil else { return }
         try spread(
@@ -164,30 +162,31 @@ struct Coverage {
         if let previous { try leave(record, previous, at: position, left: position) }
         let entered = previous == nil ? position : try transaction.takePosition()
         try enter(
-            StoredMembership(
-                share: share, position: entered, record: record, version: location.position,
-                type: type, entered: entered, left: nil))
+            record, .init(share, version: location.position, type: type), at: entered)
     }
 
-    private mutating func enter(_ membership: StoredMembership) throws {
-        arrivals[membership.record] = membership.entered
-        try transaction.enter(membership)
-        note(
-            CurrentMembership(share: membership.share, position: membership.position),
-            of: membership.record)
+    private mutating func enter(
+        _ record: RecordNumber, _ cover: MembershipMove.Cover, at position: Position
+    ) throws {
+        arrivals[record] = position
+        try move(MembershipMove(record, at: position, into: cover))
     }
 
-    /// Takes over what was written, where the membership has been read.
-    private mutating func note(_ membership: CurrentMembership?, of record: RecordNumber) {
-        if known.memberships[record] != nil { known.memberships[record] = .some(membership) }
+    /// Writes a move, and takes it over where the membership has been read.
+    private mutating func move(_ move: MembershipMove) throws {
+        try transaction.move(move)
+        guard known.memberships[move.record] != nil else { return }
+        known.memberships[move.record] = .some(
+            move.next.map { CurrentMembership(share: $0.share, position: move.position) })
     }
 
     /// Nobody has seen a record that came in by this same change, so it goes as if it had never come.
     private mutating func leave(
         _ record: RecordNumber, _ previous: CurrentMembership, at position: Position, left: Position
     ) throws {
-        try transaction.leave(record, previous, at: position, left: arrivals[record] ?? left)
-        note(nil, of: record)
+        try move(
+            MembershipMove(
+                record, at: position, outOf: previous, left: arrivals[record] ?? left))
     }
 
     private mutating func keepsTrees() throws -> Bool {
@@ -275,9 +274,7 @@ struct Coverage {
         if let share = parent.to {
             let position = try transaction.takePosition()
             try enter(
-                StoredMembership(
-                    share: share, position: position, record: child, version: location.position,
-                    type: type, entered: position, left: nil))
+                child, .init(share, version: location.position, type: type), at: position)
         }
         return Moved(
             record: child, name: location.name, from: previous?.share, to: parent.to, since: since)

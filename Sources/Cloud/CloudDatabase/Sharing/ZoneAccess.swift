@@ -20,13 +20,14 @@ package final class ZoneAccess {
     /// The shares in which records were found; nil until `beginNoting`.
     private var noted: [RecordNumber: ShareNumber?]?
 
+    /// - Parameter known: how the viewer sees the zone; nil where that is still to be looked up.
     /// - Returns: nil when the viewer sees nothing of the zone.
     init?(
-        _ viewer: UserRecordName, in zone: StoredZone, limits: ServiceLimits,
-        snapshot: any StoreSnapshot
+        _ viewer: UserRecordName, in zone: StoredZone, seenAs known: StoredView? = nil,
+        limits: ServiceLimits, snapshot: any StoreSnapshot
     ) throws {
-        guard let view = try snapshot.view(of: viewer, in: zone.number), view.ended == nil,
-            !zone.isDeleted
+        guard let view = try known ?? snapshot.view(of: viewer, in: zone.number),
+            view.ended == nil, !zone.isDeleted
         else { return nil }
         self.viewer = viewer
         self.zone = zone

@@ -28,15 +28,32 @@ package struct ListZones {
 
     private func appendViewed(to writer: inout JSONWriter) throws {
         guard let viewer = database.caller.userRecordName else { return }
-        var isFirst = true
-        for zone in try snapshot.zonesViewed(by: viewer) {
-            guard let owner = try snapshot.ownerName(zone.owner),
+        var seen: [(owner: UserRecordName, access: ZoneAccess)] = []
+        for view in try snapshot.views(of: viewer, .standing) {
+            guard let zone = try snapshot.zone(view.zone),
+                let owner = try snapshot.ownerName(zone.owner),
                 let access = try ZoneAccess(
-                    viewer, in: zone, limits: database.limits, snapshot: snapshot)
+                    viewer, in: zone, seenAs: view, limits: database.limits, snapshot: snapshot)
             else { continue }
+            seen.append((owner, access))
+        }
+        var isFirst = true
+        for (owner, access) in seen.sorted(by: { Self.precedes($0, $1) }) {
             writer.separate(&isFirst)
             append(access, owner: owner, to: &writer)
         }
+    }
+
+    /// By the owners' names and then the zones', in the order of code points.
+    private static func precedes(
+        _ left: (owner: UserRecordName, access: ZoneAccess),
+        _ right: (owner: UserRecordName, access: ZoneAccess)
+    ) -> Bool {
+        guard left.owner == right.owner else {
+            return left.owner.text.utf8.lexicographicallyPrecedes(right.owner.text.utf8)
+        }
+        return left.access.zone.name.text.utf8
+            .lexicographicallyPrecedes(right.access.zone.name.text.utf8)
     }
 
     private func append(

@@ -55,7 +55,6 @@ package struct ModifyZones: Sendable {
             operations, frees: { $0.kind == .delete },
             { part, transaction in
                 var counts: Counts?
-                if let author = apply.database.author { transaction.act(as: author) }
                 return try part.map { operation in
                     do {
                         return .success(try apply.apply(operation, transaction, &counts))

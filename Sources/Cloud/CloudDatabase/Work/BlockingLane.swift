@@ -14,6 +14,9 @@ final class BlockingLane: Sendable {
     private let holder: WorkHolder
     private let options: WorkRunner.Options
     private let kinds: [WorkKind]
+    /// Whether what it does is held; not so maintenance, which comes in transactions of its own: nothing of it is
+    /// done twice, nor waits for who crashed.
+    private let isHeld: Bool
     // Soon again: what fills the disk may be what it removes.
     private let runner = Runner(
         "store.work.blocking", backoff: Backoff(first: 1_000, longest: 5_000))
@@ -23,6 +26,7 @@ final class BlockingLane: Sendable {
         self.options = options
         self.holder = holder
         kinds = Array(options.blocking.keys)
+        isHeld = !kinds.contains { if case .maintenance = $0 { true } else { false } }
         runner.use { [weak self] in try self?.step() ?? .never }
     }
 
@@ -45,15 +49,14 @@ final class BlockingLane: Sendable {
     private func step(_ storage: any Store) throws -> Runner.Next {
         let (holder, kinds, backoff) = (holder, kinds, options.backoff)
         // Others' work wakes it, too; a look must not take the writer's time.
-        guard try storage.read({ try $0.isWorkQueued(ofAny: kinds) }) else { return .whenWoken }
+        guard try storage.read({ try $0.nextWorkMoment(kinds, for: holder) }) != nil else {
+            return .whenWoken
+        }
+        let isHeld = isHeld
         let (taken, wait) = try storage.writeAndWait(caller: .background) { transaction in
             var turn = WorkTurn(holder, kinds)
-            let taken = try transaction.takeWork(&turn)
-            // Maintenance comes in transactions of its own: nothing of it is done twice, nor waits for who crashed.
-            if let taken, !taken.task.isMaintenance {
-                try transaction.hold(
-                    taken, by: holder, until: transaction.now + Self.holdMilliseconds)
-            }
+            let taken = try transaction.takeWork(
+                &turn, heldUntil: isHeld ? transaction.now + Self.holdMilliseconds : nil)
             let next = try transaction.nextWorkMoment(kinds, for: holder)
             return (taken, next.map { max(0, $0 - transaction.now) })
         }

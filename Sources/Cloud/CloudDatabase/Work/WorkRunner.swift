@@ -6,7 +6,7 @@ import Synchronization
 /// Does the queued work of one store (`WorkQueue`), in steps between other writes.
 ///
 /// Work in the store's transactions and work that blocks elsewhere go on side by side.
-package final class WorkRunner: StoreWorker {
+package final class WorkRunner: Sendable {
     /// What a runner is given.
     package struct Options: Sendable {
         package var limits = ServiceLimits()
@@ -30,11 +30,19 @@ package final class WorkRunner: StoreWorker {
     /// Somebody may wait for what it does, so that nothing else may keep it.
     private let maintenance: BlockingLane
     private let flag: StopFlag
+    private weak let storage: (any Store)?
+    private let holder: WorkHolder
+    private let notices: CommitNotices
+    /// What wakes the runner.
+    private let watch = LatestWatch()
 
     /// - Parameters:
     ///   - storage: must outlive the work; the runner does not keep it.
     ///   - holder: a number that no other runner of the store has at the same time.
     package init(_ storage: any Store, _ options: Options, holder: WorkHolder = WorkHolder(1)) {
+        self.storage = storage
+        self.holder = holder
+        notices = storage.notices
         inWriter = WriterLane(storage, options, holder)
         blocking = options.blocking.isEmpty ? nil : BlockingLane(storage, options, holder)
         let flag = StopFlag()
@@ -49,6 +57,27 @@ package final class WorkRunner: StoreWorker {
         maintenance = BlockingLane(storage, late, holder)
     }
 
+    /// Begins with what waits, and goes on whenever work is queued.
+    ///
+    /// Blocks for a short read.
+    package func begin() {
+        listen()
+        // What was not finished before goes on, and what was queued before anybody was there.
+        // NB: what cannot be looked at now is done after the next write that queues some.
+        let next = try? storage?.read { try $0.nextWorkMoment(nil, for: holder) }
+        if next ?? nil != nil { wake() }
+    }
+
+    private func listen() {
+        watch.begin(notices.watch([.work])) { [weak self] in
+            guard let self else { return }
+            // First, so that nothing is missed that is queued during the look.
+            listen()
+            wake()
+        }
+        if flag.isSet { watch.end() }
+    }
+
     package func wake() {
         inWriter.wake()
         blocking?.wake()
@@ -61,6 +90,7 @@ package final class WorkRunner: StoreWorker {
 
     package func stop() {
         flag.set()
+        watch.end()
         inWriter.stop()
         maintenance.stop()
         blocking?.stop()

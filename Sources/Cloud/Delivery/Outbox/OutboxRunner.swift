@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Each destination has its own queue and its own pauses, so that one that is slow or dead delays no other.
 /// Attempts under way are not stored: after a crash they are made again. It holds no thread while it waits.
-package final class OutboxRunner: StoreWorker {
+package final class OutboxRunner: Sendable {
     /// What a runner is given.
     package struct Options: Sendable {
         /// Of the kinds that are set up; what waits for others goes on waiting.

@@ -88,14 +88,14 @@ package struct Webhooks: Sendable {
             try snapshot.destinations(ofKind: .webhook).compactMap { destination in
                 guard let address = WebhookAddress(bytes: destination.address) else { return nil }
                 let none = NoticeNumber(0)
-                let dead = try snapshot.deadLetters(
-                    of: destination.number, after: none, limit: Self.countedMax)
+                let dead = try snapshot.notices(
+                    .dead, for: destination.number, after: none, limit: Self.countedMax)
                 return Entry(
                     name: address.name, url: "\(address.url)", madeAt: destination.madeAt,
                     failures: destination.failures,
                     waiting: try snapshot.notices(
                         for: destination.number, after: none, limit: Self.countedMax
-                    ).count, dead: dead.count, lastReason: dead.last?.reason)
+                    ).count, dead: dead.count, lastReason: dead.last?.end?.reason)
             }
         }
     }
@@ -105,10 +105,10 @@ package struct Webhooks: Sendable {
     /// - Throws: `DeliveryRefusal.webhookUnknown`, `StorageFailure`.
     package func deadLetters(
         of name: String, after number: NoticeNumber, limit: Int
-    ) throws -> [DeadLetter] {
+    ) throws -> [StoredNotice] {
         try storage.read { snapshot in
-            try snapshot.deadLetters(
-                of: Self.find(name, in: snapshot).number, after: number, limit: limit)
+            try snapshot.notices(
+                .dead, for: Self.find(name, in: snapshot).number, after: number, limit: limit)
         }
     }
 

@@ -95,8 +95,8 @@ extension Pages {
     /// Whether something else lets somebody in.
     private func mayRemovePasskey(of account: AccountRecord) throws -> Bool {
         if account.password != nil { return true }
-        if try accountUseCases.catalog.passkeys(of: account.id).count > 1 { return true }
-        return try !accountUseCases.catalog.identities(of: account.id).isEmpty
+        let means = try accountUseCases.catalog.signInMeans(of: account.id)
+        return means.passkeys.count > 1 || !means.identities.isEmpty
     }
 
     private func passkeyPage(

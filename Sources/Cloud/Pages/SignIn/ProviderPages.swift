@@ -156,7 +156,7 @@ extension Pages {
                 givenName: outcome.givenName,
                 familyName: outcome.familyName, addresses: addresses ?? [], password: nil,
                 createdAt: now)
-            try catalog.add(account, knownBy: outcome.identity)
+            try catalog.add(account, by: .identity(outcome.identity), now: now)
             return account
         }
         do {
@@ -236,13 +236,13 @@ extension Pages {
     func identities(_ visit: Visit) throws -> PageAnswer {
         try signedIn(visit) { signedIn in
             let (account, now) = (signedIn.account, visit.request.now)
-            let known = try accountUseCases.catalog.identities(of: account.id)
+            let means = try accountUseCases.catalog.signInMeans(of: account.id)
+            let known = means.identities
             if visit.action == .unlinkProvider {
                 let issuer = visit.request.form["issuer"]
                 // The last way to sign in stays.
                 let hasOther =
-                    try account.password != nil || known.count > 1
-                    || !accountUseCases.catalog.passkeys(of: account.id).isEmpty
+                    account.password != nil || known.count > 1 || !means.passkeys.isEmpty
                 guard hasOther, let identity = known.first(where: { $0.issuer == issuer }) else {
                     return .redirect(to: "/account/identities")
                 }

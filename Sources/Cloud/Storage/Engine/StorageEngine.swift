@@ -109,8 +109,14 @@ package protocol StorageEngine: AnyObject, Sendable {
 
     // MARK: Overwriting
 
-    /// As `EngineStore.overwriteDeleted`, for the catalog.
-    func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws
+    /// Overwrites what was deleted of a part before the call, wherever the engine has kept it; a store must be open.
+    ///
+    /// When this returns, no byte of it is left in anything that the engine keeps of the part. It takes steps
+    /// between the writes of others, and waits for readers who may still see some of it.
+    ///
+    /// - Parameter goesOn: asked before each step.
+    /// - Throws: `OverwritingEnded`, and as a write.
+    func overwriteDeleted(in part: EnginePart, while goesOn: @Sendable () -> Bool) throws
 
     /// Removes copies that were made before something was brought to a newer form, where that was before a moment.
     ///
@@ -155,20 +161,8 @@ extension StorageEngine {
 
 /// An open store as the server holds it.
 package protocol EngineStore: Store, SpaceKeeping {
-    /// Whether its worker is doing a step, or is about to.
-    var isWorking: Bool { get }
-
     /// What state the store is in; does not wait.
     var condition: StoreCondition { get }
-
-    /// Overwrites what was deleted before the call, wherever the engine has kept it.
-    ///
-    /// When this returns, no byte of it is left in anything that the engine keeps of the store. It takes steps
-    /// between the writes of others, and waits for readers who may still see some of it.
-    ///
-    /// - Parameter goesOn: asked before each step.
-    /// - Throws: `OverwritingEnded`, and as a write.
-    func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws
 }
 
 /// The caller wanted overwriting to end before it was done; call it again.

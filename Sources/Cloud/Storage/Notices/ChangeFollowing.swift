@@ -120,9 +120,6 @@ package struct FollowerFellBehind: Error, Sendable, Equatable {
 
 /// What a read tells those who follow a store.
 package protocol ChangeReading: AnyObject {
-    /// The store's last position.
-    func lastPosition() throws -> Position
-
     /// The last change that a follower has dealt with; nil when it does not follow.
     ///
     /// - Throws: `FollowerFellBehind` when the store has let the follower go, until the follower calls
@@ -153,23 +150,18 @@ package protocol ChangeReading: AnyObject {
 /// follower that is further behind: the store forgets the changes that it kept for it alone. Such a follower
 /// gets `FollowerFellBehind` whenever it comes back.
 package protocol ChangeFollowing: AnyObject {
-    /// Names the author of the changes that follow in this transaction; followers are told it.
-    func act(as author: ChangeAuthor)
-
-    /// Begins to follow; a follower that follows already goes on.
+    /// Begins to follow; a follower that follows already goes on. Costs little where nothing changes by it.
     ///
+    /// - Parameters:
+    ///   - wanted: for which records it wants previous versions from now on.
+    ///   - alone: whether it wants no others any more.
     /// - Returns: the position from which on changes are kept.
     /// - Throws: `FollowerFellBehind` when the store has let the follower go and it has not called `unfollow`
     ///   since.
-    func follow(as follower: FollowerName) throws -> Position
-
-    /// Sets for which records the follower wants previous versions from now on.
-    ///
-    /// Only a follower may call it: nobody else gets previous versions. Costs little when the follower wants them
-    /// already.
-    ///
-    /// - Parameter alone: whether it wants no others any more.
-    func want(_ wanted: Set<PreviousVersionNeed>, alone: Bool, for follower: FollowerName) throws
+    @discardableResult
+    func follow(
+        as follower: FollowerName, wanting wanted: Set<PreviousVersionNeed>, alone: Bool
+    ) throws -> Position
 
     /// Notes that a follower has dealt with all changes through a position; the note never moves back.
     func advance(_ follower: FollowerName, through position: Position) throws
@@ -179,13 +171,9 @@ package protocol ChangeFollowing: AnyObject {
 }
 
 extension ChangeFollowing {
-    /// Replaces what the follower wanted before.
-    package func want(_ wanted: Set<PreviousVersionNeed>, for follower: FollowerName) throws {
-        try want(wanted, alone: true, for: follower)
-    }
-
-    /// Adds to what the follower wants.
-    package func wantAlso(_ wanted: PreviousVersionNeed, for follower: FollowerName) throws {
-        try want([wanted], alone: false, for: follower)
+    /// Begins to follow, or goes on and wants what it wanted before.
+    @discardableResult
+    package func follow(as follower: FollowerName) throws -> Position {
+        try follow(as: follower, wanting: [], alone: false)
     }
 }

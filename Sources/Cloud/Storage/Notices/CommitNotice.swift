@@ -22,6 +22,8 @@ package enum StorePart: Hashable, Sendable {
     case senders
     /// A follower began or stopped to follow the store's changes.
     case followers
+    /// Work was queued.
+    case work
 }
 
 /// What a commit changed.

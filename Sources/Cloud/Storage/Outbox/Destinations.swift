@@ -41,12 +41,16 @@ package struct StoredDestination: Sendable, Equatable {
     package let badge: Int64
     /// How many attempts in a row have failed.
     package let failures: Int
+    /// When a sender may try it; nil while nothing waits for it.
+    package let dueAt: Milliseconds?
 
     package init(
         number: DestinationNumber, kind: DestinationKind, key: [UInt8], user: UserRecordName?,
         device: String?, address: [UInt8], session: [UInt8]?, madeAt: Milliseconds,
-        usedAt: Milliseconds, badge: Int64 = 0, failures: Int = 0
+        usedAt: Milliseconds, badge: Int64 = 0, failures: Int = 0,
+        dueAt: Milliseconds? = nil
     ) {
+        self.dueAt = dueAt
         self.number = number
         self.kind = kind
         self.key = key
@@ -87,9 +91,6 @@ package struct NewDestination: Sendable {
 package protocol DestinationReading: AnyObject {
     /// The destinations that some keys lead to, in the order in which they were made unless the keys say another.
     func destinations(_ keys: DestinationKeys) throws -> [StoredDestination]
-
-    /// When, after a moment, a sender may try the next destination; nil while nothing waits for any then.
-    func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds?
 }
 
 /// What destinations are looked for by.
@@ -98,8 +99,9 @@ package enum DestinationKeys: Sendable {
     case key(DestinationKind, [UInt8])
     case user(UserRecordName)
     case kind(DestinationKind)
-    /// Those of some kinds for which something waits and that a sender may try by a moment, the longest due first.
-    case due(Set<DestinationKind>, by: Milliseconds, limit: Int)
+    /// Those of some kinds for which something waits and that a sender may try after one moment and by another, the
+    /// longest due first.
+    case due(Set<DestinationKind>, after: Milliseconds, by: Milliseconds, limit: Int)
     /// Those of a kind that nobody has used since a moment, the longest unused first.
     case unused(DestinationKind, since: Milliseconds, limit: Int)
 }
@@ -126,7 +128,9 @@ extension DestinationReading {
     /// Destinations of some kinds that are due, the longest due first.
     package func destinationsDue(
         _ kinds: Set<DestinationKind>, by moment: Milliseconds, limit: Int
-    ) throws -> [StoredDestination] { try destinations(.due(kinds, by: moment, limit: limit)) }
+    ) throws -> [StoredDestination] {
+        try destinations(.due(kinds, after: .min, by: moment, limit: limit))
+    }
 
     /// Destinations of every kind that are due, the longest due first.
     package func destinationsDue(
@@ -135,9 +139,12 @@ extension DestinationReading {
         try destinationsDue(Set(DestinationKind.allCases), by: moment, limit: limit)
     }
 
-    /// When a sender may try the next destination; nil while nothing waits for any of them.
-    package func nextDestinationMoment() throws -> Milliseconds? {
-        try nextDestinationMoment(after: .min)
+    /// When, after a moment, a sender may try the next destination; nil while nothing waits for any then.
+    package func nextDestinationMoment(
+        after moment: Milliseconds = .min
+    ) throws -> Milliseconds? {
+        let all = Set(DestinationKind.allCases)
+        return try destinations(.due(all, after: moment, by: .max, limit: 1)).first?.dueAt
     }
 }
 
@@ -149,9 +156,6 @@ package protocol DestinationWriting: DestinationReading {
     /// again, and its failures are forgotten. Notices that wait for it stay if the user is the same; else
     /// they are removed.
     func register(_ destination: NewDestination) throws -> DestinationNumber
-
-    /// Wakes those who wait for notices to a destination, so that they look again.
-    func wakeWaiting(for destination: DestinationNumber)
 
     /// Notes what has become of a destination.
     func change(_ destination: DestinationNumber, by change: DestinationChange) throws
@@ -165,6 +169,8 @@ package protocol DestinationWriting: DestinationReading {
 
 /// What becomes of a destination; the rest of it stays.
 package struct DestinationChange: Sendable {
+    /// Whether those who wait for its notices are woken, to look again.
+    package var wakesWaiting = false
     /// Whether it was used now.
     package var isUsed = false
     /// The badge from which it counts on.
@@ -173,8 +179,10 @@ package struct DestinationChange: Sendable {
     package var attempt: SendingAttempt?
 
     package init(
-        isUsed: Bool = false, badge: Int64? = nil, attempt: SendingAttempt? = nil
+        isUsed: Bool = false, badge: Int64? = nil, attempt: SendingAttempt? = nil,
+        wakesWaiting: Bool = false
     ) {
+        self.wakesWaiting = wakesWaiting
         self.isUsed = isUsed
         self.badge = badge
         self.attempt = attempt
@@ -195,6 +203,11 @@ package struct SendingAttempt: Sendable {
 }
 
 extension DestinationWriting {
+    /// Wakes those who wait for notices to a destination, so that they look again.
+    package func wakeWaiting(for destination: DestinationNumber) throws {
+        try change(destination, by: DestinationChange(wakesWaiting: true))
+    }
+
     /// Notes that a destination was used now.
     package func use(_ destination: DestinationNumber) throws {
         try change(destination, by: DestinationChange(isUsed: true))

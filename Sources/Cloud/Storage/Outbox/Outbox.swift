@@ -74,13 +74,16 @@ package struct StoredNotice: Sendable, Equatable {
     package let madeAt: Milliseconds
     /// As of `NewNotice`.
     package let trace: String?
+    /// Why and when the server gave it up; nil while it waits.
+    package var end: NoticeEnd?
 
     package init(
         number: NoticeNumber, destination: DestinationNumber, identifier: String,
         scope: DatabaseScope, condition: NoticeCondition = NoticeCondition(), collapseID: String?,
-        payload: [UInt8], madeAt: Milliseconds, trace: String? = nil
+        payload: [UInt8], madeAt: Milliseconds, trace: String? = nil, end: NoticeEnd? = nil
     ) {
         self.trace = trace
+        self.end = end
         self.number = number
         self.destination = destination
         self.identifier = identifier
@@ -92,34 +95,44 @@ package struct StoredNotice: Sendable, Equatable {
     }
 }
 
-/// A notice that the server gave up sending.
-package struct DeadLetter: Sendable, Equatable {
-    package let notice: StoredNotice
-    /// Why the server gave it up; for operators.
+/// That the server gave a notice up, which is a dead letter from then on.
+package struct NoticeEnd: Sendable, Equatable {
+    /// For operators.
     package let reason: String
-    package let diedAt: Milliseconds
+    package let moment: Milliseconds
 
-    package init(notice: StoredNotice, reason: String, diedAt: Milliseconds) {
-        self.notice = notice
+    package init(reason: String, at moment: Milliseconds) {
         self.reason = reason
-        self.diedAt = diedAt
+        self.moment = moment
     }
+}
+
+/// Where notices are kept.
+package enum NoticeState: Sendable {
+    case waiting
+    /// Those that were given up.
+    case dead
 }
 
 /// The notices that wait to be sent, as a read sees them.
 package protocol OutboxReading: AnyObject {
-    /// The notices that wait for a destination after a number, in order, at most `limit` of them.
+    /// A destination's notices after a number, in order, at most `limit` of them.
     func notices(
-        for destination: DestinationNumber, after number: NoticeNumber, limit: Int
+        _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
+        limit: Int
     ) throws -> [StoredNotice]
 
     /// How many notices wait in the store, and when the oldest of them was made.
     func outboxState() throws -> (count: Int, oldest: Milliseconds?)
+}
 
-    /// The notices of a destination that were given up, in order, at most `limit` of them.
-    func deadLetters(
-        of destination: DestinationNumber, after number: NoticeNumber, limit: Int
-    ) throws -> [DeadLetter]
+extension OutboxReading {
+    /// The notices that wait for a destination.
+    package func notices(
+        for destination: DestinationNumber, after number: NoticeNumber, limit: Int
+    ) throws -> [StoredNotice] {
+        try notices(.waiting, for: destination, after: number, limit: limit)
+    }
 }
 
 /// The outbox of a store: it keeps each notice from the transaction that made it until it has been sent.

@@ -230,7 +230,7 @@ extension CourierResponder {
                 if isSent {
                     try transaction.removeNotices([notice.number])
                 } else {
-                    transaction.wakeWaiting(for: notice.destination)
+                    try transaction.wakeWaiting(for: notice.destination)
                 }
             } completion: { _ in
                 claims.giveBack([notice.number], of: storage.notices)

@@ -3,15 +3,29 @@ import SQLite
 import Storage
 
 extension SQLiteCatalog {
-    package func add(_ account: AccountRecord, knownBy identity: ProvidedIdentity?) throws {
+    package func add(
+        _ account: AccountRecord, by entrance: AccountEntrance, now: Milliseconds
+    ) throws -> Bool {
         try write(endsWhatWasTrue: false) { catalog in
+            if case .firstOperator(let hash) = entrance {
+                guard try SQLiteCatalog.takeFirstOperator(hash, now: now, in: catalog) else {
+                    return false
+                }
+            }
             try SQLiteCatalog.add(account, in: catalog)
-            guard let identity else { return }
-            try SQLiteCatalog.add(identity, account.id, account.createdAt, catalog)
+            switch entrance {
+            case .plain: break
+            case .identity(let identity):
+                try SQLiteCatalog.add(identity, account.id, now, catalog)
+            case .invitation: try SQLiteCatalog.takeInvitations(of: account, now: now, in: catalog)
+            case .firstOperator:
+                try SQLiteCatalog.set(.all, of: account.id, now, in: catalog)
+            }
+            return true
         }
     }
 
-    static func add(_ account: AccountRecord, in catalog: CatalogConnection) throws {
+    private static func add(_ account: AccountRecord, in catalog: CatalogConnection) throws {
         try catalog.run(
             """
             INSERT INTO accounts (id, given_name, family_name, password, created_at)

@@ -54,21 +54,17 @@ extension SQLiteCatalog {
         }
     }
 
-    package func use(
-        browserSession hash: [UInt8], at moment: Milliseconds, isProof: Bool
-    ) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run(
+    package func note(_ use: BrowserSessionUse?, of hash: [UInt8]) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            guard let use else {
+                try catalog.run("DELETE FROM browser_sessions WHERE hash = ?", .bytes(hash))
+                return
+            }
+            try catalog.run(
                 """
                 UPDATE browser_sessions SET used_at = max(used_at, ?1),
                 proved_at = CASE WHEN ?2 THEN ?1 ELSE proved_at END WHERE hash = ?3
-                """, .integer(moment), .integer(isProof ? 1 : 0), .bytes(hash))
-        }
-    }
-
-    package func deleteBrowserSession(hash: [UInt8]) throws {
-        try write(endsWhatWasTrue: false) {
-            try $0.run("DELETE FROM browser_sessions WHERE hash = ?", .bytes(hash))
+                """, .integer(use.moment), .flag(use.isProof), .bytes(hash))
         }
     }
 

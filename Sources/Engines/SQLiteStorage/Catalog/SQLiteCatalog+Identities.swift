@@ -65,12 +65,16 @@ extension SQLiteCatalog {
         guard isOwn else { throw CatalogRefusal.identityTaken }
     }
 
-    package func identities(of account: AccountID) throws -> [ProvidedIdentity] {
-        try read {
-            try $0.all(
+    package func signInMeans(of account: AccountID) throws -> AccountMeans {
+        try read { catalog in
+            let identities = try catalog.all(
                 "SELECT issuer, subject FROM identities WHERE account = ? ORDER BY issuer, subject",
                 .text(account.text)
             ) { ProvidedIdentity(issuer: $0.string(0), subject: $0.string(1)) }
+            return AccountMeans(
+                identities: identities,
+                passkeys: try SQLiteCatalog.passkeys(of: account, in: catalog),
+                secondFactor: try SQLiteCatalog.secondFactor(of: account, in: catalog))
         }
     }
 

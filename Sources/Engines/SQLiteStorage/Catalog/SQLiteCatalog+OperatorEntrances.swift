@@ -72,21 +72,14 @@ extension SQLiteCatalog {
         }
     }
 
-    package func takeFirstOperator(
-        hash: [UInt8], as account: AccountRecord, now: Milliseconds
+    /// Uses the secret of the first operator up, if it is good.
+    static func takeFirstOperator(
+        _ hash: [UInt8], now: Milliseconds, in catalog: CatalogConnection
     ) throws -> Bool {
-        try write(endsWhatWasTrue: false) { catalog in
-            guard try !catalog.exists("SELECT 1 FROM operators"),
-                try catalog.run(
-                    "DELETE FROM first_operator WHERE hash = ? AND expires_at > ?", .bytes(hash),
-                    .integer(now)) == 1
-            else { return false }
-            try SQLiteCatalog.add(account, in: catalog)
-            try catalog.run(
-                "INSERT INTO operators (account, has_all, is_read_only, made_at) VALUES (?, 1, 0, ?)",
-                .text(account.id.text), .integer(now))
-            return true
-        }
+        guard try !catalog.exists("SELECT 1 FROM operators") else { return false }
+        return try catalog.run(
+            "DELETE FROM first_operator WHERE hash = ? AND expires_at > ?", .bytes(hash),
+            .integer(now)) == 1
     }
 
     // MARK: What operators looked at

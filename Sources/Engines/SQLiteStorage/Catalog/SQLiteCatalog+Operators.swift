@@ -24,7 +24,7 @@ extension SQLiteCatalog {
         }
     }
 
-    private static func set(
+    static func set(
         _ rights: OperatorRights?, of account: AccountID, _ now: Milliseconds,
         in catalog: CatalogConnection
     ) throws {
@@ -93,16 +93,15 @@ extension SQLiteCatalog {
         }
     }
 
-    package func add(invited account: AccountRecord, now: Milliseconds) throws {
-        try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.add(account, in: catalog)
-            for held in account.addresses {
-                guard
-                    let rights = try SQLiteCatalog.takeInvitation(
-                        of: held.address, now: now, in: catalog)
-                else { continue }
-                try SQLiteCatalog.set(rights, of: account.id, now, in: catalog)
+    /// Makes an account the operator that one of its addresses was invited as.
+    static func takeInvitations(
+        of account: AccountRecord, now: Milliseconds, in catalog: CatalogConnection
+    ) throws {
+        for held in account.addresses {
+            guard let rights = try takeInvitation(of: held.address, now: now, in: catalog) else {
+                continue
             }
+            try set(rights, of: account.id, now, in: catalog)
         }
     }
 

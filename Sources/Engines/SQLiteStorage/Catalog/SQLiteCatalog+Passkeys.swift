@@ -18,17 +18,20 @@ extension SQLiteCatalog {
         }
     }
 
-    package func passkeys(_ key: PasskeyKey) throws -> [StoredPasskey] {
-        let (column, value): (String, CatalogValue) =
-            switch key {
-            case .id(let id): ("id", .bytes(id))
-            case .account(let account): ("account", .text(account.text))
-            }
-        return try read {
-            try $0.all(
-                "\(SQLiteCatalog.passkeyQuery) WHERE \(column) = ? ORDER BY made_at, id", value,
+    package func passkey(id: [UInt8]) throws -> StoredPasskey? {
+        try read {
+            try $0.first(
+                "\(SQLiteCatalog.passkeyQuery) WHERE id = ?", .bytes(id),
                 row: SQLiteCatalog.passkey)
         }
+    }
+
+    static func passkeys(
+        of account: AccountID, in catalog: CatalogConnection
+    ) throws -> [StoredPasskey] {
+        try catalog.all(
+            "\(passkeyQuery) WHERE account = ? ORDER BY made_at, id", .text(account.text),
+            row: passkey)
     }
 
     package func use(

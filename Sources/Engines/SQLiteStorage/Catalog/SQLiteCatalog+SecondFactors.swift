@@ -5,8 +5,13 @@ import Storage
 extension SQLiteCatalog {
     private static let digestBytes = 32
 
-    package func set(_ factor: SecondFactor) throws {
+    package func set(
+        _ factor: SecondFactor, inPlaceOf previous: SecondFactor?
+    ) throws -> Bool {
         try write(endsWhatWasTrue: false) { catalog in
+            if let previous {
+                return try SQLiteCatalog.replace(previous, by: factor, in: catalog)
+            }
             try SQLiteCatalog.requireAccount(factor.account, in: catalog)
             try catalog.run(
                 """
@@ -15,39 +20,39 @@ extension SQLiteCatalog {
                 """, .text(factor.account.text), .bytes(factor.secret),
                 .integer(factor.lastStep), .bytes(factor.recovery.flatMap { $0 }),
                 .integer(factor.madeAt))
+            return true
         }
     }
 
-    package func secondFactor(of account: AccountID) throws -> SecondFactor? {
-        try read {
-            try $0.first(
-                """
-                SELECT secret, last_step, recovery, made_at FROM second_factors WHERE account = ?
-                """, .text(account.text)
-            ) { row in
-                let recovery = row.array(2)
-                guard recovery.count.isMultiple(of: SQLiteCatalog.digestBytes) else {
-                    throw SQLiteError.unreadable("second_factors")
-                }
-                let digests = stride(from: 0, to: recovery.count, by: SQLiteCatalog.digestBytes)
-                    .map { Array(recovery[$0..<$0 + SQLiteCatalog.digestBytes]) }
-                return SecondFactor(
-                    account: account, secret: row.array(0), lastStep: row.int64(1),
-                    recovery: digests, madeAt: row.int64(3))
+    private static func replace(
+        _ previous: SecondFactor, by factor: SecondFactor, in catalog: CatalogConnection
+    ) throws -> Bool {
+        try catalog.run(
+            """
+            UPDATE second_factors SET secret = ?, last_step = ?, recovery = ?, made_at = ?
+            WHERE account = ? AND secret = ? AND last_step = ? AND recovery = ?
+            """, .bytes(factor.secret), .integer(factor.lastStep),
+            .bytes(factor.recovery.flatMap { $0 }), .integer(factor.madeAt),
+            .text(previous.account.text), .bytes(previous.secret),
+            .integer(previous.lastStep), .bytes(previous.recovery.flatMap { $0 })) == 1
+    }
+
+    static func secondFactor(
+        of account: AccountID, in catalog: CatalogConnection
+    ) throws -> SecondFactor? {
+        try catalog.first(
+            "SELECT secret, last_step, recovery, made_at FROM second_factors WHERE account = ?",
+            .text(account.text)
+        ) { row in
+            let recovery = row.array(2)
+            guard recovery.count.isMultiple(of: digestBytes) else {
+                throw SQLiteError.unreadable("second_factors")
             }
-        }
-    }
-
-    package func replace(_ previous: SecondFactor, by factor: SecondFactor) throws -> Bool {
-        try write(endsWhatWasTrue: false) {
-            try $0.run(
-                """
-                UPDATE second_factors SET secret = ?, last_step = ?, recovery = ?, made_at = ?
-                WHERE account = ? AND secret = ? AND last_step = ? AND recovery = ?
-                """, .bytes(factor.secret), .integer(factor.lastStep),
-                .bytes(factor.recovery.flatMap { $0 }), .integer(factor.madeAt),
-                .text(previous.account.text), .bytes(previous.secret),
-                .integer(previous.lastStep), .bytes(previous.recovery.flatMap { $0 })) == 1
+            let digests = stride(from: 0, to: recovery.count, by: digestBytes)
+                .map { Array(recovery[$0..<$0 + digestBytes]) }
+            return SecondFactor(
+                account: account, secret: row.array(0), lastStep: row.int64(1),
+                recovery: digests, madeAt: row.int64(3))
         }
     }
 

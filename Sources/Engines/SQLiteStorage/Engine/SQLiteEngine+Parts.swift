@@ -25,8 +25,17 @@ extension SQLiteEngine {
         }
     }
 
-    package func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws {
-        try sqliteCatalog.overwriteDeleted(while: goesOn)
+    package func overwriteDeleted(
+        in part: EnginePart, while goesOn: @Sendable () -> Bool
+    ) throws {
+        switch part {
+        case .catalog: try sqliteCatalog.overwriteDeleted(while: goesOn)
+        case .store(let key):
+            guard let store = openStore(key) else {
+                throw BrokenInvariant("what overwrites in a store has it open: \(key)")
+            }
+            try store.overwriteDeleted(while: goesOn)
+        }
     }
 
     package func removeCopies(madeBefore moment: Milliseconds) throws -> Int {

@@ -60,8 +60,10 @@ package final class SQLiteEngine: StorageEngine {
         return store
     }
 
+    func openStore(_ key: StoreKey) -> SQLiteStore? { state.withLock { $0.open[key] } }
+
     package func close(_ key: StoreKey, isUnused: Bool) -> Milliseconds? {
-        guard let store = state.withLock({ $0.open[key] }) else { return nil }
+        guard let store = openStore(key) else { return nil }
         let closed = store.close(isUnused: isUnused)
         state.withLock { state in
             state.open[key] = nil

@@ -11,7 +11,7 @@ extension SQLiteStore {
     /// milliseconds between the writes of others.
     ///
     /// - Throws: `OverwritingEnded`; `StorageFailure`, `SQLiteError`. Then it is to be begun again.
-    package func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws {
+    func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws {
         try overwriting.withLock { _ in
             try Migrator.removeCopies(of: path)
             try orderAllEntries(goesOn)

@@ -4,8 +4,15 @@ import Storage
 
 // Who follows the store.
 extension SQLiteTransaction {
-    func follow(as follower: FollowerName) throws -> Position {
-        if let known = try position(of: follower) { return known }
+    func follow(
+        as follower: FollowerName, wanting wanted: Set<PreviousVersionNeed>, alone: Bool
+    ) throws -> Position {
+        let start = try position(of: follower) ?? begin(follower)
+        try want(wanted, alone: alone, for: follower)
+        return start
+    }
+
+    private func begin(_ follower: FollowerName) throws -> Position {
         let last = reachedPosition
         try connection.prepare(
             "INSERT INTO followers (name, position) VALUES (?1, ?2)"
@@ -14,10 +21,10 @@ extension SQLiteTransaction {
         return last
     }
 
-    func want(
+    private func want(
         _ wanted: Set<PreviousVersionNeed>, alone: Bool, for follower: FollowerName
     ) throws {
-        guard try position(of: follower) != nil else { return }
+        guard alone || !wanted.isEmpty else { return }
         var isNew = alone
         if alone { try forgetWanted(of: follower) }
         let insert = try connection.prepare(

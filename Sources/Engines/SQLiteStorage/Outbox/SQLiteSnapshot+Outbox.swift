@@ -5,7 +5,10 @@ import Storage
 // What a read sees of destinations and of what waits for them.
 extension SQLiteSnapshot {
     private static let columns =
-        "id, kind, key, user_record_name, device, address, session, made_at, used_at, badge, failures"
+        """
+        id, kind, key, user_record_name, device, address, session, made_at, used_at, badge, failures,
+        due_at
+        """
 
     static let noticeColumns = """
         id, destination, identifier, scope, zone, record_type, is_own, collapse_id, payload, made_at,
@@ -19,10 +22,10 @@ extension SQLiteSnapshot {
             case .key(let kind, let key): ("kind = ?1 AND key = ?2", "id", [kind.rawValue, key])
             case .user(let user): ("user_record_name = ?1", "id", [user.text])
             case .kind(let kind): ("kind = ?1", "id", [kind.rawValue])
-            case .due(let kinds, let moment, let limit):
+            case .due(let kinds, let after, let moment, let limit):
                 (
-                    "due_at IS NOT NULL AND due_at <= ?1 AND kind IN (\(Self.list(kinds)))",
-                    "due_at LIMIT ?2", [moment, limit]
+                    "due_at > ?1 AND due_at <= ?2 AND kind IN (\(Self.list(kinds)))",
+                    "due_at LIMIT ?3", [after, moment, limit]
                 )
             case .unused(let kind, let moment, let limit):
                 ("kind = ?1 AND used_at < ?2", "used_at LIMIT ?3", [kind.rawValue, moment, limit])
@@ -37,42 +40,27 @@ extension SQLiteSnapshot {
         kinds.map(\.rawValue).sorted().map { "\($0)" }.joined(separator: ",")
     }
 
-    func nextDestinationMoment(after moment: Milliseconds) throws -> Milliseconds? {
-        try connection.prepare(
-            "SELECT due_at FROM destinations WHERE due_at > ?1 ORDER BY due_at LIMIT 1"
-        ).first(moment) { $0.int64(0) }
-    }
-
     func notices(
-        for destination: DestinationNumber, after number: NoticeNumber, limit: Int
+        _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
+        limit: Int
     ) throws -> [StoredNotice] {
-        try connection.prepare(
+        let (table, end) =
+            switch state {
+            case .waiting: ("outbox", "NULL, NULL")
+            case .dead: ("dead_letters", "reason, died_at")
+            }
+        return try connection.prepare(
             """
-            SELECT \(Self.noticeColumns) FROM outbox
+            SELECT \(Self.noticeColumns), \(end) FROM \(table)
             WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3
             """
-        ).all(destination.value, number.value, limit) { try Self.notice($0, in: "outbox") }
+        ).all(destination.value, number.value, limit) { try Self.notice($0, in: table) }
     }
 
     func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
         let count = try connection.prepare("SELECT count(*) FROM outbox").first { Int($0.int64(0)) }
         let oldest = try connection.prepare("SELECT made_at FROM outbox ORDER BY id LIMIT 1")
         return (count ?? 0, try oldest.first { $0.int64(0) })
-    }
-
-    func deadLetters(
-        of destination: DestinationNumber, after number: NoticeNumber, limit: Int
-    ) throws -> [DeadLetter] {
-        try connection.prepare(
-            """
-            SELECT \(Self.noticeColumns), reason, died_at FROM dead_letters
-            WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3
-            """
-        ).all(destination.value, number.value, limit) {
-            DeadLetter(
-                notice: try Self.notice($0, in: "dead_letters"), reason: $0.string(11),
-                diedAt: $0.int64(12))
-        }
     }
 
     private static func destination(_ row: Statement) throws -> StoredDestination {
@@ -85,7 +73,7 @@ extension SQLiteSnapshot {
             user: UserRecordName(row.string(3)), device: device.isEmpty ? nil : device,
             address: [UInt8](row.bytes(5)), session: row.isNull(6) ? nil : [UInt8](row.bytes(6)),
             madeAt: row.int64(7), usedAt: row.int64(8), badge: row.int64(9),
-            failures: Int(row.int64(10)))
+            failures: Int(row.int64(10)), dueAt: row.isNull(11) ? nil : row.int64(11))
     }
 
     private static func notice(_ row: Statement, in table: String) throws -> StoredNotice {
@@ -99,7 +87,8 @@ extension SQLiteSnapshot {
                 zone: row.isNull(4) ? nil : ZoneNumber(row.int64(4)),
                 type: row.isNull(5) ? nil : row.int64(5), isOwn: row.int64(6) != 0),
             collapseID: row.isNull(7) ? nil : row.string(7), payload: [UInt8](row.bytes(8)),
-            madeAt: row.int64(9), trace: row.isNull(10) ? nil : row.string(10))
+            madeAt: row.int64(9), trace: row.isNull(10) ? nil : row.string(10),
+            end: row.isNull(12) ? nil : NoticeEnd(reason: row.string(11), at: row.int64(12)))
     }
 }
 

@@ -38,6 +38,7 @@ extension SQLiteTransaction {
     }
 
     func change(_ destination: DestinationNumber, by change: DestinationChange) throws {
+        if change.wakesWaiting { moved.insert(.destination(destination)) }
         if change.isUsed { try noteUse(of: destination) }
         if let badge = change.badge { try setBadge(badge, at: destination) }
         if let attempt = change.attempt { try note(attempt, at: destination) }
@@ -48,8 +49,6 @@ extension SQLiteTransaction {
             "UPDATE destinations SET used_at = ?2 WHERE id = ?1"
         ).run(destination.value, now)
     }
-
-    func wakeWaiting(for destination: DestinationNumber) { moved.insert(.destination(destination)) }
 
     private func setBadge(_ badge: Int64, at destination: DestinationNumber) throws {
         try connection.prepare(

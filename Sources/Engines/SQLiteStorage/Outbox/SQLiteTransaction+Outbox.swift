@@ -87,10 +87,10 @@ extension SQLiteTransaction {
     }
 
     func replayDeadLetters(of destination: DestinationNumber, limit: Int) throws -> Int {
-        let letters = try deadLetters(of: destination, after: NoticeNumber(0), limit: limit)
+        let letters = try notices(
+            .dead, for: destination, after: NoticeNumber(0), limit: limit)
         let delete = try connection.prepare("DELETE FROM dead_letters WHERE id = ?1")
-        for letter in letters {
-            let notice = letter.notice
+        for notice in letters {
             _ = try enqueue(
                 NewNotice(
                     destination: destination, identifier: notice.identifier, scope: notice.scope,

@@ -20,7 +20,11 @@ struct SchemaWriter {
         difference: [String]
     ) throws -> Schema {
         var new = wanted
-        for (name, type) in old.types where new.types[name] == nil { try remove(type) }
+        new.formerTypes = old.formerTypes.filter { wanted.types[$0.key] == nil }
+        for (name, type) in old.types where wanted.types[name] == nil {
+            try remove(type)
+            new.formerTypes[name] = type.number
+        }
         for (name, type) in wanted.types {
             let previous = old.types[name]
             var stored = type

@@ -27,11 +27,15 @@ struct StoredSchema {
 
     private mutating func readTypes() throws {
         let rows = try connection.prepare(
-            "SELECT id, name FROM record_types WHERE is_removed = 0")
+            "SELECT id, name, is_removed FROM record_types")
         defer { rows.reset() }
         while try rows.step() {
             guard let name = RecordTypeName(rows.string(1)) else {
                 throw InvalidRow(table: "record_types")
+            }
+            guard rows.int64(2) == 0 else {
+                schema.formerTypes[name] = rows.int64(0)
+                continue
             }
             names[rows.int64(0)] = name
             schema.types[name] = Schema.RecordType(number: rows.int64(0), grants: [:])

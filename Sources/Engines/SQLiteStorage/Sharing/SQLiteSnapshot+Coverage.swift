@@ -54,25 +54,6 @@ extension SQLiteSnapshot {
         return run
     }
 
-    func parents(of records: [RecordNumber]) throws -> [RecordName?] { try records.map(parent) }
-
-    private func parent(_ record: RecordNumber) throws -> RecordName? {
-        let statement = try shareStatements().coverage.parent
-        defer { statement.reset() }
-        statement.bind(record.value, at: 1)
-        return try statement.step() ? RecordName(statement.string(0)) : nil
-    }
-
-    func hasLink(_ link: Link, from source: RecordNumber) throws -> Bool {
-        let statement = try shareStatements().coverage.link
-        defer { statement.reset() }
-        statement.bind(link.targetZone.value, at: 1)
-        statement.bind(link.target.text, at: 2)
-        statement.bind(link.kind.rawValue, at: 3)
-        statement.bind(source.value, at: 4)
-        return try statement.step()
-    }
-
     func isWhole(_ trees: ShareTrees) throws -> Bool {
         let statements = try shareStatements().coverage
         return switch trees {

@@ -40,10 +40,19 @@ extension SQLiteSnapshot {
         }
     }
 
-    func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
-        let statement = try shareStatements().shares.accessRequests
+    func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
+        let statements = try shareStatements().shares
+        let statement: Statement
+        switch key {
+        case .share(let share):
+            statement = statements.accessRequests
+            statement.bind(share.value, at: 1)
+        case .user(let user, let moment):
+            statement = statements.accessRequestsOfUser
+            statement.bind(user.text, at: 1)
+            statement.bind(moment, at: 2)
+        }
         defer { statement.reset() }
-        statement.bind(share.value, at: 1)
         var found: [StoredAccessRequest] = []
         while try statement.step() {
             guard let user = UserRecordName(statement.string(0)),
@@ -54,14 +63,6 @@ extension SQLiteSnapshot {
                     user: user, madeAt: statement.int64(1), isBlocked: state == .blocked))
         }
         return found
-    }
-
-    func accessRequestCount(of user: UserRecordName, since moment: Milliseconds) throws -> Int {
-        let statement = try shareStatements().shares.accessRequestCount
-        defer { statement.reset() }
-        statement.bind(user.text, at: 1)
-        statement.bind(moment, at: 2)
-        return try statement.step() ? Int(statement.int64(0)) : 0
     }
 
     func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
@@ -79,20 +80,6 @@ extension SQLiteSnapshot {
         guard try statement.step() else { return nil }
         return StoredShortGUID(
             record: RecordNumber(statement.int64(0)), value: statement.string(1))
-    }
-
-    func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
-        try records.map(location)
-    }
-
-    private func location(_ record: RecordNumber) throws -> RecordLocation? {
-        let statement = try shareStatements().shares.location
-        defer { statement.reset() }
-        statement.bind(record.value, at: 1)
-        guard try statement.step() else { return nil }
-        guard let name = RecordName(statement.string(1)) else { throw InvalidRow(table: "heads") }
-        return RecordLocation(
-            zone: ZoneNumber(statement.int64(0)), name: name, position: statement.int64(2))
     }
 
     func grants(of viewer: UserRecordName, _ selection: GrantSelection) throws -> [StoredGrant] {
@@ -119,6 +106,7 @@ extension SQLiteSnapshot {
         case .zone(let zone):
             statement = statements.view
             statement.bind(zone.value, at: 2)
+        case .standing: statement = statements.viewsStanding
         case .changed(let position, let limit):
             statement = statements.viewsChanged
             statement.bind(position, at: 2)
@@ -133,15 +121,7 @@ extension SQLiteSnapshot {
         defer { statement.reset() }
         statement.bind(name.text, at: 1)
         guard try statement.step() else { throw InvalidRow(table: "viewers") }
-        return StoredViewer(
-            lastChange: max(0, statement.int64(0)), oldestValidPosition: statement.int64(1))
-    }
-
-    func zonesViewed(by viewer: UserRecordName) throws -> [StoredZone] {
-        let statement = try shareStatements().viewers.zonesViewed
-        defer { statement.reset() }
-        statement.bind(viewer.text, at: 1)
-        return try statement.all(row: Self.zone)
+        return StoredViewer(oldestValidPosition: statement.int64(0))
     }
 
     private func shares(_ statement: Statement, _ value: Int64) throws -> [StoredShare] {

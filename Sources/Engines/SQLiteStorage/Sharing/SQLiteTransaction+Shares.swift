@@ -178,20 +178,38 @@ extension SQLiteTransaction {
 
 // What shares cover.
 extension SQLiteTransaction {
-    func enter(_ membership: StoredMembership) throws {
-        _ = try zone(ofActive: membership.share)
-        let insert = try coverageStatements().insertMembership
-        insert.bind(membership.share.value, at: 1)
-        insert.bind(membership.position, at: 2)
-        insert.bind(membership.record.value, at: 3)
-        insert.bind(membership.version, at: 4)
-        insert.bind(membership.type, at: 5)
-        insert.bind(membership.entered, at: 6)
-        try insert.run()
-        try setMembership(membership.record, by: membership.share, at: membership.position)
+    func move(_ membership: MembershipMove) throws {
+        let (record, position) = (membership.record, membership.position)
+        switch (membership.previous, membership.next) {
+        case (nil, let next?): try enter(record, next, at: position)
+        case (let previous?, let next?):
+            guard previous.share == next.share else {
+                throw BrokenInvariant(
+                    "a record leaves a share before it comes into another: \(record.value)")
+            }
+            try renew(record, previous, at: position, type: next.type)
+        case (let previous?, nil):
+            try leave(record, previous, at: position, left: membership.left)
+        case (nil, nil): break
+        }
     }
 
-    func renew(
+    private func enter(
+        _ record: RecordNumber, _ cover: MembershipMove.Cover, at position: Position
+    ) throws {
+        _ = try zone(ofActive: cover.share)
+        let insert = try coverageStatements().insertMembership
+        insert.bind(cover.share.value, at: 1)
+        insert.bind(position, at: 2)
+        insert.bind(record.value, at: 3)
+        insert.bind(cover.version, at: 4)
+        insert.bind(cover.type, at: 5)
+        insert.bind(position, at: 6)
+        try insert.run()
+        try setMembership(record, by: cover.share, at: position)
+    }
+
+    private func renew(
         _ record: RecordNumber, _ membership: CurrentMembership, at position: Position, type: Int64
     ) throws {
         let renew = try coverageStatements().renewMembership
@@ -205,7 +223,7 @@ extension SQLiteTransaction {
         try setMembership(record, by: membership.share, at: position)
     }
 
-    func leave(
+    private func leave(
         _ record: RecordNumber, _ membership: CurrentMembership, at position: Position,
         left: Position
     ) throws {

@@ -22,7 +22,7 @@ final class ShareReadStatements: StatementSet {
         let participations: Statement
         let invitations: Statement
         let accessRequests: Statement
-        let accessRequestCount: Statement
+        let accessRequestsOfUser: Statement
         let shortGUID: Statement
         let recordByShortGUID: Statement
         let location: Statement
@@ -56,8 +56,11 @@ final class ShareReadStatements: StatementSet {
                 SELECT user_record_name, made_at, state FROM access_requests
                 WHERE share = ?1 AND state <> 0 ORDER BY made_at, id
                 """)
-            accessRequestCount = try connection.prepare(
-                "SELECT count(*) FROM access_requests WHERE user_record_name = ?1 AND made_at > ?2")
+            accessRequestsOfUser = try connection.prepare(
+                """
+                SELECT user_record_name, made_at, state FROM access_requests
+                WHERE user_record_name = ?1 AND made_at > ?2 ORDER BY made_at, id
+                """)
             let shortGUID = "SELECT record, value FROM short_guids"
             self.shortGUID = try connection.prepare("\(shortGUID) WHERE record = ?1")
             recordByShortGUID = try connection.prepare("\(shortGUID) WHERE value = ?1")
@@ -74,7 +77,7 @@ final class ShareReadStatements: StatementSet {
         let grantsChanged: Statement
         let view: Statement
         let viewsChanged: Statement
-        let zonesViewed: Statement
+        let viewsStanding: Statement
         let viewer: Statement
 
         init(_ connection: Connection) throws {
@@ -88,18 +91,11 @@ final class ShareReadStatements: StatementSet {
             self.view = try connection.prepare("\(view) WHERE viewer = ?1 AND zone = ?2")
             viewsChanged = try connection.prepare(
                 "\(view) WHERE viewer = ?1 AND changed > ?2 ORDER BY changed LIMIT ?3")
-            zonesViewed = try connection.prepare(
-                """
-                SELECT z.id, z.owner, z.created, z.changed, z.whole_after, 0, z.name,
-                    \(NameCopies.ofZone("z"))
-                FROM views v JOIN zones z ON z.id = v.zone AND z.deleted_at IS NULL
-                    JOIN owners o ON o.id = z.owner
-                WHERE v.viewer = ?1 AND v.ended IS NULL ORDER BY o.record_name, z.name
-                """)
+            viewsStanding = try connection.prepare(
+                "\(view) WHERE viewer = ?1 AND ended IS NULL ORDER BY zone")
             viewer = try connection.prepare(
                 """
-                SELECT coalesce((SELECT max(changed) FROM views WHERE viewer = ?1), 0),
-                    coalesce((SELECT whole_after FROM viewers WHERE name = ?1), 0)
+                SELECT coalesce((SELECT whole_after FROM viewers WHERE name = ?1), 0)
                 """)
         }
     }
@@ -110,8 +106,6 @@ final class ShareReadStatements: StatementSet {
         let memberships: Statement
         let membershipsWithVersions: Statement
         let changedMemberships: Statement
-        let parent: Statement
-        let link: Statement
         let shareWorkOfShare: Statement
         let shareWorkOfZone: Statement
 
@@ -141,13 +135,6 @@ final class ShareReadStatements: StatementSet {
                 FROM grants g LEFT JOIN memberships t ON t.share = g.share AND t.position > ?3
                     LEFT JOIN version_rows v ON t.left IS NULL AND v.key = (?4 | t.version)
                 WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3 ORDER BY g.changed
-                """)
-            parent = try connection.prepare(
-                "SELECT target_name FROM links WHERE source = ?1 AND kind = 3")
-            link = try connection.prepare(
-                """
-                SELECT 1 FROM links
-                WHERE target_zone = ?1 AND target_name = ?2 AND kind = ?3 AND source = ?4
                 """)
             shareWorkOfShare = try connection.prepare(
                 "SELECT 1 FROM share_work_marks WHERE share = ?1 LIMIT 1")

@@ -12,14 +12,16 @@ extension SQLiteTransaction {
         let statement = try workStatements().enqueue
         guard let number = task.kind.number else { throw Self.unknown(task.kind) }
         try statement.run(number, row.subject, row.item, row.name)
-        hasQueuedWork = true
+        moved.insert(.work)
     }
 
     private static func unknown(_ kind: WorkKind) -> BrokenInvariant {
         BrokenInvariant("work is of the kinds that the engine knows: \(kind)")
     }
 
-    func takeWork(_ turn: inout WorkTurn) throws -> StoredWork? {
+    func takeWork(
+        _ turn: inout WorkTurn, heldUntil moment: Milliseconds?
+    ) throws -> StoredWork? {
         for step in 0..<turn.kinds.count {
             let index = (turn.next + step) % turn.kinds.count
             let kind = turn.kinds[index]
@@ -31,6 +33,7 @@ extension SQLiteTransaction {
             guard let (subject, work) = found else { continue }
             turn.next = index
             turn.subjects[kind] = subject
+            if let moment { try hold(work, by: turn.holder, until: moment) }
             return work
         }
         return nil
@@ -55,7 +58,8 @@ extension SQLiteTransaction {
         )
     }
 
-    func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws {
+    private func hold(_ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds) throws
+    {
         try workStatements().hold.run(
             work.number.value, holder.value, now, min(moment, now + Self.workDelayMillisecondsMax))
         // Else two would do the same work at once.
@@ -87,22 +91,6 @@ extension SQLiteTransaction {
         try workStatements().finish.run(work.number.value)
         if case .cover(let record, _) = work.task { try endCoverageWork(record) }
         moveCovered(by: work)
-    }
-
-    func nextWorkMoment(
-        _ kinds: [WorkKind]?, for holder: WorkHolder
-    ) throws -> Milliseconds? {
-        let statement = try workStatements().nextMoment
-        defer { statement.reset() }
-        var next: Milliseconds?
-        for number in (kinds ?? WorkKind.stored).compactMap(\.number) {
-            statement.bind(number, holder.value)
-            if try statement.step(), !statement.isNull(0) {
-                next = min(next ?? .max, statement.int64(0))
-            }
-            statement.reset()
-        }
-        return next
     }
 }
 

@@ -33,9 +33,4 @@ final class WorkStatements: LazyStatements {
         WHERE id = ?1
         """)
     lazy var finish = connection.statement("DELETE FROM work WHERE id = ?1")
-    lazy var nextMoment = connection.statement(
-        """
-        SELECT min(max(due_at, CASE WHEN holder <> ?2 THEN held_until ELSE 0 END))
-        FROM work WHERE kind = ?1
-        """)
 }

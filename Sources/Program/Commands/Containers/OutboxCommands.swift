@@ -76,20 +76,21 @@ extension ListOutbox.Entry {
     }
 }
 
-extension DeadLetter {
+/// Of one that was given up.
+extension StoredNotice {
     var line: String {
         [
-            Timestamp(notice.madeAt).text, "given up \(Timestamp(diedAt).text)",
-            notice.scope.rawValue, reason,
-        ].joined(separator: "  ")
+            Timestamp(madeAt).text, end.map { "given up \(Timestamp($0.moment).text)" },
+            scope.rawValue, end?.reason,
+        ].compactMap { $0 }.joined(separator: "  ")
     }
 
     /// What `--json` tells of it.
     var members: [(key: String, value: CommandOutput.Value)] {
         [
-            ("identifier", .text(notice.identifier)), ("database", .text(notice.scope.rawValue)),
-            ("made", .number(notice.madeAt)), ("givenUp", .number(diedAt)),
-            ("reason", .text(reason)),
+            ("identifier", .text(identifier)), ("database", .text(scope.rawValue)),
+            ("made", .number(madeAt)),
         ]
+            + (end.map { [("givenUp", .number($0.moment)), ("reason", .text($0.reason))] } ?? [])
     }
 }

@@ -103,7 +103,7 @@ package final class RunningServer: Sendable {
         accountDeletions = AccountDeletions(
             folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
         backups = try BackupRounds.begin(folder, metrics: metrics, log: log)
-        stores.observeOpening { work.begin($0, $1, $2) }
+        stores.observeOpening { work.worker($0, $1, $2) }
         upkeep.begin()
         telemetry?.begin()
         carrier = letters.isEmpty ? nil : LetterCarrier(folder, letters, books, mark, log: log)

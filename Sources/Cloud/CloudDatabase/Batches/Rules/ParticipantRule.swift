@@ -108,7 +108,7 @@ struct ParticipantRule {
     ) throws -> Bool {
         guard access != nil, number != context.zone.number else { return true }
         guard let record = previous?.head?.record else { return false }
-        return try context.stored.hasLink(
+        return try context.hasLink(
             Link(targetZone: number, target: name, kind: kind), from: record)
     }
 
@@ -128,7 +128,7 @@ struct ParticipantRule {
         let others = Link(
             targetZone: number, target: name,
             kind: isParticipants ? .deleteSelf : .deleteSelfInTree)
-        return try context.stored.hasLink(others, from: record) ? !isParticipants : isParticipants
+        return try context.hasLink(others, from: record) ? !isParticipants : isParticipants
     }
 
     /// Whether a participant may name a record as one that must exist.
@@ -137,7 +137,7 @@ struct ParticipantRule {
     func isInSight(_ key: RecordKey, of source: CurrentRecord, _ view: BatchView) throws -> Bool {
         guard let access else { return true }
         if let record = source.head?.record,
-            try context.stored.hasLink(
+            try context.hasLink(
                 Link(targetZone: key.zone, target: key.name, kind: .validate), from: record)
         {
             return true

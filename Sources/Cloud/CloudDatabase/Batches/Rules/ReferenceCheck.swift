@@ -64,6 +64,6 @@ struct ReferenceCheck {
         guard context.unseen.contains(link.targetKey),
             let record = try context.previous(source).head?.record
         else { return false }
-        return try context.stored.hasLink(link, from: record)
+        return try context.hasLink(link, from: record)
     }
 }

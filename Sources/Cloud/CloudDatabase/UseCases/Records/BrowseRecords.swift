@@ -45,7 +45,7 @@ package struct BrowseRecords {
         try database.read { snapshot in
             let lookup = try LookupRecords(in: zone, of: database, snapshot: snapshot)
             let number = try type.map { type in
-                guard let number = try snapshot.recordTypes()[type.text] else {
+                guard let number = try snapshot.schema.number(of: type) else {
                     throw Fault.unknownRecordType(type.text)
                 }
                 return number

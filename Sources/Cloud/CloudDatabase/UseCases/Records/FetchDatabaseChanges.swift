@@ -78,7 +78,7 @@ package struct FetchDatabaseChanges {
             return [.owner(owner.number)]
         }
         var parts: Set<StorePart> = [.person(user)]
-        for zone in try snapshot.zonesViewed(by: user) { parts.insert(.zone(zone.number)) }
+        for view in try snapshot.views(of: user, .standing) { parts.insert(.zone(view.zone)) }
         return parts
     }
 
@@ -87,19 +87,14 @@ package struct FetchDatabaseChanges {
             return try tokens.read(
                 token, .database, zone: nil, oldestValidPosition: owner?.oldestValidPosition ?? 0)
         }
-        return beginning(through: try latest(owner))
+        return beginning
     }
 
     /// The beginning: the client has never seen what is deleted by now.
-    private func beginning(through latest: Position) -> SyncToken {
+    private var beginning: SyncToken {
         SyncToken(
-            feed: .database, incarnation: tokens.identity.incarnation,
-            zone: ZoneNumber(0), zoneHash: 0, position: 0, cursor: .first(through: latest))
-    }
-
-    private func latest(_ owner: StoredOwner?) throws -> Position {
-        guard let owner else { return 0 }
-        return max(try snapshot.lastChange(of: owner.number), owner.oldestValidPosition)
+            feed: .database, incarnation: tokens.identity.incarnation, zone: ZoneNumber(0),
+            zoneHash: 0, position: 0, cursor: .first(through: tokens.identity.last))
     }
 
     /// The zones of other people that the caller sees.
@@ -116,8 +111,7 @@ package struct FetchDatabaseChanges {
                     token, .database, zone: nil,
                     oldestValidPosition: viewed.oldestValidPosition)
             } else {
-                beginning(
-                    through: max(viewed.lastChange, viewed.oldestValidPosition))
+                beginning
             }
         let limit = min(limit, database.limits.recordsPerResponseMax)
         let found = try snapshot.views(

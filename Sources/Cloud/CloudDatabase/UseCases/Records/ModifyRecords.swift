@@ -151,7 +151,7 @@ package struct ModifyRecords: Sendable {
         }
         let load = WriteLoad(
             cost: operations.count, bytes: operations.reduce(0) { $0 + $1.bytes }, frees: frees,
-            caller: WriteCaller(database.caller), needs: { needs })
+            caller: WriteCaller(database.caller), author: database.author, needs: { needs })
         let isLong = work.habits.isLong(load.caller)
         database.storage.write(load) {
             try begin(in: $0, isLong: isLong)
@@ -286,7 +286,6 @@ package struct ModifyRecords: Sendable {
         _ plan: BatchPlan, in transaction: any StoreTransaction
     ) throws -> [RecordOutcome] {
         guard let user = database.caller.userRecordName else { throw Fault.zoneNotFound }
-        if let author = database.author { transaction.act(as: author) }
         var writer = try BatchWriter(
             plan,
             stamp: RecordBody.Stamp(

@@ -72,7 +72,7 @@ package struct QueryRecords {
     private func append(
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws -> QueryEnd {
-        guard let type = try snapshot.recordTypes()[query.type.text] else {
+        guard let type = try snapshot.schema.number(of: query.type) else {
             throw Fault.unknownRecordType(query.type.text)
         }
         let sight = try sight(snapshot)

@@ -62,7 +62,8 @@ package struct RemoveDamagedRecords {
     ) throws -> String? {
         guard let zone = try transaction.zone(version.zone), !zone.isDeleted,
             let owner = try transaction.ownerName(zone.owner),
-            let name = try transaction.name(at: version.position, in: zone.number)
+            let name = try transaction.locations(.position(version.position, in: zone.number))
+                .first??.name
         else { return "\(version): no name leads to it" }
         if try isDeletion(name, in: zone, transaction) {
             try writeDeletion(name, in: zone, of: owner, transaction)

@@ -90,8 +90,7 @@ package struct ShareInvitations: Sendable {
         }
         let invitations = self
         database.writeInParts(links) { part, transaction in
-            if let author = invitations.database.author { transaction.act(as: author) }
-            return try part.map { .success(try invitations.join($0, transaction)) }
+            try part.map { .success(try invitations.join($0, transaction)) }
         } completion: { outcomes in
             completion(outcomes.flatMap { all in Result { for one in all { try one.get() } } })
         }

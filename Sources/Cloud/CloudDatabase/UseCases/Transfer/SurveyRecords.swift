@@ -151,7 +151,7 @@ private final class SurveyReader {
         self.limits = limits
         self.viewed = viewed
         // No record has the number 0: a type that does not exist has no records.
-        type = try selection.type.map { try snapshot.recordTypes()[$0.text] ?? 0 }
+        type = try selection.type.map { try snapshot.schema.number(of: $0) ?? 0 }
     }
 
     func visit(

@@ -30,9 +30,12 @@ extension DataFolder {
     package func overwriteDeleted(
         in target: ContainerEnvironment, while goesOn: @Sendable () -> Bool
     ) throws {
+        let key = StoreKey(target.container, target.environment)
         do {
-            try stores.store(of: target.container, in: target.environment)
-                .overwriteDeleted(while: goesOn)
+            let store = try stores.store(of: target.container, in: target.environment)
+            try withExtendedLifetime(store) {
+                try engine.overwriteDeleted(in: .store(key), while: goesOn)
+            }
         } catch is OverwritingEnded {
             throw ErasePerson.Interrupted()
         }
@@ -40,7 +43,7 @@ extension DataFolder {
 
     package func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws {
         do {
-            try engine.overwriteDeletedInCatalog(while: goesOn)
+            try engine.overwriteDeleted(in: .catalog, while: goesOn)
         } catch is OverwritingEnded {
             throw ErasePerson.Interrupted()
         }

@@ -34,12 +34,8 @@ package final class LeasedStore: Store {
         }
     }
 
-    /// As `EngineStore.overwriteDeleted`.
-    func overwriteDeleted(while goesOn: @Sendable () -> Bool) throws {
-        try withExtendedLifetime(lease) { try store.overwriteDeleted(while: goesOn) }
-    }
-
-    package func attach(_ worker: any StoreWorker) { store.attach(worker) }
+    /// Has a worker do the store's work until it is closed, in place of the one before.
+    func attach(_ worker: any StoreWorker) { lease.value.worker.attach(worker) }
 
     package func prepare(_ query: StoreQuery) throws -> Int? {
         try withExtendedLifetime(lease) { try store.prepare(query) }

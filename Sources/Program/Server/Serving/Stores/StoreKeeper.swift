@@ -19,8 +19,10 @@ final class StoreKeeper: Sendable {
 
     private struct State {
         var resources: [Stores.Key: StoreResources] = [:]
-        /// Called with each store that is opened.
-        var attach: @Sendable (Stores.Key, any EngineStore, AssetStore) -> Void = { _, _, _ in }
+        /// Says who does the work of each store that is opened.
+        var worker: @Sendable (Stores.Key, any EngineStore, AssetStore) -> (any StoreWorker)? = {
+            _, _, _ in nil
+        }
     }
 
     private let engine: any StorageEngine
@@ -72,12 +74,12 @@ final class StoreKeeper: Sendable {
                 throw error
             }
         }
-        let (attach, assetStore) = state.withLock { state in
+        let (makeWorker, assetStore) = state.withLock { state in
             // Another caller may have asked for the assets meanwhile.
             let assetStore = state.resources[key]?.assetStore ?? resources.assetStore
             state.resources[key] = StoreResources(
                 notices: resources.notices, assetStore: assetStore, isClean: true)
-            return (state.attach, assetStore)
+            return (state.worker, assetStore)
         }
         let seen: OpenStore
         do {
@@ -89,14 +91,16 @@ final class StoreKeeper: Sendable {
             throw error
         }
         schedule.opened(key)
-        attach(key, store, assetStore)
-        return Stores.Opened(store: store, seen: seen)
+        let worker = AttachedWorker()
+        makeWorker(key, store, assetStore).map(worker.attach)
+        return Stores.Opened(store: store, seen: seen, worker: worker)
     }
 
     /// Closes a store.
     ///
     /// - Parameter isUnused: whether nobody has a lease of it.
-    func close(_ key: Stores.Key, isUnused: Bool) {
+    func close(_ key: Stores.Key, _ opened: Stores.Opened, isUnused: Bool) {
+        opened.worker.stop()
         schedule.closed(key, nextWork: engine.close(key, isUnused: isUnused))
     }
 
@@ -104,7 +108,7 @@ final class StoreKeeper: Sendable {
     ///
     /// On a full disk it might not be opened again.
     func isBusy(_ opened: Stores.Opened) -> Bool {
-        opened.store.isWorking || opened.store.condition == .full
+        opened.worker.isBusy || opened.store.condition == .full
     }
 
     /// The assets of a container environment, whether its store is open or not.
@@ -122,11 +126,14 @@ final class StoreKeeper: Sendable {
         assetLocations.storage(of: key, in: folder)
     }
 
-    /// Sets the closure that hears of each store that is opened from now on.
+    /// Sets the closure that hears of each store that is opened from now on, and answers who does its work.
     func observeOpening(
-        _ attach: @escaping @Sendable (Stores.Key, any EngineStore, AssetStore) -> Void
+        _ worker:
+            @escaping @Sendable (Stores.Key, any EngineStore, AssetStore) -> (
+                any StoreWorker
+            )?
     ) {
-        state.withLock { $0.attach = attach }
+        state.withLock { $0.worker = worker }
     }
 
     /// Forgets a store whose data is gone; who waits for it is woken and finds that out.

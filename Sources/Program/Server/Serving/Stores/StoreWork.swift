@@ -79,8 +79,10 @@ final class StoreWork: Sendable {
             Milliseconds(max(assets.graceSeconds, configuration.assetOptions.resumeSeconds)) * 1_000
     }
 
-    /// Begins to do a store's work; closing the store ends it.
-    func begin(_ key: Stores.Key, _ store: any EngineStore, _ assetStore: AssetStore) {
+    /// Who does a store's work.
+    func worker(
+        _ key: Stores.Key, _ store: any EngineStore, _ assetStore: AssetStore
+    ) -> any StoreWorker {
         var options = options
         options.blocking[.collectAssets] = { [weak store, self] in
             guard let store else { return false }
@@ -90,9 +92,7 @@ final class StoreWork: Sendable {
             store, at: NoticeSource(container: key.container, environment: key.environment),
             notices)
         let delivery = OutboxRunner(store, of: key.container, in: key.environment, delivery)
-        store.attach(StoreWorkers(WorkRunner(store, options), telling, delivery))
-        telling.wake()
-        delivery.wake()
+        return StoreWorkers(WorkRunner(store, options), telling, delivery)
     }
 
     /// - Returns: whether there is more to do.
@@ -121,8 +121,11 @@ private final class StoreWorkers: StoreWorker {
         self.delivery = delivery
     }
 
-    /// Commits wake the runners that report changes and send notices.
-    func wake() { queued.wake() }
+    func begin() {
+        queued.begin()
+        telling.wake()
+        delivery.wake()
+    }
 
     var isBusy: Bool { queued.isBusy || telling.isBusy || delivery.isBusy }
 

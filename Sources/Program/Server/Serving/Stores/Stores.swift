@@ -16,6 +16,7 @@ package final class Stores: Sendable {
         let store: any EngineStore
         /// What requests see of it.
         let seen: OpenStore
+        let worker: AttachedWorker
     }
 
     /// How many stores are open, and for how long.
@@ -63,7 +64,7 @@ package final class Stores: Sendable {
                     search.forget(key)
                     return opened
                 },
-                close: { key, _, isUnused in keeper.close(key, isUnused: isUnused) },
+                close: { keeper.close($0, $1, isUnused: $2) },
                 isBusy: { keeper.isBusy($0) }))
     }
 
@@ -105,13 +106,18 @@ package final class Stores: Sendable {
     var open: [any EngineStore] { cache.open.map(\.value.store) }
 
     /// Sets the closure that hears of each store that is open or will be, with its assets; of some twice.
+    ///
+    /// - Parameter tell: answers who does the store's work from then on; nil for who does it already.
     func observeOpening(
-        _ tell: @escaping @Sendable (Key, any EngineStore, AssetStore) -> Void
+        _ tell: @escaping @Sendable (Key, any EngineStore, AssetStore) -> (any StoreWorker)?
     ) {
         keeper.observeOpening(tell)
         // Afterwards: one that is opened meanwhile is told twice rather than not at all.
         cache.eachOpen { [self] key, lease in
-            withExtendedLifetime(lease) { tell(key, lease.value.store, assetStore(of: key)) }
+            let opened = lease.value
+            withExtendedLifetime(lease) {
+                tell(key, opened.store, assetStore(of: key)).map(opened.worker.attach)
+            }
         }
     }
 
@@ -127,7 +133,7 @@ package final class Stores: Sendable {
         for key in keys {
             let opened = try cache.take(key, refusing: CatalogRefusal.containerUnknown)
             taken.append(key)
-            if opened != nil { keeper.close(key, isUnused: false) }
+            if let opened { keeper.close(key, opened, isUnused: false) }
         }
         let assets = keys.map { keeper.storage(of: $0) }
         let removal = try engine.remove(container)
@@ -150,7 +156,7 @@ package final class Stores: Sendable {
         _ = try store(of: key.container, in: key.environment)
         let opened = try cache.take(key, refusing: StorageFailure.beginning)
         defer { cache.give(back: key) }
-        if opened != nil { keeper.close(key, isUnused: false) }
+        if let opened { keeper.close(key, opened, isUnused: false) }
         try engine.reset(key, to: beginning)
         keeper.beginAnew(key)
     }
