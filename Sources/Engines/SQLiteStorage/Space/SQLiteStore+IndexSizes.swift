@@ -10,7 +10,8 @@ extension SQLiteStore {
                 throw InvalidRow(table: "indexes")
             }
             let names = Dictionary(
-                try snapshot.recordTypes().map { ($0.value, $0.key) }, uniquingKeysWith: { $1 })
+                try snapshot.schema.types.map { ($0.value.number, $0.key.text) },
+                uniquingKeysWith: { $1 })
             let last = try snapshot.storedIndexes.lastRecord().value
             return try snapshot.storedIndexes.indexes().compactMap { index in
                 guard let type = names[index.type] else { return nil }
