@@ -81,7 +81,7 @@ extension StoragePromise {
                     == StoredDestination(
                         number: number, kind: .apns, key: [1, 0, 255], user: TestStore.user(1),
                         device: nil, address: [1], session: nil, madeAt: made,
-                        usedAt: made + 1_000))
+                        usedAt: made + 1_000, dueAt: made + 1_000))
             try expect(waiting(for: number, testStore), is: ["n"])
             // What waits was for somebody else.
             again.user = TestStore.user(2)

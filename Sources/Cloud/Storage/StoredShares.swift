@@ -182,7 +182,7 @@ package struct CurrentMembership: Sendable, Equatable {
 /// How a record's membership moves, at a position that was just taken.
 package struct MembershipMove: Sendable {
     /// What covers the record from then on.
-    package struct Cover: Sendable {
+    package struct Next: Sendable {
         package let share: ShareNumber
         /// The position of the record's version.
         package let version: Position
@@ -201,14 +201,14 @@ package struct MembershipMove: Sendable {
     /// Where it was; nil where the record comes into a share.
     package let previous: CurrentMembership?
     /// The same share where it moves on with the record's version; nil where the record leaves.
-    package let next: Cover?
+    package let next: Next?
     /// When the record left the tree, where it leaves; not after `position`.
     package let left: Position
 
     /// A record comes into a share, or moves on in the one that covers it.
     package init(
         _ record: RecordNumber, at position: Position, from previous: CurrentMembership? = nil,
-        into next: Cover
+        into next: Next
     ) {
         (self.record, self.position, self.previous, self.next) = (record, position, previous, next)
         left = position

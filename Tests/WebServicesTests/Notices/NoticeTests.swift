@@ -259,7 +259,8 @@ struct NoticeTests {
         let share = try ida.shareNote(
             zone: "Shelf", participants: [invitation(user: bo.name, permission: "READ_WRITE")])
         #expect(try bo.accept(share.shortGUID).status == 200)
-        #expect(try phone.words() == ["s:Shelf met 2"])
+        let joined = try phone.words()
+        #expect(joined == ["s:Shelf met 2"])
         // What is in no shared tree is not theirs to hear of.
         try ida.save("other", type: "Note")
         #expect(try phone.words() == [])

@@ -166,10 +166,10 @@ struct Coverage {
     }
 
     private mutating func enter(
-        _ record: RecordNumber, _ cover: MembershipMove.Cover, at position: Position
+        _ record: RecordNumber, _ next: MembershipMove.Next, at position: Position
     ) throws {
         arrivals[record] = position
-        try move(MembershipMove(record, at: position, into: cover))
+        try move(MembershipMove(record, at: position, into: next))
     }
 
     /// Writes a move, and takes it over where the membership has been read.

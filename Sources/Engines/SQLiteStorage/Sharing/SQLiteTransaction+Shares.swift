@@ -195,18 +195,18 @@ extension SQLiteTransaction {
     }
 
     private func enter(
-        _ record: RecordNumber, _ cover: MembershipMove.Cover, at position: Position
+        _ record: RecordNumber, _ next: MembershipMove.Next, at position: Position
     ) throws {
-        _ = try zone(ofActive: cover.share)
+        _ = try zone(ofActive: next.share)
         let insert = try coverageStatements().insertMembership
-        insert.bind(cover.share.value, at: 1)
+        insert.bind(next.share.value, at: 1)
         insert.bind(position, at: 2)
         insert.bind(record.value, at: 3)
-        insert.bind(cover.version, at: 4)
-        insert.bind(cover.type, at: 5)
+        insert.bind(next.version, at: 4)
+        insert.bind(next.type, at: 5)
         insert.bind(position, at: 6)
         try insert.run()
-        try setMembership(record, by: cover.share, at: position)
+        try setMembership(record, by: next.share, at: position)
     }
 
     private func renew(
