@@ -130,11 +130,13 @@ struct DocumentationTests {
         }
     }
 
-    @Test("Types and targets that ARCHITECTURE.md names exist")
-    func symbols() throws {
-        let name = try Regex("`([A-Z][A-Za-z]+)`", as: (Substring, Substring).self)
+    @Test(
+        "Types and targets that the map and the list of what is in memory name exist",
+        arguments: [PackageLayers.page, "docs/design/storage.md"])
+    func symbols(page: String) throws {
+        let name = try Regex("`([A-Z][A-Za-z0-9]+)`", as: (Substring, Substring).self)
         let declaration = try Regex(
-            "(struct|class|enum|protocol|actor|typealias) ([A-Z][A-Za-z]+)",
+            "(struct|class|enum|protocol|actor|typealias) ([A-Z][A-Za-z0-9]+)",
             as: (Substring, Substring, Substring).self)
         var known: Set = ["Foundation", "Glibc", "Darwin", "Dispatch", "Synchronization"]
         known.formUnion(PackageLayers.table.map(\.target))
@@ -144,7 +146,7 @@ struct DocumentationTests {
                 known.insert(String(match.2))
             }
         }
-        for match in (Repository.text(PackageLayers.page) ?? "").matches(of: name) {
+        for match in (Repository.text(page) ?? "").matches(of: name) {
             #expect(known.contains(String(match.1)), "\(match.1)")
         }
     }

@@ -124,22 +124,39 @@ struct WordTests {
         #expect(counts == Self.uncheckedSendables)
     }
 
+    private static let stumbles = [
+        "of before", "none of it", "as the other", "by whose word", "whoever", "at work",
+        "of theirs", "who somebody is", "who wants",
+    ]
+
     @Test("No page has a phrase that a reader stumbles over")
     func phrases() {
-        let phrases = [
-            "of before", "none of it", "as the other", "by whose word", "whoever", "at work",
-            "of theirs", "who somebody is", "who wants",
-        ]
         let pages = Repository.files(under: "docs", endingIn: [".md"])
         for path in pages + ["README.md", "CONTRIBUTING.md"] {
             // The table of settings says what their declarations say.
             for line in Repository.lines(path) where path != Self.settings {
-                let words = Self.words(line)
-                for phrase in phrases where words.contains(" \(phrase) ") {
+                for phrase in Self.stumbles(in: line) {
                     Issue.record("\(path) has '\(phrase)': \(line)")
                 }
             }
         }
+    }
+
+    @Test("Nor does any comment of the server")
+    func commentPhrases() {
+        for (path, source) in Repository.serverSources {
+            for (index, line) in source.lines.enumerated() {
+                guard let comment = line.range(of: "//") else { continue }
+                for phrase in Self.stumbles(in: String(line[comment.upperBound...])) {
+                    Issue.record("\(path):\(index + 1) has '\(phrase)': \(line)")
+                }
+            }
+        }
+    }
+
+    private static func stumbles(in line: String) -> [String] {
+        let words = words(line)
+        return stumbles.filter { words.contains(" \($0) ") }
     }
 
     private static let settings = "docs/operating/settings.md"

@@ -3,7 +3,7 @@ import Storage
 
 /// Whether an operator may do an action: the one place where that is decided.
 struct RightsCheck {
-    /// How old the proof of who somebody is may be, where an action wants one.
+    /// How old the proof of an identity may be, where an action wants one.
     static let proofMilliseconds: Milliseconds = 600_000
 
     private let actor: Operator

@@ -101,7 +101,7 @@ final class FolderUpload: AssetUpload {
         }
         if fsync(descriptor) != 0 { throw AssetFiles.failure("fsync") }
         var status = stat()
-        // Whoever sends it may have been erased meanwhile.
+        // Anyone who sends it may have been erased meanwhile.
         guard fstat(descriptor, &status) == 0, status.st_nlink > 0 else {
             throw .system(call: "fstat", reason: "the file was removed")
         }

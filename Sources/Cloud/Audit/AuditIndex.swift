@@ -3,7 +3,7 @@ import Platform
 
 /// What lies in which part of a log, so that a search reads only the parts that may hold what it looks for.
 ///
-/// A file beside the log, of blocks (`AuditBlock`) one after another. It is never the truth: whoever searches brings
+/// A file beside the log, of blocks (`AuditBlock`) one after another. It is never the truth: a search brings
 /// it up to date first, makes it again where it is missing, torn or another log's, and reads the log as a whole where
 /// it cannot be kept. What it lets through is read from the log.
 struct AuditIndex {
@@ -24,7 +24,7 @@ struct AuditIndex {
         let descriptor = open("\(path).index", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        // Whoever comes meanwhile waits, and finds it up to date.
+        // Anyone who comes meanwhile waits, and finds it up to date.
         guard flock(descriptor, LOCK_EX) == 0 else { return nil }
         do throws(AuditFailure) { try read(descriptor) } catch { return nil }
         guard try isOfLog(log) || removeAll() else { return nil }

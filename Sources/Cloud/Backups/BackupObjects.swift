@@ -41,7 +41,7 @@ package struct BackupFailure: Error, Sendable, Equatable, CustomStringConvertibl
 
     package init(_ description: String) { self.description = description }
 
-    /// Whoever wanted it wants it no longer.
+    /// Nobody wants it any longer.
     static let stopped = BackupFailure("the server stops")
 
     static func damaged(_ what: String) -> BackupFailure {

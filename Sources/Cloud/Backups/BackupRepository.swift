@@ -60,7 +60,7 @@ package final class BackupRepository: Sendable {
         }
     }
 
-    /// Whether there are backups, whoever made them.
+    /// Whether there are backups, of any maker.
     package static func isThere(_ objects: any BackupObjects) throws -> Bool {
         try objects.read(headName, nil) != nil
     }

@@ -100,7 +100,7 @@ package struct Schema: Sendable, Equatable {
         .share: RecordType(grants: [:]),
     ]
 
-    /// The schema with the built-in types, and fields of theirs, that it does not have.
+    /// The schema with the built-in types, and fields of those types, that it does not have.
     package var withBuiltInTypes: Schema {
         var whole = self
         for (name, type) in Schema.builtInTypes {

@@ -76,7 +76,7 @@ struct Pages: Sendable {
     /// The account that a form is about, where its browser is signed in or has been before; nil for a stranger.
     func knownAccount(_ request: PageRequest) throws -> AccountID? {
         if let typed = request.form.filled("address") {
-            // Whoever is signed in and types another's address is a stranger.
+            // Anyone who is signed in and types another's address is a stranger.
             return try accountUseCases.signIn.account(
                 knownAt: request.cookies[.device], typed: typed)
         }

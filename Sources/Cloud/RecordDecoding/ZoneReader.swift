@@ -34,7 +34,7 @@ package struct ZoneReader: Sendable {
         return Spelling(name: name, owner: spelt ?? alias)
     }
 
-    /// Whether a user record name stands for the owner of the zone, whoever that is.
+    /// Whether a user record name stands for the owner of the zone, by whatever name.
     package static func isOwnerAlias(_ name: String) -> Bool {
         name == "_defaultOwner" || name == "__defaultOwner__"
     }

@@ -43,7 +43,7 @@ struct SegmentIndex: Sendable {
     static func key(user: UnsafeRawBufferPointer) -> UInt64 { hash(user, kind: 1) }
     static func key(device: UnsafeRawBufferPointer) -> UInt64 { hash(device, kind: 2) }
 
-    /// Two texts may have one hash: whoever finds a line by it looks at the line.
+    /// Two texts may have one hash: a reader that finds a line by it looks at the line.
     private static func hash(_ text: some Sequence<UInt8>, kind: UInt8) -> UInt64 {
         var hash = (0xcbf2_9ce4_8422_2325 ^ UInt64(kind)) &* 0x100_0000_01b3
         for byte in text { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }

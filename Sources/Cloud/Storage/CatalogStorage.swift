@@ -355,7 +355,7 @@ package protocol CatalogStorage: ContainerCatalog, CredentialCatalog, AccountCat
 {
     /// Moves with every change that can make something untrue that was read before.
     ///
-    /// Whoever caches what they read must drop it once this has moved since before the read. It moves before
+    /// Anyone who caches what they read must drop it once this has moved since before the read. It moves before
     /// the changing call returns. It also moves after a failed change, because nobody knows then what is on
     /// disk. It never goes back, and it survives restarts.
     ///

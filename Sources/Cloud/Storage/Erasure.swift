@@ -2,7 +2,7 @@ import CloudModel
 
 /// What a read finds of somebody who is erased.
 package protocol ErasureReading: AnyObject {
-    /// Notices that wait or were given up, and speak of a person or of zones of theirs.
+    /// Notices that wait or were given up, and speak of a person or of that person's zones.
     func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber]
 }
 

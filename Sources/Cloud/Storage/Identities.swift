@@ -1,6 +1,6 @@
 import CloudModel
 
-/// Another server that this one trusts to say who somebody is.
+/// Another server that this one trusts to identify people.
 package struct IdentityProviderRecord: Sendable, Equatable {
     /// A key that signs each secret, instead of a plain secret: whose team it is of, and under what name.
     package struct SigningKey: Sendable, Equatable {

@@ -216,7 +216,7 @@ package struct NewVersion {
     package var type: Int64
     package var flags: VersionFlags
     package var body: [UInt8]
-    /// Where the members of `fields` end in the body; nil where whoever made the body does not know.
+    /// Where the members of `fields` end in the body; nil where the maker of the body does not know.
     ///
     /// An engine that takes bodies apart need not look for it. It does not rely on it either.
     package var fieldsEnd: Int?

@@ -247,7 +247,7 @@ package protocol ShareWriting: ShareReading {
     ///   same.
     func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws
 
-    /// Replaces all requests and blocks of a share; whoever is not among the new ones may ask again.
+    /// Replaces all requests and blocks of a share; someone who is not among the new ones may ask again.
     func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws
 
     /// Ends a share at the next position: everybody loses it, and its participants are forgotten.

@@ -71,7 +71,7 @@ package protocol Store: AnyObject, Sendable {
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void)
 
-    /// Tells whoever waits what each commit has changed.
+    /// Tells everyone who waits what each commit has changed.
     var notices: CommitNotices { get }
 
     /// How many writes this process has run since it opened the store.
@@ -79,7 +79,7 @@ package protocol Store: AnyObject, Sendable {
 
     /// Asks for what the engine must do before it can answer a query; queued work does it.
     ///
-    /// Blocks until the request is on disk: never call it on an event loop. Whoever waits for `.indexes` among the
+    /// Blocks until the request is on disk: never call it on an event loop. Anyone who waits for `.indexes` among the
     /// notices hears of the end.
     ///
     /// - Returns: nil once the query can be answered; else how far the engine has come, in percent.

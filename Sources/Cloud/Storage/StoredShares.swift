@@ -58,7 +58,7 @@ package struct StoredParticipant: Sendable, Equatable {
     /// Whether they take part because they asked to.
     package var isApprovedRequester: Bool
 
-    /// Whether this is a one-time link: whoever opens it first becomes the participant (rulings.md 49).
+    /// Whether this is a one-time link: the first who opens it becomes the participant (rulings.md 49).
     package var isOneTimeLink: Bool { user == nil && address == nil }
 
     package init(

@@ -65,7 +65,7 @@ final class AdmittedRequest: Sendable {
 enum NextStep: Sendable {
     /// It is answered with this.
     case answer([UInt8])
-    /// Whoever has taken on its change answers it.
+    /// The one that has taken on its change answers it.
     case handedOn
     /// Workers begin again: it is long, or has to wait for a commit where that holds up nobody.
     case again(on: Workers.Lane)

@@ -3,7 +3,7 @@ import Platform
 
 /// A failure that SQLite reported.
 package struct SQLiteError: Error, Sendable, CustomStringConvertible {
-    /// What the failure means to whoever has to react.
+    /// What the failure means to the caller that has to react.
     package enum Kind: Sendable {
         /// The disk or the file's page limit is full; nothing was written.
         case full

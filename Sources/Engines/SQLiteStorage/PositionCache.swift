@@ -9,9 +9,9 @@ import Synchronization
 
 /// Where the versions of names lie, as they were seen last, for all stores of an engine.
 ///
-/// Each place is a hint. Whoever gets one looks whether a version of the name is there. As a version goes when another
-/// takes its place, one that is there is the present one. So a hint that is wrong costs a look, and one that is right
-/// saves the search for the name and for its head.
+/// Each place is a hint. A reader that gets one looks whether a version of the name is there. As a version goes when
+/// another takes its place, one that is there is the present one. So a hint that is wrong costs a look, and one that is
+/// right saves the search for the name and for its head.
 ///
 /// Places lie in buckets by their hashes, eight to a bucket. Whenever there are more than three to each, one bucket is
 /// split in two ("Linear hashing", Litwin, 1980). So memory is taken as names come, up to the limit. From then on, new

@@ -34,7 +34,7 @@ package final class FileLock: Sendable {
             throw .held(process: Self.holder(file))
         }
         self.file = file
-        // NB: the number only helps whoever is refused; the lock holds without it.
+        // NB: the number only helps the one who is refused; the lock holds without it.
         let process = Array("\(getpid())\n".utf8)
         if ftruncate(file, 0) == 0 { _ = pwrite(file, process, process.count, 0) }
     }

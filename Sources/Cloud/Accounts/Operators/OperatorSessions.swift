@@ -4,7 +4,7 @@ import Storage
 
 /// Signs operators in to their interface: with address, password and second factor.
 ///
-/// Nothing that lets people in to the server's other pages counts here, and a session of theirs is none of those.
+/// Nothing that lets people in to the server's other pages counts here, and their session is none of those.
 package struct OperatorSessions: Sendable {
     /// What an operator typed, and where.
     package struct Attempt: Sendable {

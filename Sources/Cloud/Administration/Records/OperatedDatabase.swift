@@ -93,7 +93,7 @@ package struct OperatedDatabase: Sendable {
                 passesRoles: true)
         }
         let account = try data.users.find(email: email)
-        // Whoever writes is known to the container from then on.
+        // Anyone who writes is known to the container from then on.
         let name =
             isNoted
             ? try data.users.recordName(of: account, in: container)

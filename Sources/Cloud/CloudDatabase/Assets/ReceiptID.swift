@@ -1,7 +1,7 @@
 import CloudModel
 import Cryptography
 
-/// The ids of receipts: whoever shows one has been given it.
+/// The ids of receipts: someone who shows one has been given it.
 package enum ReceiptID {
     /// Seconds since 1970, so that receipts lie in the store in the order in which they were made.
     ///

@@ -53,7 +53,7 @@ struct ParticipantList: Equatable {
     /// Replaces the list by the one that a request sends.
     ///
     /// Entries are matched by id, then user record name, then address. An entry of the owner's role without a
-    /// name is the owner. Whoever is not named any more is removed, except the owner.
+    /// name is the owner. Anyone who is not named any more is removed, except the owner.
     ///
     /// - Throws: BAD_REQUEST for an entry that names nobody, a second owner, a new entry that claims to have
     ///   joined by the link, or too many; ACCESS_DENIED for an administrator who makes another administrator.

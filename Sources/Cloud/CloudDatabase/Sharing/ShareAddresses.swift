@@ -26,7 +26,7 @@ package struct ShareAddresses: Sendable {
     /// The same addresses for a server that is reached at another base.
     package func below(_ base: String) -> ShareAddresses { ShareAddresses(key: key, base: base) }
 
-    /// A one-time address, for whoever uses it first.
+    /// A one-time address, for the first person who uses it.
     func oneTime(_ guid: ShortGUID, _ participant: StoredParticipant) -> String {
         let secret = Base64.encode(code(guid, participant), .urlSafe)
         return "\(base)/share/\(guid.text)~\(secret)"

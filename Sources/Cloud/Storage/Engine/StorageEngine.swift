@@ -47,7 +47,7 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// When the same process opens it again, the store keeps its identity, unless something else has taken
     /// its place.
     ///
-    /// - Parameter notices: told of each commit. Whoever waits there goes on waiting after the store is
+    /// - Parameter notices: told of each commit. Anyone who waits there goes on waiting after the store is
     ///   closed.
     /// - Throws: `CatalogRefusal.containerUnknown`; `StorageFailure.missing`, `full`, `tooManyFiles`;
     ///   `EngineFault`.

@@ -129,7 +129,7 @@ package final class CommitNotices: Sendable {
 
     /// Hands something to one who waits for a place and takes it, as if a commit had moved the place.
     ///
-    /// Whoever waits has seen all commits so far that moved the place. So what is handed is the next that they
+    /// Anyone who waits has seen all commits so far that moved the place. So what is handed is the next that they
     /// must hear of, if no commit that moves the place comes meanwhile.
     ///
     /// - Returns: false when nobody takes it, and when one waits there who only looks for themselves.

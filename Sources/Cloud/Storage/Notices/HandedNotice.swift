@@ -6,7 +6,7 @@ package struct HandedNotice: Sendable {
     package let user: UserRecordName
     /// What is sent (web-services.md §9).
     package let payload: [UInt8]
-    /// Told, on any thread, whether the client's system has it; whoever takes the notice calls it soon.
+    /// Told, on any thread, whether the client's system has it; the one who takes the notice calls it soon.
     ///
     /// The first word counts.
     package let whenSent: @Sendable (Bool) -> Void

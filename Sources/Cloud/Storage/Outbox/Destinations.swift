@@ -13,7 +13,7 @@ package enum DestinationKind: Int64, Sendable, CaseIterable {
     case courier = 1
     case apns = 2
     case webPush = 3
-    /// A webhook of the container: it hears of every change, whoever subscribed.
+    /// A webhook of the container: it hears of every change, without a subscription.
     case webhook = 4
 }
 

@@ -137,7 +137,7 @@ extension OutboxReading {
 
 /// The outbox of a store: it keeps each notice from the transaction that made it until it has been sent.
 package protocol OutboxWriting: OutboxReading {
-    /// Puts a notice behind all that wait for its destination, and wakes whoever waits for notices there.
+    /// Puts a notice behind all that wait for its destination, and wakes everyone who waits for notices there.
     ///
     /// - Returns: how many notices wait for the destination now, counted up to `countedMax`.
     func enqueue(_ notice: NewNotice, countedMax: Int) throws -> Int

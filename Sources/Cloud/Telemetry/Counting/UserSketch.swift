@@ -25,7 +25,7 @@ package struct UserSketch: Sendable, Equatable {
         self.registers = registers
     }
 
-    /// Counts a user by a hash of theirs.
+    /// Counts a user by the hash of their name.
     package mutating func record(_ hash: UInt64) {
         let rank = UInt8(min(Int(Self.rankMax), (hash >> 8).trailingZeroBitCount + 1))
         raise(Int(hash & 0xff), to: rank)

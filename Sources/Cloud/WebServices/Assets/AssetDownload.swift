@@ -156,7 +156,7 @@ struct AssetDownload {
 
     /// Redirects to a store elsewhere.
     ///
-    /// Whoever has the address gets in, as with the link, so no cache may keep either.
+    /// Anyone who has the address gets in, as with the link, so no cache may keep either.
     private func redirection(to address: String, _ exchange: Exchange) -> HTTPResponse {
         var fields = [
             ("Location", address), ("Cache-Control", "no-store"),

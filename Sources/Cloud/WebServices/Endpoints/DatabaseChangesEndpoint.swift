@@ -31,7 +31,7 @@ private enum DatabaseFeedAnswer {
         form: FetchDatabaseChanges.Form, tokenKey: StaticString, waitSeconds: Int? = nil
     ) throws -> NextStep {
         let database = try context.database()
-        // Whoever takes part in many shares has many places that something may change in.
+        // Anyone who takes part in many shares has many places that something may change in.
         if context.loop != nil, database.scope == .shared { return .again(on: .short) }
         let limit = limit ?? context.limits.recordsPerResponseMax
         let most = context.loop == nil ? limit : min(limit, RequestContext.loopZonesMax)

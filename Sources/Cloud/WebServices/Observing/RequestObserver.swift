@@ -4,7 +4,7 @@ import HTTP
 
 /// What the log and the metrics get of one finished request.
 ///
-/// It shows nothing of a record and no credential. Whoever writes it out must escape text that came from
+/// It shows nothing of a record and no credential. A log that writes it out must escape text that came from
 /// the client (`container`).
 package struct RequestObservation: Sendable {
     /// The id that the answer carries as `X-Apple-Request-UUID`.

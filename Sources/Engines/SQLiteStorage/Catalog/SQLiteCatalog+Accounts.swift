@@ -148,7 +148,7 @@ extension SQLiteCatalog {
     package func delete(
         _ account: AccountID, publicRecords: PublicRecordsFate
     ) throws -> [AccountDeletion] {
-        // First: whoever is still there after a crash is deleted again.
+        // First: an account that is still there after a crash is deleted again.
         try Migrator.removeCopies(of: path)
         return try write { catalog in
             try SQLiteCatalog.requireAccount(account, in: catalog)

@@ -7,7 +7,7 @@ import Synchronization
 /// The catalog in one SQLite file.
 ///
 /// Reads and writes go through a connection each, so that a read never waits for a commit to reach
-/// the disk. Whoever opens it holds the lock on the data folder: no other process writes the file.
+/// the disk. Anyone who opens it holds the lock on the data folder: no other process writes the file.
 package final class SQLiteCatalog: CatalogStorage {
     package let path: String
     private let reader: Mutex<CatalogConnection>

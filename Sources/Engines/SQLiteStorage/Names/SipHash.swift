@@ -1,6 +1,6 @@
 /// SipHash-2-4: a keyed hash of 64 bits for short inputs.
 ///
-/// Whoever does not know the key cannot find inputs that meet. From "SipHash: a fast short-input PRF", Aumasson and
+/// Anyone who does not know the key cannot find inputs that meet. From "SipHash: a fast short-input PRF", Aumasson and
 /// Bernstein, 2012.
 package struct SipHash {
     private var v0: UInt64

@@ -160,7 +160,7 @@ extension SQLiteTransaction {
         try noteSight(of: viewer, in: zone, at: position)
     }
 
-    /// Takes a zone that is deleted at a position away from whoever saw something of it.
+    /// Takes a zone that is deleted at a position away from everyone who saw something of it.
     func endShares(of zone: ZoneNumber, at position: Position) throws {
         let statements = try shareWrites()
         for statement in [

@@ -71,7 +71,7 @@ final class VersionReader {
             let found = try VersionRow(row.bytes(0), key: key)
             return try found.name.isName(name) ? texts.keep(found, key: key) : nil
         } catch is DamagedRow {
-            // Whoever then searches for the name meets the damage, and tells of it.
+            // A search for the name meets the damage, and tells of it.
             return nil
         }
     }

@@ -3,7 +3,8 @@ import JSON
 
 /// The operators' interface as `/openapi.json` describes it, at an address of its own.
 ///
-/// The server knows no command: whoever hands in the access describes the commands by the pieces that stand here.
+/// The server knows no command: the caller that hands in the access describes the commands by the pieces that
+/// stand here.
 package struct DescribedConsole: Sendable {
     /// One member of an object, its value as JSON.
     package struct Member: Sendable {

@@ -6,7 +6,7 @@ extension MeasuredRequest {
     /// What telemetry counts of a request that has been observed.
     init(_ request: borrowing RequestObservation) {
         let isFailure = request.code != nil || request.status >= 400
-        // Whoever has shown credentials that are good, or got an answer, has named a container that is there.
+        // Anyone who has shown credentials that are good, or got an answer, has named a container that is there.
         let isKnown =
             request.container == nil || request.userRecordName != nil || request.keyID != nil
             || request.operation != nil && request.status < 400

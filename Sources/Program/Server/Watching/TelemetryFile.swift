@@ -47,7 +47,7 @@ final class TelemetryFile: Sendable {
         }
     }
 
-    /// Keeps a damaged file beside the new one, for who wants to look at it; the one before goes.
+    /// Keeps a damaged file beside the new one, to be looked at; the one before goes.
     private func setAside() throws {
         try FileSystem.move(path, to: "\(path).damaged")
         for end in ["-wal", "-shm"] { FileSystem.removeFile(path + end) }

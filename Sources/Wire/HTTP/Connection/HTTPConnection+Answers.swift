@@ -295,7 +295,7 @@ extension HTTPConnection {
         }
     }
 
-    /// Tells who wants to know it whether the answer has gone.
+    /// Tells those who ask whether the answer has gone.
     func tellSent(_ isSent: Bool) {
         guard let tell = whenSent else { return }
         whenSent = nil

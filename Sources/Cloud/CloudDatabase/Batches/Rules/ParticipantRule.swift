@@ -29,7 +29,7 @@ struct ParticipantRule {
         }
     }
 
-    /// Whether a record does not exist for the participant who wants to save or delete it.
+    /// Whether a record does not exist for the participant who saves or deletes it.
     func isOutOfSight(_ previous: CurrentRecord, _ operation: RecordOperation) throws -> Bool {
         guard let access, previous.isAlive, let record = previous.head?.record else { return false }
         let isShare = previous.flags.contains(.share)

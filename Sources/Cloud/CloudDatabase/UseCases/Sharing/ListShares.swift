@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-/// A share as its owner and participants know it, in a list of theirs.
+/// A share as its owner and participants know it, in their list.
 package struct ShareEntry: Sendable, Equatable {
     package let title: String?
     package let owner: Person?

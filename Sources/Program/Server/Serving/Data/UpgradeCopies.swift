@@ -4,7 +4,7 @@ import Synchronization
 
 /// Removes, some time after an upgrade, the copies that it has made of what it changed.
 final class UpgradeCopies: Sendable {
-    /// Time enough to find a fault of the newer version; whoever is so late restores a backup.
+    /// Time enough to find a fault of the newer version; someone so late restores a backup.
     static let daysMax: Milliseconds = 30
     private static let dayMilliseconds: Milliseconds = 86_400_000
 
