@@ -770,13 +770,15 @@ class MemoryJournal {
   #files = new Map();
 
   async transact(after, decide) {
-    const {texts, isWhole} = decide(this.#rows.filter(({key}) => key > after));
+    const {lists, isWhole} = decide(await this.read(after));
     if (isWhole) this.#rows = [];
-    for (const text of texts) this.#rows.push({key: ++this.#key, text});
+    for (const list of lists) this.#rows.push({key: ++this.#key, list});
     return this.#key;
   }
 
-  async read(after) { return this.#rows.filter(({key}) => key > after); }
+  async read(after) {
+    return after === this.#key ? [] : this.#rows.filter(({key}) => key > after);
+  }
 
   async file(name) { return this.#files.get(name); }
   async files() { return [...this.#files.values()]; }
@@ -813,9 +815,9 @@ class IndexedJournal {
       rows.getAll(IDBKeyRange.lowerBound(after, true)).onsuccess = ({target}) => {
         try {
           last = target.result.at(-1)?.key ?? after;
-          const {texts, isWhole} = decide(target.result);
+          const {lists, isWhole} = decide(target.result.map(opened));
           if (isWhole) rows.delete(IDBKeyRange.upperBound(last));
-          for (const text of texts) rows.add({text}).onsuccess = note;
+          for (const list of lists) rows.add({text: JSON.stringify(list)}).onsuccess = note;
         } catch (error) {
           failure = error;
           transaction.abort();
@@ -826,8 +828,9 @@ class IndexedJournal {
     });
   }
 
-  read(after) {
-    return this.#get(journalName, rows => rows.getAll(IDBKeyRange.lowerBound(after, true)));
+  async read(after) {
+    const range = IDBKeyRange.lowerBound(after, true);
+    return (await this.#get(journalName, rows => rows.getAll(range))).map(opened);
   }
 
   file(name) { return this.#get(fileStoreName, files => files.get(name)); }
@@ -848,6 +851,10 @@ class IndexedJournal {
       transaction.onabort = () => reject(storageError(transaction.error));
     });
   }
+}
+
+function opened({key, text}) {
+  return {key, get list() { return JSON.parse(text); }};
 }
 
 function resultOf(request) {
@@ -1374,7 +1381,7 @@ class Replica {
         hasAppended = facts.length > 0 || this.#isShortening;
         if (this.#isShortening) return this.#shortened();
         if (hasAppended) this.#rows += 1;
-        return {texts: hasAppended ? [JSON.stringify(facts)] : []};
+        return {lists: hasAppended ? [facts] : []};
       });
     } catch (error) {
       await this.#reload(error, calls);
@@ -1394,7 +1401,7 @@ class Replica {
     Object.assign(snapshot[0], {isOf: this.#key, rows: snapshot.length});
     this.#rows = snapshot.length;
     this.#told = this.state.count;
-    return {texts: snapshot.map(facts => JSON.stringify([facts])), isWhole: true};
+    return {lists: snapshot.map(facts => [facts]), isWhole: true};
   }
 
   #decided(call, failed) {
@@ -1420,14 +1427,18 @@ class Replica {
 
   #take(rows) {
     let known = 0;
-    for (const {key, text} of rows) {
-      const list = known > 0 ? [] : JSON.parse(text);
-      known -= 1;
-      if (list[0]?.isOf === this.#key && this.#key > 0) known = list[0].rows - 1;
-      else list.forEach(facts => this.#apply(facts));
+    for (const row of rows) {
+      if (known > 0) known -= 1;
+      else known = this.#takeList(row.list);
       this.#rows += 1;
-      this.#key = key;
+      this.#key = row.key;
     }
+  }
+
+  #takeList(list) {
+    if (list[0]?.isOf === this.#key && this.#key > 0) return list[0].rows - 1;
+    list.forEach(facts => this.#apply(facts));
+    return 0;
   }
 
   #apply(facts) {
@@ -1606,10 +1617,12 @@ class StreamWatch {
 // store/feeds.js
 const waitSeconds = 50;
 const quickMilliseconds = 1000;
+const pagesMax = 4;
 
 class Feeds {
   #context;
   #stream;
+  #onShare = () => {};
 
   constructor(context) {
     this.#context = context;
@@ -1635,11 +1648,27 @@ class Feeds {
       if (isDone) onNews();
       return isDone;
     };
-    await this.#stream.follow(signal, {
-      note: told => calling(this.#noteZones(told)),
-      ask: () => calling(this.readDatabases(signal)),
-    });
+    await withEnd(signal, ending => Promise.race([
+      this.#stream.follow(ending, {
+        note: told => calling(this.#noteZones(told)),
+        ask: () => calling(this.readDatabases(ending)),
+      }),
+      this.#followShares(ending, onNews),
+    ]));
     if (!signal.aborted) await this.#poll(signal, onNews);
+  }
+
+  async #followShares(signal, onNews) {
+    while (!signal.aborted) {
+      const isHeld = this.#hasShares &&
+        await this.#wait('SHARED', signal, onNews).catch(() => false);
+      if (!isHeld) await new Promise(resolve => { this.#onShare = resolve; });
+    }
+    await new Promise(() => {});
+  }
+
+  get #hasShares() {
+    return [...this.#state.zones.values()].some(({scope, isMade}) => scope === 'SHARED' && isMade);
   }
 
   async #noteZones(told) {
@@ -1656,24 +1685,18 @@ class Feeds {
   }
 
   async #poll(signal, onNews) {
-    const ending = new AbortController();
-    const abort = () => ending.abort();
-    signal.addEventListener('abort', abort, {once: true});
-    try {
-      await Promise.all(this.#context.scopes.map(async scope => {
-        while (!ending.signal.aborted) {
-          const began = Date.now();
-          if (await this.#readDatabase(scope, {waitSeconds}, ending.signal)) {
-            onNews();
-          } else if (Date.now() - began < quickMilliseconds) {
-            await pause(quickMilliseconds, ending.signal);
-          }
-        }
-      }));
-    } finally {
-      abort();
-      signal.removeEventListener('abort', abort);
-    }
+    await withEnd(signal, ending => Promise.all(this.#context.scopes.map(async scope => {
+      while (!ending.aborted) {
+        if (!await this.#wait(scope, ending, onNews)) await pause(quickMilliseconds, ending);
+      }
+    })));
+  }
+
+  async #wait(scope, signal, onNews) {
+    const began = Date.now();
+    const hasNews = await this.#readDatabase(scope, {waitSeconds}, signal);
+    if (hasNews) onNews();
+    return hasNews || Date.now() - began >= quickMilliseconds;
   }
 
   async #readDatabase(scope, more, signal) {
@@ -1702,6 +1725,7 @@ class Feeds {
         return isNew ? zoneFacts(state, scope, zones, gone, token) : undefined;
       });
     }
+    if (this.#hasShares) this.#onShare();
     return hasNews;
   }
 
@@ -1725,6 +1749,7 @@ class Feeds {
       zones: [{zoneID: askedZoneID(zone, this.#state.account), syncToken: syncToken ?? undefined}],
     }, signal);
     let asked = ask(token);
+    const keeping = new Pages(this.#context.replica);
     for (let isMore = true; isMore;) {
       const [page] = (await asked).zones;
       if (page.serverErrorCode) {
@@ -1735,6 +1760,7 @@ class Feeds {
         }
         if (!token || !isTokenRefused(faultOf(page))) throw faultOf(page);
         [token, seen] = [null, new Set()];
+        await keeping.all();
         await this.#context.replica.change(() => ({zones: [zoneFact(zone, {token})]}));
         asked = ask(token);
         continue;
@@ -1745,12 +1771,33 @@ class Feeds {
       asked.catch(() => {});
       const records = await this.#context.wire.received(page.records, zone);
       for (const {recordName} of records) seen?.add(recordName);
-      await this.#context.replica.change(state => pageFacts(state, key, records, {
+      const facts = {
         merge: this.#context.merge, seen, isLast: !isMore, token, news, zoneID: page.zoneID,
-      }));
+      };
+      await keeping.add(state => pageFacts(state, key, records, facts));
     }
+    await keeping.all();
     return true;
   }
+}
+
+class Pages {
+  #replica;
+  #keeping = [];
+  #failure;
+
+  constructor(replica) { this.#replica = replica; }
+
+  async add(decide) {
+    const kept = this.#replica.change(state => {
+      if (this.#failure) throw this.#failure;
+      return decide(state);
+    });
+    kept.catch(error => { this.#failure ??= error; });
+    if (this.#keeping.push(kept) > pagesMax) await this.#keeping.shift();
+  }
+
+  async all() { await Promise.all(this.#keeping.splice(0)); }
 }
 
 function zoneFacts(state, scope, zones, gone, token) {
@@ -1795,6 +1842,18 @@ function pageFacts(state, key, records, {merge, seen, isLast, token, news, zoneI
 
 function isSameVersion(one, other) {
   return one?.recordChangeTag === other?.recordChangeTag;
+}
+
+async function withEnd(signal, work) {
+  const ending = new AbortController();
+  const abort = () => ending.abort();
+  signal.addEventListener('abort', abort, {once: true});
+  try {
+    return await work(ending.signal);
+  } finally {
+    abort();
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 function pause(milliseconds, signal) {

@@ -21,7 +21,7 @@ const shows = ({store}, text) => new Promise(resolve => {
 describe('a store that follows by the event stream', () => {
   let server;
   const open = [];
-  before(async () => { server = await Server.start('ann', 'bob', 'cid', 'dan', 'eve', 'fay'); });
+  before(async () => { server = await Server.start('ann', 'bob', 'cid', 'dan', 'eve', 'fay', 'gil', 'hal'); });
   after(async () => {
     open.forEach(each => each.kill());
     await server.stop();
@@ -120,21 +120,39 @@ describe('a store that follows by the event stream', () => {
     seen = shows(reader, 'changed');
     await zone.save(note('a', 'changed'));
     await seen;
-    assert.deepEqual(polls(reader), []);
   });
 
-  test('asks now and then for what nobody is told of, such as that a share has ended', async () => {
-    const [owner, reader] = [await device('bob'), await device('fay', fetch, {silenceMilliseconds: 30})];
+  /** Resolves once a share that a device takes part in has ended there, by what `end` does. */
+  async function seesEnd(reader, owner, end) {
     const {zone, shortGUID} = await shared(owner);
     const {zoneID} = await reader.store.acceptShare(shortGUID);
-    const live = reader.store.live({zone: reader.store.zone(zoneID)});
-    assert.deepEqual(live.records.map(({recordType}) => recordType).filter(type => type === 'Note'), ['Note']);
+    const theirs = reader.store.zone(zoneID);
+    const live = theirs.live();
+    assert.ok(theirs.get('a'));
     const gone = new Promise(resolve => {
-      const look = () => { if (live.records.length === 0) resolve(); };
-      live.subscribe(look);
+      live.subscribe(({records}) => { if (records.length === 0) resolve(); });
     });
-    await zone.stopSharing(zone.get('a'));
+    await end(zone);
     await gone;
+    assert.equal(theirs.get('a'), undefined);
+    assert.ok(!reader.store.zones.some(({key}) => key === theirs.key), 'the zone is still there');
+  }
+  const stop = zone => zone.stopSharing(zone.get('a'));
+
+  test('hears at once that a share has ended, although no notice tells of that', async () => {
+    const [isOpen, stream] = opened();
+    const [owner, reader] = [await device('bob'), await device('gil', stream)];
+    await isOpen;
+    await seesEnd(reader, owner, stop);
+    // Another one after that, which ends for those alone who came by its link.
+    await seesEnd(reader, owner, zone => zone.share(zone.get('a'), {publicPermission: 'NONE'}));
+    assert.ok(polls(reader).every(({endpoint}) => endpoint === 'changes/database'));
+  });
+
+  test('hears that a share has ended when no request could be held for that', async () => {
+    const [owner, reader] = [await device('bob'), await device('hal', fetch, {silenceMilliseconds: 30})];
+    reader.fateOf = (endpoint, body) => body?.includes('"waitSeconds"') ? 'refuse' : 'pass';
+    await seesEnd(reader, owner, stop);
   });
 
   test('a stream that the server refuses gives way to long polls', async () => {

@@ -9,10 +9,12 @@ import {askedZoneID, zoneKey} from './zones.js';
 
 const waitSeconds = 50;
 const quickMilliseconds = 1000;
+const pagesMax = 4;
 
 export class Feeds {
   #context;
   #stream;
+  #onShare = () => {};
 
   /** `context`: `{container, replica, scopes, zones, merge, identify, wire}`, and the stream's. */
   constructor(context) {
@@ -41,11 +43,32 @@ export class Feeds {
       if (isDone) onNews();
       return isDone;
     };
-    await this.#stream.follow(signal, {
-      note: told => calling(this.#noteZones(told)),
-      ask: () => calling(this.readDatabases(signal)),
-    });
+    await withEnd(signal, ending => Promise.race([
+      this.#stream.follow(ending, {
+        note: told => calling(this.#noteZones(told)),
+        ask: () => calling(this.readDatabases(ending)),
+      }),
+      this.#followShares(ending, onNews),
+    ]));
     if (!signal.aborted) await this.#poll(signal, onNews);
+  }
+
+  /**
+   * Holds a request in the shared database as long as others share something: notices do not tell
+   * that a share has ended, as they never tell of what somebody may not see. Never resolves.
+   */
+  async #followShares(signal, onNews) {
+    while (!signal.aborted) {
+      const isHeld = this.#hasShares &&
+        await this.#wait('SHARED', signal, onNews).catch(() => false);
+      // Whatever is wrong, who asks because of the stream meets it, too.
+      if (!isHeld) await new Promise(resolve => { this.#onShare = resolve; });
+    }
+    await new Promise(() => {});
+  }
+
+  get #hasShares() {
+    return [...this.#state.zones.values()].some(({scope, isMade}) => scope === 'SHARED' && isMade);
   }
 
   /** Notes news of the zones that notices name; false, and nothing, where one is not known. */
@@ -63,25 +86,19 @@ export class Feeds {
   }
 
   async #poll(signal, onNews) {
-    const ending = new AbortController();
-    const abort = () => ending.abort();
-    signal.addEventListener('abort', abort, {once: true});
-    try {
-      await Promise.all(this.#context.scopes.map(async scope => {
-        while (!ending.signal.aborted) {
-          const began = Date.now();
-          if (await this.#readDatabase(scope, {waitSeconds}, ending.signal)) {
-            onNews();
-          } else if (Date.now() - began < quickMilliseconds) {
-            // The server holds no more answers for this user.
-            await pause(quickMilliseconds, ending.signal);
-          }
-        }
-      }));
-    } finally {
-      abort();
-      signal.removeEventListener('abort', abort);
-    }
+    await withEnd(signal, ending => Promise.all(this.#context.scopes.map(async scope => {
+      while (!ending.aborted) {
+        if (!await this.#wait(scope, ending, onNews)) await pause(quickMilliseconds, ending);
+      }
+    })));
+  }
+
+  /** Waits for news of a database; false where the server holds no more requests of this user. */
+  async #wait(scope, signal, onNews) {
+    const began = Date.now();
+    const hasNews = await this.#readDatabase(scope, {waitSeconds}, signal);
+    if (hasNews) onNews();
+    return hasNews || Date.now() - began >= quickMilliseconds;
   }
 
   /** Notes which zones have news; whether there are any. */
@@ -113,6 +130,7 @@ export class Feeds {
         return isNew ? zoneFacts(state, scope, zones, gone, token) : undefined;
       });
     }
+    if (this.#hasShares) this.#onShare();
     return hasNews;
   }
 
@@ -138,6 +156,7 @@ export class Feeds {
       zones: [{zoneID: askedZoneID(zone, this.#state.account), syncToken: syncToken ?? undefined}],
     }, signal);
     let asked = ask(token);
+    const keeping = new Pages(this.#context.replica);
     for (let isMore = true; isMore;) {
       const [page] = (await asked).zones;
       if (page.serverErrorCode) {
@@ -148,6 +167,7 @@ export class Feeds {
         }
         if (!token || !isTokenRefused(faultOf(page))) throw faultOf(page);
         [token, seen] = [null, new Set()];
+        await keeping.all();
         await this.#context.replica.change(() => ({zones: [zoneFact(zone, {token})]}));
         asked = ask(token);
         continue;
@@ -159,12 +179,36 @@ export class Feeds {
       asked.catch(() => {});
       const records = await this.#context.wire.received(page.records, zone);
       for (const {recordName} of records) seen?.add(recordName);
-      await this.#context.replica.change(state => pageFacts(state, key, records, {
+      const facts = {
         merge: this.#context.merge, seen, isLast: !isMore, token, news, zoneID: page.zoneID,
-      }));
+      };
+      await keeping.add(state => pageFacts(state, key, records, facts));
     }
+    await keeping.all();
     return true;
   }
+}
+
+/** Pages that are being kept, a few at once: what waits for the disk goes there together. */
+class Pages {
+  #replica;
+  #keeping = [];
+  #failure;
+
+  constructor(replica) { this.#replica = replica; }
+
+  /** Resolves once there is room for another page. */
+  async add(decide) {
+    const kept = this.#replica.change(state => {
+      // Without the page before it, a page's token would say too much.
+      if (this.#failure) throw this.#failure;
+      return decide(state);
+    });
+    kept.catch(error => { this.#failure ??= error; });
+    if (this.#keeping.push(kept) > pagesMax) await this.#keeping.shift();
+  }
+
+  async all() { await Promise.all(this.#keeping.splice(0)); }
 }
 
 function zoneFacts(state, scope, zones, gone, token) {
@@ -211,6 +255,19 @@ function pageFacts(state, key, records, {merge, seen, isLast, token, news, zoneI
 
 function isSameVersion(one, other) {
   return one?.recordChangeTag === other?.recordChangeTag;
+}
+
+/** Calls `work` with a signal that is aborted once it has settled, and when `signal` is. */
+async function withEnd(signal, work) {
+  const ending = new AbortController();
+  const abort = () => ending.abort();
+  signal.addEventListener('abort', abort, {once: true});
+  try {
+    return await work(ending.signal);
+  } finally {
+    abort();
+    signal.removeEventListener('abort', abort);
+  }
 }
 
 function pause(milliseconds, signal) {

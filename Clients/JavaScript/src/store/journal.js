@@ -1,13 +1,13 @@
-// Where a device keeps what it knows: a journal of texts, to which every tab of a page's origin
-// appends. Appending is one transaction: a tab first reads what others have appended, decides by
-// that, and appends its own. So all tabs see one order, and a text is there whole or not at all.
+// Where a device keeps what it knows: a journal of lists of facts, to which every tab of a page's
+// origin appends. Appending is one transaction: a tab first reads what others have appended, decides
+// by that, and appends its own. So all tabs see one order, and a list is there whole or not at all.
 
 import {StoreError} from './errors.js';
 
 const journalName = 'journal';
 const fileStoreName = 'files';
 
-/** For as long as the program runs. */
+/** For as long as the program runs; facts never change, so they are kept as they are. */
 export class MemoryJournal {
   isPersistent = false;
   #rows = [];
@@ -16,13 +16,16 @@ export class MemoryJournal {
 
   /** As `IndexedJournal.transact`. */
   async transact(after, decide) {
-    const {texts, isWhole} = decide(this.#rows.filter(({key}) => key > after));
+    const {lists, isWhole} = decide(await this.read(after));
     if (isWhole) this.#rows = [];
-    for (const text of texts) this.#rows.push({key: ++this.#key, text});
+    for (const list of lists) this.#rows.push({key: ++this.#key, list});
     return this.#key;
   }
 
-  async read(after) { return this.#rows.filter(({key}) => key > after); }
+  async read(after) {
+    // Most often there is nothing new.
+    return after === this.#key ? [] : this.#rows.filter(({key}) => key > after);
+  }
 
   async file(name) { return this.#files.get(name); }
   async files() { return [...this.#files.values()]; }
@@ -54,7 +57,7 @@ export class IndexedJournal {
   /**
    * Appends what `decide` makes of the rows after a key, in one transaction.
    *
-   * `decide` returns `{texts, isWhole}`; with `isWhole` they take the place of all before them.
+   * `decide` gets and returns lists of facts: rows `{key, list}` and `{lists, isWhole}`; with `isWhole` they take the place of all before them.
    * Resolves with the key of the last row, once all is kept.
    */
   transact(after, decide) {
@@ -67,9 +70,9 @@ export class IndexedJournal {
       rows.getAll(IDBKeyRange.lowerBound(after, true)).onsuccess = ({target}) => {
         try {
           last = target.result.at(-1)?.key ?? after;
-          const {texts, isWhole} = decide(target.result);
+          const {lists, isWhole} = decide(target.result.map(opened));
           if (isWhole) rows.delete(IDBKeyRange.upperBound(last));
-          for (const text of texts) rows.add({text}).onsuccess = note;
+          for (const list of lists) rows.add({text: JSON.stringify(list)}).onsuccess = note;
         } catch (error) {
           failure = error;
           transaction.abort();
@@ -80,8 +83,9 @@ export class IndexedJournal {
     });
   }
 
-  read(after) {
-    return this.#get(journalName, rows => rows.getAll(IDBKeyRange.lowerBound(after, true)));
+  async read(after) {
+    const range = IDBKeyRange.lowerBound(after, true);
+    return (await this.#get(journalName, rows => rows.getAll(range))).map(opened);
   }
 
   file(name) { return this.#get(fileStoreName, files => files.get(name)); }
@@ -102,6 +106,11 @@ export class IndexedJournal {
       transaction.onabort = () => reject(storageError(transaction.error));
     });
   }
+}
+
+/** A row as it is read; its text, which is kept faster than objects, only where somebody asks. */
+function opened({key, text}) {
+  return {key, get list() { return JSON.parse(text); }};
 }
 
 function resultOf(request) {

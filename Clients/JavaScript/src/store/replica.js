@@ -87,7 +87,7 @@ export class Replica {
         hasAppended = facts.length > 0 || this.#isShortening;
         if (this.#isShortening) return this.#shortened();
         if (hasAppended) this.#rows += 1;
-        return {texts: hasAppended ? [JSON.stringify(facts)] : []};
+        return {lists: hasAppended ? [facts] : []};
       });
     } catch (error) {
       await this.#reload(error, calls);
@@ -107,7 +107,7 @@ export class Replica {
     Object.assign(snapshot[0], {isOf: this.#key, rows: snapshot.length});
     this.#rows = snapshot.length;
     this.#told = this.state.count;
-    return {texts: snapshot.map(facts => JSON.stringify([facts])), isWhole: true};
+    return {lists: snapshot.map(facts => [facts]), isWhole: true};
   }
 
   #decided(call, failed) {
@@ -135,14 +135,19 @@ export class Replica {
   #take(rows) {
     // The rows of a snapshot of what this tab knows already.
     let known = 0;
-    for (const {key, text} of rows) {
-      const list = known > 0 ? [] : JSON.parse(text);
-      known -= 1;
-      if (list[0]?.isOf === this.#key && this.#key > 0) known = list[0].rows - 1;
-      else list.forEach(facts => this.#apply(facts));
+    for (const row of rows) {
+      if (known > 0) known -= 1;
+      else known = this.#takeList(row.list);
       this.#rows += 1;
-      this.#key = key;
+      this.#key = row.key;
     }
+  }
+
+  /** How many of the next rows this tab knows already. */
+  #takeList(list) {
+    if (list[0]?.isOf === this.#key && this.#key > 0) return list[0].rows - 1;
+    list.forEach(facts => this.#apply(facts));
+    return 0;
   }
 
   #apply(facts) {

@@ -4,7 +4,7 @@
 import {LenticularStore, MemoryJournal} from '../../src/store/store.js';
 import {appOf} from './app.js';
 
-/** What a program has of a disk: nothing more once it is dead. */
+/** What a program has of a disk, on which all is text: nothing more once it is dead. */
 class Disk {
   constructor(journal, life) {
     this.journal = journal;
@@ -12,7 +12,13 @@ class Disk {
   }
 
   get isPersistent() { return false; }
-  async transact(...all) { return this.#alive().transact(...all); }
+  async transact(after, decide) {
+    return this.#alive().transact(after, rows => {
+      const {lists, ...rest} = decide(rows);
+      return {...rest, lists: lists.map(list => JSON.parse(JSON.stringify(list)))};
+    });
+  }
+
   async read(...all) { return this.#alive().read(...all); }
   async file(...all) { return this.#alive().file(...all); }
   async files(...all) { return this.#alive().files(...all); }
@@ -75,7 +81,7 @@ export class Device {
 
   async #fetch(life, url, options) {
     const endpoint = new URL(url).pathname.split('/').slice(-2).join('/');
-    const fate = this.isOnline ? this.fateOf(endpoint) : 'refuse';
+    const fate = this.isOnline ? this.fateOf(endpoint, options.body) : 'refuse';
     if (life.isOver || fate === 'refuse') throw new TypeError('no network');
     this.requests.push({endpoint, body: options.body});
     if (fate === 'later') {
