@@ -883,7 +883,7 @@ function callAll(listeners, value) {
 
 // store/orders.js
 const unusedMax = 8;
-const rebuiltPart = 8;
+const fewMax = 32;
 
 class Orders {
   #state;
@@ -945,8 +945,26 @@ class Order {
   update(changes) {
     if (!this.#items) return;
     const own = changes.filter(({key}) => this.#zoneKey === undefined || this.#zoneKey === key);
-    const isFew = own.length * rebuiltPart <= this.#items.length;
-    if (!isFew || !own.every(change => this.#move(change))) this.#items = undefined;
+    const isDone = own.length > fewMax ? this.#merge(own) : own.every(change => this.#move(change));
+    if (!isDone) this.#items = undefined;
+  }
+
+  #merge(changes) {
+    const gone = new Set(changes.map(({before}) => before?.view).filter(Boolean));
+    const added = changes.filter(({after}) => after?.view).map(({after}) => this.item(after.view))
+      .sort(this.compare);
+    const stay = gone.size > 0 ? this.#items.filter(({record}) => !gone.has(record)) : this.#items;
+    if (stay.length + gone.size !== this.#items.length) return false;
+    const items = [];
+    let from = 0;
+    for (const item of added) {
+      const to = indexOf(stay, item, this.compare);
+      while (from < to) items.push(stay[from++]);
+      items.push(item);
+    }
+    while (from < stay.length) items.push(stay[from++]);
+    this.#items = items;
+    return true;
   }
 
   #move({before, after}) {
@@ -1014,6 +1032,8 @@ function byName(one, other) {
 }
 
 // store/live.js
+const rebuiltPart = 8;
+
 class LiveQuery {
   #key;
   #order;
@@ -2301,12 +2321,15 @@ class Wire {
 }
 
 function takeSealed(record) {
-  const found = Object.entries(record.fields ?? {}).filter(([, {isEncrypted}]) => isEncrypted);
-  for (const [key, {value}] of found) {
+  const {fields} = record;
+  if (!fields) return false;
+  for (const key of Object.keys(fields)) {
+    const {isEncrypted, value} = fields[key];
+    if (!isEncrypted) continue;
     record.sealed = {...record.sealed, [key]: value};
-    delete record.fields[key];
+    delete fields[key];
   }
-  return found.length > 0;
+  return record.sealed !== undefined;
 }
 
 function withoutLock(edit) {

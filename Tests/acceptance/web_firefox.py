@@ -14,7 +14,10 @@ import urllib.parse
 from selenium import webdriver
 from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.firefox.service import Service
+from selenium.webdriver.remote.client_config import ClientConfig
+from selenium.webdriver.remote.remote_connection import RemoteConnection
 from selenium.webdriver.support.ui import WebDriverWait
+from urllib3.exceptions import HTTPError
 
 from server import Server, free_port
 from web_store import CONTAINER, SECONDS_MAX, Site, World
@@ -33,14 +36,21 @@ def firefox(program, driver):
         options.binary_location = program
         service = Service(driver, env={**os.environ, "HOME": home}, log_output=os.devnull)
         try:
-            browser = webdriver.Firefox(options=options, service=service)
-        except WebDriverException as error:
+            service.start()
+            # On a busy machine an answer of the driver takes its time, too.
+            answers = ClientConfig(service.service_url, timeout=2 * SECONDS_MAX)
+            browser = webdriver.Remote(RemoteConnection(client_config=answers), options=options)
+        except (WebDriverException, HTTPError) as error:
+            service.stop()
             raise NoFirefox(str(error)) from error
-        browser.set_script_timeout(SECONDS_MAX)
         try:
+            browser.set_script_timeout(SECONDS_MAX)
             yield browser
         finally:
-            browser.quit()
+            with contextlib.suppress(WebDriverException, HTTPError):
+                browser.quit()
+            service.stop()
+
 
 
 class Tab:

@@ -3,7 +3,10 @@
 
 import {StoreError} from './errors.js';
 import {callAll} from './listeners.js';
-import {indexOf, nameOf, rebuiltPart} from './orders.js';
+import {indexOf, nameOf} from './orders.js';
+
+/** With more changes at once than this part of its records, a query is made anew. */
+const rebuiltPart = 8;
 
 export class LiveQuery {
   /** Of the zone, where there is one. */

@@ -3,8 +3,8 @@
 
 /** How many orders are kept that no query uses. */
 const unusedMax = 8;
-/** With more changes at once than this part of its records, an order or a query is made anew. */
-export const rebuiltPart = 8;
+/** So many changes at once are taken in one by one; more of them by one walk through all records. */
+const fewMax = 32;
 
 export class Orders {
   #state;
@@ -72,8 +72,27 @@ class Order {
   update(changes) {
     if (!this.#items) return;
     const own = changes.filter(({key}) => this.#zoneKey === undefined || this.#zoneKey === key);
-    const isFew = own.length * rebuiltPart <= this.#items.length;
-    if (!isFew || !own.every(change => this.#move(change))) this.#items = undefined;
+    const isDone = own.length > fewMax ? this.#merge(own) : own.every(change => this.#move(change));
+    if (!isDone) this.#items = undefined;
+  }
+
+  /** As `#move`, of many. */
+  #merge(changes) {
+    const gone = new Set(changes.map(({before}) => before?.view).filter(Boolean));
+    const added = changes.filter(({after}) => after?.view).map(({after}) => this.item(after.view))
+      .sort(this.compare);
+    const stay = gone.size > 0 ? this.#items.filter(({record}) => !gone.has(record)) : this.#items;
+    if (stay.length + gone.size !== this.#items.length) return false;
+    const items = [];
+    let from = 0;
+    for (const item of added) {
+      const to = indexOf(stay, item, this.compare);
+      while (from < to) items.push(stay[from++]);
+      items.push(item);
+    }
+    while (from < stay.length) items.push(stay[from++]);
+    this.#items = items;
+    return true;
   }
 
   /** False where `sortBy` says something else of a record than it did. */

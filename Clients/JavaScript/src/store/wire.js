@@ -118,12 +118,15 @@ export class Wire {
 
 /** Puts encrypted fields of an answer under `sealed`; whether there are any. */
 function takeSealed(record) {
-  const found = Object.entries(record.fields ?? {}).filter(([, {isEncrypted}]) => isEncrypted);
-  for (const [key, {value}] of found) {
+  const {fields} = record;
+  if (!fields) return false;
+  for (const key of Object.keys(fields)) {
+    const {isEncrypted, value} = fields[key];
+    if (!isEncrypted) continue;
     record.sealed = {...record.sealed, [key]: value};
-    delete record.fields[key];
+    delete fields[key];
   }
-  return found.length > 0;
+  return record.sealed !== undefined;
 }
 
 function withoutLock(edit) {
