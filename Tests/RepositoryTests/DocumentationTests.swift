@@ -140,14 +140,14 @@ struct DocumentationTests {
             as: (Substring, Substring, Substring).self)
         var known: Set = ["Foundation", "Glibc", "Darwin", "Dispatch", "Synchronization"]
         known.formUnion(PackageLayers.table.map(\.target))
-        for (_, source) in Repository.serverSources {
+        for (_, source) in Repository.swiftSources {
             for line in source.code where line.contains(" ") {
                 guard let match = line.firstMatch(of: declaration) else { continue }
                 known.insert(String(match.2))
             }
         }
         for match in (Repository.text(page) ?? "").matches(of: name) {
-            #expect(known.contains(String(match.1)), "\(match.1)")
+            if !known.contains(String(match.1)) { Issue.record("\(page) names \(match.1)") }
         }
     }
 
