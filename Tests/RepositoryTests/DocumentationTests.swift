@@ -131,7 +131,7 @@ struct DocumentationTests {
     }
 
     @Test(
-        "Types and targets that the map and the list of what is in memory name exist",
+        "Types, files and targets that the map and the page of storage name exist",
         arguments: [PackageLayers.page, "docs/design/storage.md"])
     func symbols(page: String) throws {
         let name = try Regex("`([A-Z][A-Za-z0-9]+)`", as: (Substring, Substring).self)
@@ -140,7 +140,12 @@ struct DocumentationTests {
             as: (Substring, Substring, Substring).self)
         var known: Set = ["Foundation", "Glibc", "Darwin", "Dispatch", "Synchronization"]
         known.formUnion(PackageLayers.table.map(\.target))
-        for (_, source) in Repository.swiftSources {
+        for (path, source) in Repository.swiftSources {
+            // Pages name files and folders, too.
+            known.formUnion(
+                path.split(separator: "/").map {
+                    String($0).replacingOccurrences(of: ".swift", with: "")
+                })
             for line in source.code where line.contains(" ") {
                 guard let match = line.firstMatch(of: declaration) else { continue }
                 known.insert(String(match.2))
