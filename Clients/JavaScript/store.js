@@ -1688,7 +1688,8 @@ class Feeds {
   }
 
   get #hasShares() {
-    return [...this.#state.zones.values()].some(({scope, isMade}) => scope === 'SHARED' && isMade);
+    return this.#context.scopes.includes('SHARED') &&
+      [...this.#state.zones.values()].some(({scope, isMade}) => scope === 'SHARED' && isMade);
   }
 
   async #noteZones(told) {

@@ -338,6 +338,28 @@ describe('the store', () => {
     assert.equal(zone.get('child').parent.recordName, 'parent');
   });
 
+  test('a page of a sync that the disk does not take is read again: no later one is kept without it', async () => {
+    const writer = await device('fay');
+    const names = Array.from({length: 900}, (_, index) => `p${index}`);
+    await writer.store.zone('Pages').save(names.map(name => note(name, 'x')));
+    await writer.settle();
+    const reader = new Device(server, server.webToken('fay'));
+    const {journal} = reader;
+    let hasFailed = false;
+    const {transact} = journal;
+    journal.transact = (after, decide) => transact.call(journal, after, rows => {
+      const made = decide(rows);
+      if (hasFailed || !JSON.stringify(made.lists).includes('"p250"')) return made;
+      hasFailed = true;
+      throw new Error('the disk failed');
+    });
+    open.push(reader);
+    await reader.start();
+    await reader.settle();
+    assert.ok(hasFailed);
+    assert.equal(reader.store.zone('Pages').records.length, names.length);
+  });
+
   test('a record is shared by a link: both change it, and it goes when sharing ends', async () => {
     const [one, other] = [await device('cid'), await device('eve')];
     const mine = one.store.zone('Shared');

@@ -68,7 +68,8 @@ export class Feeds {
   }
 
   get #hasShares() {
-    return [...this.#state.zones.values()].some(({scope, isMade}) => scope === 'SHARED' && isMade);
+    return this.#context.scopes.includes('SHARED') &&
+      [...this.#state.zones.values()].some(({scope, isMade}) => scope === 'SHARED' && isMade);
   }
 
   /** Notes news of the zones that notices name; false, and nothing, where one is not known. */
