@@ -4,6 +4,15 @@
 import {Part, confirm, html, nothing, problem, say, waiting} from './parts.js';
 import {Latest, run} from './api.js';
 
+const AT_ONCE = 4;
+
+/// Goes through items, a few at a time.
+export async function each(items, act) {
+  const left = [...items];
+  const step = async () => { while (left.length) await act(left.shift()); };
+  await Promise.all(Array.from({length: AT_ONCE}, step));
+}
+
 /// - heads: an empty one is that of the buttons.
 export const table = (label, heads, rows) => html`<div class="wide" tabindex="0" role="group" aria-label=${label}><table class="steady">
   <thead><tr>${heads.map(head => html`<th scope="col">${head || html`<span class="said">Action</span>`}</th>`)}</tr></thead>

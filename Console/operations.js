@@ -5,8 +5,10 @@ import {Part, bytes, confirm, copyable, define, empty, field, files, html, many,
 import {Latest, may, operator, run} from './api.js';
 import {change, to} from './address.js';
 import {LISTING, Listing, table, views} from './listing.js';
+import './index-work.js';
 
-const VIEWS = [['', 'Backups', 'server show'], ['checks', 'Checks', 'doctor'], ['settings', 'Settings', 'server settings'],
+const VIEWS = [['', 'Backups', 'server show'], ['checks', 'Checks', 'doctor'], ['indexes', 'Index work', 'schema indexes'],
+  ['settings', 'Settings', 'server settings'],
   ['alerts', 'Alerts', 'alert list'], ['audit', 'Audit', 'audit list'], ['about', 'About', 'server show']];
 const POLL_MILLISECONDS = 2000;
 
@@ -20,6 +22,7 @@ class OperationsScreen extends Part {
   #view(view) {
     switch (view) {
       case 'checks': return html`<checks-view .values=${this.values}></checks-view>`;
+      case 'indexes': return html`<index-work .values=${this.values}></index-work>`;
       case 'settings': return html`<settings-view .values=${this.values}></settings-view>`;
       case 'alerts': return html`<alerts-view .values=${this.values} .containers=${this.containers}></alerts-view>`;
       case 'audit': return html`<audit-view .values=${this.values}></audit-view>`;

@@ -3,18 +3,10 @@
 import {bytes, define, empty, html, many, nothing, number, problem, time, waiting} from './parts.js';
 import {all, may, run} from './api.js';
 import {to} from './address.js';
-import {LISTING, Listing, table} from './listing.js';
+import {LISTING, Listing, each, table} from './listing.js';
 
-const SHOWN_MAX = 20;
-const AT_ONCE = 4;
+const STEP = 20;
 const DAY = 86_400_000;
-
-/// Goes through items, a few at a time.
-async function each(items, act) {
-  const waitingItems = [...items];
-  const step = async () => { while (waitingItems.length) await act(waitingItems.shift()); };
-  await Promise.all(Array.from({length: AT_ONCE}, step));
-}
 
 /// What a screen may leave out where it cannot be had: an error of one part hides no other.
 const orNothing = promise => promise.catch(failure => {
@@ -23,24 +15,31 @@ const orNothing = promise => promise.catch(failure => {
 });
 
 class OverviewScreen extends Listing {
+  #signal;
+
   asks() { return []; }
 
   async find(signal) {
     [this.environments, this.trouble, this.server, this.findings, this.alerts] = [null, [], null, null, []];
     const {items} = await all('container list', 'containers', {}, {signal});
-    const containers = items.slice(0, SHOWN_MAX);
     for (const {container, missing} of items) {
       for (const environment of missing ?? []) {
         this.#add({word: 'data', text: `The data of ${container}, ${environment}, is not in its place.`,
           remedy: 'Put it back, or restore a backup.', link: ['Checks', to('operations', {view: 'checks'})]});
       }
     }
-    this.#measure(containers, signal).catch(failure => this.#failed(failure));
+    this.#signal = signal;
+    this.left = items;
+    this.#measure().catch(failure => this.#failed(failure));
     this.#examine(signal).catch(failure => this.#failed(failure));
-    return {count: items.length, containers};
+    return {count: items.length};
   }
 
-  #failed(failure) { if (failure.name !== 'AbortError') this.partFailure = failure; }
+  #failed(failure) {
+    if (failure.name === 'AbortError') return;
+    this.partFailure = failure;
+    this.measuring = false;
+  }
 
   #add(...more) { this.trouble = [...this.trouble, ...more]; }
 
@@ -66,9 +65,10 @@ class OverviewScreen extends Listing {
     this.findings = findings?.findings ?? [];
   }
 
-  /// What each container holds and did in a day, and what was given up or fails there.
-  async #measure(containers, signal) {
-    const found = [];
+  /// What each of the next containers holds and did in a day, and what was given up or fails there.
+  async #measure() {
+    const [signal, containers, found] = [this.#signal, this.left.slice(0, STEP), []];
+    this.measuring = true;
     await each(containers, async ({container}) => {
       const measured = may('size') ? await orNothing(run('size', {container}, {signal})) : null;
       await each(measured?.environments ?? [], async size => {
@@ -86,17 +86,19 @@ class OverviewScreen extends Listing {
         }
       });
     });
-    this.environments = found.sort((one, other) => (other.total?.requests ?? 0) - (one.total?.requests ?? 0));
+    this.left = this.left.slice(STEP);
+    this.measuring = false;
+    this.environments = [...this.environments ?? [], ...found].sort((one, other) => (other.total?.requests ?? 0) - (one.total?.requests ?? 0));
   }
 
   render() {
     const made = may('container create') ? html`<a class="button" href=${to('start')}>New container</a>` : nothing;
     return html`<div class="head"><h1>Overview</h1><div class="row tools">${made}<button type="button" class="second"
         @click=${() => this.load()}>Look again</button></div></div>
-      ${this.shown('Looking at the server…', ({count, containers}) => html`${problem(this.partFailure, () => {
+      ${this.shown('Looking at the server…', ({count}) => html`${problem(this.partFailure, () => {
           this.partFailure = null;
           this.load();
-        })}${this.#attention()}${this.#containers(count, containers, made)}${this.#server()}`)}`;
+        })}${this.#attention()}${this.#containers(count, made)}${this.#server()}`)}`;
   }
 
   #attention() {
@@ -113,7 +115,7 @@ class OverviewScreen extends Listing {
         'further thing')} that many hosts would do otherwise</a></p>` : nothing}</section>`;
   }
 
-  #containers(count, containers, made) {
+  #containers(count, made) {
     if (count === 0) return empty('No container is here yet. A container holds the data of one app.', made);
     const rows = this.environments;
     return html`<section aria-labelledby="held"><h2 id="held">Containers</h2>
@@ -126,7 +128,10 @@ class OverviewScreen extends Listing {
               aria-label=${`${number(total.requests)} requests of ${container}, ${environment}`}>${number(total.requests)}</a>` : '–'}</td>
             <td class=${total?.errors ? 'bad' : nothing}>${total ? `${number(total.errors)}${total.errors
               ? ` (${(100 * total.errors / total.requests).toFixed(1)} %)` : ''}` : '–'}</td></tr>`))}
-      <p class="quiet foot">${many(count, 'container')}${count > containers.length ? `, of which the first ${SHOWN_MAX} are shown` : ''}.
+      <p class="quiet foot">${many(count, 'container')}${rows && this.left.length ? html`, of which ${number(count - this.left.length)} are measured.
+        <button type="button" class="second small" ?disabled=${this.measuring} @click=${() => {
+          this.#measure().catch(failure => this.#failed(failure));
+        }}>${this.measuring ? 'Measuring…' : 'Measure more'}</button>` : '.'}
         <a href=${to('containers')}>All containers</a></p></section>`;
   }
 
@@ -141,4 +146,4 @@ class OverviewScreen extends Listing {
       <p><a href=${to('operations')}>Operations</a></p></section>`;
   }
 }
-define('overview-screen', OverviewScreen, [...LISTING, 'environments', 'trouble', 'server', 'findings', 'partFailure']);
+define('overview-screen', OverviewScreen, [...LISTING, 'environments', 'trouble', 'server', 'findings', 'partFailure', 'left', 'measuring']);

@@ -23,7 +23,7 @@ class Receiver(Handler):
 
 
 class Operations(Run):
-    parts = ("empty", "prepare", "backups", "checks", "settings", "alerts", "audit", "about", "overview", "states", "rights")
+    parts = ("empty", "prepare", "backups", "checks", "indexes", "settings", "alerts", "audit", "about", "overview", "states", "rights")
     looks = 50
 
     def until(self, holds):
@@ -117,6 +117,38 @@ class Operations(Run):
         page.get_by_text("is handed on").first.wait_for()
         self.look(page, "checks")
 
+    def indexes(self):
+        """Which indexes are being filled, and how far they are, until none is; a container that cannot be asked is said."""
+        page = self.op("/console/containers")
+        index = {"type": "Note", "field": "title", "kind": "queryable", "state": "filling", "percent": 40}
+        bodies = [{"indexes": [index]}]
+
+        def answer(route):
+            if CONTAINER in route.request.post_data and "development" in route.request.post_data:
+                route.fulfill(json=bodies[0])
+            else:
+                route.continue_()
+
+        page.route("**/console/api/schema/indexes", answer)
+        page.goto(f"{self.base}/console/operations")
+        page.get_by_role("link", name="Index work").press("Enter")
+        page.get_by_role("row", name=CONTAINER).get_by_text("being filled, 40 %").wait_for()
+        self.look(page, "operations-indexes")
+        bodies[0] = {"indexes": [{**index, "percent": 90}]}
+        page.get_by_text("being filled, 90 %").wait_for()
+        bodies[0] = {"indexes": []}
+        page.get_by_text("No index is being filled").wait_for()
+        page.route("**/console/api/schema/indexes", lambda route: route.fulfill(
+            status=503, json={"error": "UNAVAILABLE", "reason": "too much at a time"}))
+        page.get_by_role("button", name="Look again").click()
+        page.get_by_role("alert").get_by_text(f"{CONTAINER}: too much").wait_for()
+        page.unroute("**/console/api/schema/indexes")
+        page.get_by_role("button", name="Look again").press("Enter")
+        page.get_by_role("alert").wait_for(state="detached")
+        page.get_by_text("No index is being filled").wait_for()
+        sizes = self.server.command("size", CONTAINER)["environments"]
+        assert [size["environment"] for size in sizes] == ["development"], "looking begins no environment"
+
     def settings(self):
         page = self.op("/console/operations?view=settings")
         page.get_by_role("rowheader", name="http.bodyBytesMax").wait_for()
@@ -196,8 +228,26 @@ class Operations(Run):
         page.get_by_role("heading", name="Given up for hook").wait_for()
         page.go_back()
         page.get_by_role("heading", name="Overview").wait_for()
+        self.many()
         page.get_by_role("link", name="All containers").press("Enter")
         page.get_by_role("heading", name="Containers").wait_for()
+
+    def many(self):
+        """What is beyond the first twenty containers is measured when it is asked for."""
+        page = self.op("/console/containers")
+        page.route("**/console/api/container/list", lambda route: route.fulfill(json={"containers": [
+            {"container": f"iCloud.org.example.N{index}", "settings": {}} for index in range(44)] + [
+            {"container": CONTAINER, "settings": {}}]}))
+        page.goto(f"{self.base}/console/")
+        more = page.get_by_role("button", name="Measure more")
+        page.get_by_text("45 containers, of which 20 are measured").wait_for()
+        more.click()
+        page.get_by_text("45 containers, of which 40 are measured").wait_for()
+        assert page.get_by_role("rowheader", name=CONTAINER).count() == 0
+        more.press("Enter")
+        page.get_by_role("rowheader", name=CONTAINER).first.wait_for()
+        assert more.count() == 0
+        page.unroute("**/console/api/container/list")
 
     def states(self):
         """A part that cannot be had is said, and tried again."""

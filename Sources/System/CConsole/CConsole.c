@@ -102,6 +102,9 @@ static const unsigned char overview_js[] = {
 static const unsigned char operations_js[] = {
 #embed "../../../Console/operations.js"
 };
+static const unsigned char index_work_js[] = {
+#embed "../../../Console/index-work.js"
+};
 static const unsigned char console_css[] = {
 #embed "../../../Console/console.css"
 };
@@ -168,6 +171,7 @@ static const struct lenticular_console_file files[] = {
     {"delivery.js", delivery_js, sizeof delivery_js},
     {"overview.js", overview_js, sizeof overview_js},
     {"operations.js", operations_js, sizeof operations_js},
+    {"index-work.js", index_work_js, sizeof index_work_js},
     {"console.css", console_css, sizeof console_css},
 #if LENTICULAR_HAS_LIBRARIES
     {"lit-core.min.js", lit_core_min_js, sizeof lit_core_min_js},

@@ -38,7 +38,9 @@ struct ConsolePages: Sendable {
             let name = String(cString: file.name)
             files[name] = File(
                 type: Self.type(of: name),
-                bytes: [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.byteCount)))
+                bytes: ConsoleText.served(
+                    [UInt8](UnsafeBufferPointer(start: file.bytes, count: file.byteCount)),
+                    of: name))
         }
         files[Self.pagesStyle] = File(
             type: Self.type(of: Self.pagesStyle), bytes: Array(ServiceMark.styleSheet.utf8))

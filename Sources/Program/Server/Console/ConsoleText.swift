@@ -1,0 +1,23 @@
+/// A file of the console as browsers get it: without what only readers of its source need.
+enum ConsoleText {
+    /// What begins lines of its texts with spaces that count.
+    private static let unchanged: Set<String> = ["snippets.js"]
+
+    /// Leaves out indentation, empty lines, and lines that are comments.
+    ///
+    /// Every other line stays a line. A text of several lines in a source is markup, in which indentation means nothing.
+    static func served(_ bytes: [UInt8], of name: String) -> [UInt8] {
+        guard name.hasSuffix(".js") || name.hasSuffix(".css"), !unchanged.contains(name) else {
+            return bytes
+        }
+        var served: [UInt8] = []
+        served.reserveCapacity(bytes.count)
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            let text = line.drop { $0 == UInt8(ascii: " ") }
+            guard !text.isEmpty, !text.starts(with: "//".utf8) else { continue }
+            served += text
+            served.append(UInt8(ascii: "\n"))
+        }
+        return served
+    }
+}
