@@ -86,6 +86,47 @@ struct RequestRingTests {
         return found.reversed()
     }
 
+    @Test("The id of a request and the digits of its session are kept as they are told")
+    func digits() throws {
+        var random = SeededRandom("digits of lines")
+        let folder = Folder()
+        let ring = try folder.ring()
+        var lines = WaitingLines()
+        var written: [RequestEntry] = []
+        for length in 0..<200 {
+            let bytes = (0..<length).map { _ in UInt8(random.below(256)) }
+            let id = (0..<16).map { _ in UInt8(random.below(256)) }
+            func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+                bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            }
+            let digits = hexadecimal(id)
+            var (uuid, rest) = ("", digits[...])
+            for count in [8, 4, 4, 4, 12] {
+                uuid += (uuid.isEmpty ? "" : "-") + rest.prefix(count)
+                rest = rest.dropFirst(count)
+            }
+            var entry = RequestEntry(time: Self.start, id: id)
+            entry.operation = "records/lookup"
+            entry.session = hexadecimal(bytes.prefix(127))
+            entry.keyID = "key"
+            lines.append { line in
+                line.begin(at: entry.time, nil, nil)
+                line.id(uuid)
+                line.text(.operation, entry.operation)
+                line.text(.session, digitsOf: bytes)
+                line.text(.key, entry.keyID)
+                line.numbers(
+                    LineNumbers(
+                        status: 0, dateAheadMilliseconds: nil, items: 0, records: 0, bytesIn: 0,
+                        bytesOut: 0, microseconds: .init(), notices: 0))
+            }
+            written.append(entry)
+        }
+        try ring.append(lines, now: Self.start)
+        #expect(Self.found(ring) == written)
+        #expect(try folder.files.count == 1)
+    }
+
     @Test("Lines are read back as they were, by user and by device too, also after a new start")
     func roundTrip() throws {
         var random = SeededRandom("lines of requests")

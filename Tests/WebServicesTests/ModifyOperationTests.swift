@@ -57,6 +57,28 @@ struct ModifyOperationTests {
         #expect(saved.records[0]["created"]["deviceID"].string == "tab 1")
     }
 
+    @Test(
+        "A clientId with a character that no header could hold counts as none, wherever it is",
+        arguments: [0, 6, 7, 8, 17])
+    func unusableDevice(_ place: Int) throws {
+        func device(_ byte: Int) throws -> String? {
+            let digits = String(byte + 256, radix: 16).dropFirst()
+            let name =
+                String(repeating: "d", count: place) + "%\(digits)"
+                + String(repeating: "e", count: 17 - place)
+            let saved = try ida.send(
+                "private/records/modify", "{\"operations\":[\(operation("create", "\(byte)"))]}",
+                query: ["clientId=\(name)"])
+            return saved.records[0]["created"]["deviceID"].string
+        }
+        for byte in [0x00, 0x0a, 0x1f, 0x7f, 0x80, 0xff] {
+            #expect(try device(byte) == "iCloud", "\(byte)")
+        }
+        for byte in [0x20, 0x21, 0x41, 0x7e] {
+            #expect(try device(byte)?.utf8.dropFirst(place).first == UInt8(byte), "\(byte)")
+        }
+    }
+
     @Test("A write that the client has named is known by its name in the conflict of the next one")
     func namedWrite() throws {
         func create(_ query: [String]) throws -> AnswerPart {

@@ -1,3 +1,5 @@
+import Platform
+
 /// Percent-encoding (RFC 3986 §2.1).
 package enum PercentEncoding {
     /// A text with all octets encoded but those of letters, digits and `-._~` (§2.3).
@@ -52,7 +54,12 @@ package enum PercentEncoding {
     package static func text(
         _ encoded: ArraySlice<UInt8>, plusIsSpace: Bool = false, isLenient: Bool = false
     ) -> String? {
-        encoded.withUnsafeBytes {
+        // Most texts stand for themselves.
+        let isPlain = encoded.withUnsafeBytes { bytes in
+            bytes.baseAddress.map { memchr($0, Int32(UInt8(ascii: "%")), bytes.count) == nil }
+        }
+        if isPlain == true, !plusIsSpace { return String(validating: encoded, as: UTF8.self) }
+        return encoded.withUnsafeBytes {
             decode($0, plusIsSpace: plusIsSpace, isLenient: isLenient)
         }.flatMap { String(validating: $0, as: UTF8.self) }
     }

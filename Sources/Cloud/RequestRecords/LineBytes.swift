@@ -1,39 +1,10 @@
-/// Bytes of a segment that are being written: numbers of variable length, the lowest bits first.
+/// Bytes of a segment's head, index and tail that are being written, in numbers of fixed length.
 struct LineBytes {
     private(set) var bytes: [UInt8] = []
 
-    var count: Int { bytes.count }
-
     mutating func reserve(_ count: Int) { bytes.reserveCapacity(count) }
-    mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
-    mutating func byte(_ value: UInt8) { bytes.append(value) }
     mutating func raw(_ more: [UInt8]) { bytes.append(contentsOf: more) }
     mutating func raw(_ more: UnsafeRawBufferPointer) { bytes.append(contentsOf: more) }
-
-    /// An item of a block: its length, its kind and its bytes.
-    mutating func item(_ kind: SegmentForm.Item, _ more: UnsafeRawBufferPointer) {
-        count(more.count + 1)
-        byte(kind.rawValue)
-        raw(more)
-    }
-
-    func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) { bytes.withUnsafeBytes(body) }
-
-    mutating func number(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
-    }
-
-    /// A number that is never negative; one that is counts as none.
-    mutating func count(_ value: Int) { number(UInt64(max(0, value))) }
-
-    mutating func signed(_ value: Int64) {
-        number(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
-    }
 
     mutating func fixed(_ value: UInt32) { withUnsafeBytes(of: value.littleEndian) { raw($0) } }
     mutating func fixed(_ value: UInt64) { withUnsafeBytes(of: value.littleEndian) { raw($0) } }

@@ -38,7 +38,7 @@ package struct LineDraft {
     package static let recordsMax = 4
 
     private let start: UnsafeMutableRawPointer
-    private var at: UnsafeMutableRawPointer
+    private var out: LineCursor
     private var parts: LineParts = []
     private var textParts: LineParts = []
     private var numbersAt: UnsafeMutableRawPointer
@@ -47,8 +47,8 @@ package struct LineDraft {
 
     init(at start: UnsafeMutableRawPointer) {
         self.start = start
-        at = start + WaitingLine.textsAt
-        numbersAt = at
+        out = LineCursor(start + WaitingLine.textsAt)
+        numbersAt = out.at
     }
 
     package mutating func begin(
@@ -77,21 +77,19 @@ package struct LineDraft {
                 target.initializeMemory(as: UInt8.self, repeating: 0, count: LineCodec.idBytes)
                 return
             }
-            var at = 0
-            for index in 0..<LineCodec.idBytes {
-                // Dashes stand before the bytes 4, 6, 8 and 10.
-                if 0b0000_0101_0101_0000 >> index & 1 == 1 { at += 1 }
-                target.storeBytes(
-                    of: Self.value(digits[at]) << 4 | Self.value(digits[at + 1]),
-                    toByteOffset: index, as: UInt8.self)
-                at += 2
+            // Dashes stand behind the digits 8, 12, 16 and 20.
+            func load(_ first: Int, _ second: Int) -> UInt32 {
+                LineDigits.bytes(
+                    of: UInt64(digits.loadUnaligned(fromByteOffset: first, as: UInt32.self))
+                        | UInt64(digits.loadUnaligned(fromByteOffset: second, as: UInt32.self))
+                        << 32)
             }
+            target.storeBytes(of: load(0, 4), as: UInt32.self)
+            target.storeBytes(of: load(9, 14), toByteOffset: 4, as: UInt32.self)
+            target.storeBytes(of: load(19, 24), toByteOffset: 8, as: UInt32.self)
+            target.storeBytes(of: load(28, 32), toByteOffset: 12, as: UInt32.self)
         }
     }
-
-    /// The digits are 0x30 to 0x39, and 0x61 to 0x66.
-    @inline(__always)
-    private static func value(_ digit: UInt8) -> UInt8 { digit & 0x0f &+ digit >> 6 &* 9 }
 
     /// One of its texts, in the order of the parts, of at most so many bytes.
     package mutating func text(
@@ -100,14 +98,14 @@ package struct LineDraft {
         guard let text else { return }
         textParts.insert(part)
         append(text, max: max)
-        numbersAt = at
+        numbersAt = out.at
     }
 
     /// As `text`, without making one.
     package mutating func text(_ part: LineParts, _ bytes: UnsafeRawBufferPointer, max: Int) {
         textParts.insert(part)
-        at += Self.store(bytes, at: at, max: max)
-        numbersAt = at
+        out.text(bytes, max: max)
+        numbersAt = out.at
     }
 
     /// As `text`, for bytes that are told by hexadecimal digits.
@@ -115,47 +113,49 @@ package struct LineDraft {
         guard let bytes else { return }
         textParts.insert(part)
         let count = min(bytes.count, SegmentForm.textBytesMax / 2)
-        at.storeBytes(of: UInt8(count * 2), as: UInt8.self)
+        out.byte(UInt8(count * 2))
         bytes.withUnsafeBytes { bytes in
-            for index in 0..<count {
-                let byte = UInt16(bytes[index])
-                let pair = byte >> 4 | (byte & 15) << 8
-                // The letters are 39 above where the digits end.
-                let letters = ((pair &+ 0x0606) >> 4) & 0x0101
-                at.storeBytes(
-                    of: (pair &+ 0x3030 &+ letters &* 39).littleEndian,
-                    toByteOffset: 1 + index * 2, as: UInt16.self)
+            var done = 0
+            while done + 4 <= count {
+                let four = bytes.loadUnaligned(fromByteOffset: done, as: UInt32.self)
+                out.eight(LineDigits.digits(of: four))
+                done += 4
             }
+            guard done < count else { return }
+            // The last few: what follows their digits is written over.
+            var last: UInt32 = 0
+            for index in (done..<count).reversed() { last = last << 8 | UInt32(bytes[index]) }
+            out.eight(LineDigits.digits(of: last))
+            out.skip((count - done) * 2 - 8)
         }
-        at += 1 + count * 2
-        numbersAt = at
+        numbersAt = out.at
     }
 
     package mutating func numbers(_ numbers: borrowing LineNumbers) {
-        count(numbers.status)
+        out.count(numbers.status)
         if let ahead = numbers.dateAheadMilliseconds {
             parts.insert(.date)
-            signed(ahead)
+            out.signed(ahead)
         }
-        count(numbers.items)
-        count(numbers.records)
-        count(numbers.bytesIn)
-        count(numbers.bytesOut)
+        out.count(numbers.items)
+        out.count(numbers.records)
+        out.count(numbers.bytesIn)
+        out.count(numbers.bytesOut)
         let times = numbers.microseconds
-        count(times.waiting)
-        count(times.reading)
+        out.count(times.waiting)
+        out.count(times.reading)
         if times.deciding > 0 || times.committing > 0 {
             parts.insert(.writes)
-            count(times.deciding)
-            count(times.committing)
+            out.count(times.deciding)
+            out.count(times.committing)
         }
-        count(times.sending)
+        out.count(times.sending)
         if numbers.notices > 0 {
             parts.insert(.notices)
-            count(numbers.notices)
+            out.count(numbers.notices)
         }
         start.storeBytes(
-            of: UInt16(truncatingIfNeeded: at - numbersAt), toByteOffset: WaitingLine.numbersAt,
+            of: UInt16(truncatingIfNeeded: out.at - numbersAt), toByteOffset: WaitingLine.numbersAt,
             as: UInt16.self)
         start.storeBytes(
             of: UInt16(truncatingIfNeeded: numbersAt - start),
@@ -171,15 +171,15 @@ package struct LineDraft {
         if owner != nil { has.insert(.owner) }
         if from != nil { has.insert(.from) }
         if to != nil { has.insert(.to) }
-        byte(has.rawValue)
+        out.byte(has.rawValue)
         append(name)
         if let owner { append(owner) }
-        let sizeAt = at
-        at += 1
-        if let from { signed(from) }
+        let sizeAt = out.at
+        out.byte(0)
+        if let from { out.signed(from) }
         // Most are where they were, or near it.
-        if let to { signed(to &- (from ?? 0)) }
-        sizeAt.storeBytes(of: UInt8(truncatingIfNeeded: at - sizeAt - 1), as: UInt8.self)
+        if let to { out.signed(to &- (from ?? 0)) }
+        sizeAt.storeBytes(of: UInt8(truncatingIfNeeded: out.at - sizeAt - 1), as: UInt8.self)
     }
 
     package mutating func failures(
@@ -187,33 +187,30 @@ package struct LineDraft {
     ) {
         guard failureCount < Self.failuresMax else { return }
         failureCount += 1
-        byte(reason == nil ? 0 : 1)
+        out.byte(reason == nil ? 0 : 1)
         append(code)
         if let reason { append(reason) }
-        let sizeAt = at
-        at += 1
-        count(failed)
+        let sizeAt = out.at
+        out.byte(0)
+        out.count(failed)
         hashes(records)
-        sizeAt.storeBytes(of: UInt8(truncatingIfNeeded: at - sizeAt - 1), as: UInt8.self)
+        sizeAt.storeBytes(of: UInt8(truncatingIfNeeded: out.at - sizeAt - 1), as: UInt8.self)
     }
 
     /// Hashes of the names of records that were saved or deleted.
     package mutating func saved(_ records: [UInt32]) {
         guard !records.isEmpty else { return }
         parts.insert(.saved)
-        let sizeAt = at
-        at += 1
+        let sizeAt = out.at
+        out.byte(0)
         hashes(records)
-        sizeAt.storeBytes(of: UInt8(truncatingIfNeeded: at - sizeAt - 1), as: UInt8.self)
+        sizeAt.storeBytes(of: UInt8(truncatingIfNeeded: out.at - sizeAt - 1), as: UInt8.self)
     }
 
     private mutating func hashes(_ records: [UInt32]) {
         let kept = min(records.count, Self.recordsMax)
-        count(kept)
-        for record in records.prefix(kept) {
-            at.storeBytes(of: record.littleEndian, as: UInt32.self)
-            at += 4
-        }
+        out.count(kept)
+        for record in records.prefix(kept) { out.fixed(record) }
     }
 
     /// - Returns: how many bytes it has.
@@ -221,7 +218,7 @@ package struct LineDraft {
         var parts = parts
         if zoneCount > 0 { parts.insert(.zones) }
         if failureCount > 0 { parts.insert(.failures) }
-        let count = at - start
+        let count = out.at - start
         start.storeBytes(of: UInt32(count), as: UInt32.self)
         start.storeBytes(of: zoneCount, toByteOffset: WaitingLine.zoneCountAt, as: UInt8.self)
         start.storeBytes(
@@ -243,49 +240,6 @@ package struct LineDraft {
 
     @inline(__always)
     private mutating func append(_ text: String, max: Int = SegmentForm.textBytesMax) {
-        let target = at
-        var size = 0
-        Self.withBytes(of: text) { size = Self.store($0, at: target, max: max) }
-        at = target + size
-    }
-
-    /// A text is cut between two characters.
-    @inline(__always)
-    private static func store(
-        _ bytes: UnsafeRawBufferPointer, at target: UnsafeMutableRawPointer, max: Int
-    ) -> Int {
-        var count = bytes.count
-        if count > max {
-            count = max
-            while count > 0, bytes[count] & 0xc0 == 0x80 { count -= 1 }
-        }
-        target.storeBytes(of: UInt8(truncatingIfNeeded: count), as: UInt8.self)
-        if count > 0, let base = bytes.baseAddress {
-            (target + 1).copyMemory(from: base, byteCount: count)
-        }
-        return 1 + count
-    }
-
-    @inline(__always)
-    private mutating func byte(_ value: UInt8) {
-        at.storeBytes(of: value, as: UInt8.self)
-        at += 1
-    }
-
-    @inline(__always)
-    private mutating func number(_ value: UInt64) {
-        var rest = value
-        while rest >= 0x80 {
-            byte(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        byte(UInt8(truncatingIfNeeded: rest))
-    }
-
-    @inline(__always)
-    private mutating func count(_ value: Int) { number(UInt64(max(0, value))) }
-
-    private mutating func signed(_ value: Int64) {
-        number(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
+        Self.withBytes(of: text) { out.text($0, max: max) }
     }
 }

@@ -6,7 +6,9 @@ import CloudModel
 struct LineEncoder {
     /// The texts of many lines, as numbers.
     private struct Head {
-        var numbers = LineBytes()
+        /// Where its numbers are among those of all.
+        var start: Int
+        var count = 0
         /// What lines with it are found by.
         var user: UInt64?
         var device: UInt64?
@@ -14,59 +16,74 @@ struct LineEncoder {
 
     /// More heads are not remembered at once.
     private static let headsMax = 8_192
+    /// Of 32 bits, seven in a byte.
+    private static let numberBytesMax = 5
 
     private(set) var texts = TextTable()
     private var heads = TextTable()
     private var known: [Head] = []
-    private var line = LineBytes()
+    private var headNumbers = GrowingBytes()
 
     /// Takes a text that the segment has already.
     mutating func note(_ text: ArraySlice<UInt8>) {
         text.withUnsafeBytes { _ = texts.add($0) }
     }
 
-    /// Appends a line to a payload, and before it the texts that are new to the segment.
+    /// Appends a line to a block, and before it the texts that are new to the segment.
     ///
-    /// - Parameter start: where in the file the payload begins.
+    /// - Parameters:
+    ///   - start: where in the file the block begins.
+    ///   - scratch: memory for a line.
     mutating func append(
-        _ waiting: WaitingLine, to payload: inout LineBytes, at start: Int,
-        _ index: inout SegmentIndex
+        _ waiting: WaitingLine, to block: inout GrowingBytes, at start: Int,
+        _ index: inout SegmentIndex, by scratch: UnsafeMutableRawPointer
     ) {
-        let head = number(ofHead: waiting, &payload, start, &index)
-        line.removeAll()
+        let head = head(of: waiting, &block, start, &index)
+        var line = LineCursor(scratch)
         line.number(UInt64(waiting.parts.rawValue))
         line.signed(waiting.time &- index.base)
         line.raw(waiting.idAndPlace)
-        known[head].numbers.withBytes { line.raw($0) }
+        headNumbers.memory.withUnsafeBytes { numbers in
+            line.raw(
+                UnsafeRawBufferPointer(rebasing: numbers[head.start..<head.start + head.count]))
+        }
         line.raw(waiting.numbers)
-        appendRest(of: waiting, &payload, start, &index)
+        appendRest(of: waiting, to: &line, &block, start, &index)
         index.note(
-            waiting.time, user: known[head].user, device: known[head].device,
-            at: start + payload.count)
-        line.withBytes { payload.item(.line, $0) }
+            waiting.time, user: head.user, device: head.device, at: start + block.count)
+        block.append(.line, UnsafeRawBufferPointer(start: scratch, count: line.at - scratch))
     }
 
-    private mutating func number(
-        ofHead waiting: WaitingLine, _ payload: inout LineBytes, _ start: Int,
+    private mutating func head(
+        of waiting: WaitingLine, _ block: inout GrowingBytes, _ start: Int,
         _ index: inout SegmentIndex
-    ) -> Int {
-        if let found = heads.number(of: waiting.head) { return Int(found) }
-        if known.count >= Self.headsMax { (heads, known) = (TextTable(), []) }
-        var head = Head()
+    ) -> Head {
+        if let found = heads.number(of: waiting.head) { return known[Int(found)] }
+        if known.count >= Self.headsMax {
+            (heads, known, headNumbers) = (TextTable(), [], GrowingBytes())
+        }
+        var head = Head(start: headNumbers.count)
         var at = waiting.start + WaitingLine.textsAt
         for part in LineParts.texts where waiting.textParts.contains(part) {
             let text = Self.takeText(&at)
-            head.numbers.number(UInt64(number(of: text, &payload, start, &index)))
+            let number = number(of: text, &block, start, &index)
+            headNumbers.append(atMost: Self.numberBytesMax) { start in
+                var cursor = LineCursor(start)
+                cursor.number(UInt64(number))
+                return cursor.at - start
+            }
             if part == .user { head.user = SegmentIndex.key(user: text) }
             if part == .device { head.device = SegmentIndex.key(device: text) }
         }
+        head.count = headNumbers.count - head.start
         known.append(head)
-        return Int(heads.add(waiting.head))
+        _ = heads.add(waiting.head)
+        return head
     }
 
     private mutating func appendRest(
-        of waiting: WaitingLine, _ payload: inout LineBytes, _ start: Int,
-        _ index: inout SegmentIndex
+        of waiting: WaitingLine, to line: inout LineCursor, _ block: inout GrowingBytes,
+        _ start: Int, _ index: inout SegmentIndex
     ) {
         var at = waiting.rest
         if waiting.zoneCount > 0 { line.count(waiting.zoneCount) }
@@ -74,16 +91,16 @@ struct LineEncoder {
             let parts = LineZoneParts(rawValue: Self.takeByte(&at))
             line.byte(parts.rawValue)
             for _ in 0..<(parts.contains(.owner) ? 2 : 1) {
-                line.number(UInt64(number(of: Self.takeText(&at), &payload, start, &index)))
+                line.number(UInt64(number(of: Self.takeText(&at), &block, start, &index)))
             }
             line.raw(Self.takeText(&at))
         }
         if waiting.failureCount > 0 { line.count(waiting.failureCount) }
         for _ in 0..<waiting.failureCount {
             let hasReason = Self.takeByte(&at) > 0
-            line.number(UInt64(number(of: Self.takeText(&at), &payload, start, &index)))
+            line.number(UInt64(number(of: Self.takeText(&at), &block, start, &index)))
             if hasReason {
-                let reason = number(of: Self.takeText(&at), &payload, start, &index)
+                let reason = number(of: Self.takeText(&at), &block, start, &index)
                 line.number(UInt64(reason) + 1)
             } else {
                 line.byte(0)
@@ -94,12 +111,12 @@ struct LineEncoder {
     }
 
     private mutating func number(
-        of text: UnsafeRawBufferPointer, _ payload: inout LineBytes, _ start: Int,
+        of text: UnsafeRawBufferPointer, _ block: inout GrowingBytes, _ start: Int,
         _ index: inout SegmentIndex
     ) -> UInt32 {
         if let known = texts.number(of: text) { return known }
-        index.texts.append(UInt32(truncatingIfNeeded: start + payload.count))
-        payload.item(.text, text)
+        index.texts.append(UInt32(truncatingIfNeeded: start + block.count))
+        block.append(.text, text)
         return texts.add(text)
     }
 

@@ -88,6 +88,8 @@ package enum SegmentForm {
     static let blockHeadBytes = 8
     static let tailBytes = 16
     static let itemBytesMax = 65_536
+    /// An item's length and its kind.
+    static let itemHeadBytesMax = 4
     static let blockBytesMax = 8 << 20
     /// A text has its length in one byte while it waits.
     package static let textBytesMax = 255
@@ -99,13 +101,16 @@ package enum SegmentForm {
         return out.bytes
     }
 
-    static func block(_ payload: [UInt8]) -> [UInt8] {
-        var out = LineBytes()
-        out.reserve(payload.count + blockHeadBytes)
-        out.fixed(UInt32(payload.count))
-        out.fixed(checksum(payload[...]))
-        out.raw(payload)
-        return out.bytes
+    /// Leaves room for what stands before a block's items.
+    static func begin(_ block: inout GrowingBytes) {
+        block.append(atMost: blockHeadBytes) { _ in blockHeadBytes }
+    }
+
+    /// Says of a block's items how many bytes they are, and their checksum.
+    static func end(_ block: inout GrowingBytes) {
+        let items = block.memory[blockHeadBytes..<block.count]
+        block.set(UInt32(items.count), at: 0)
+        block.set(checksum(items), at: 4)
     }
 
     static func tail(indexAt offset: Int) -> [UInt8] {

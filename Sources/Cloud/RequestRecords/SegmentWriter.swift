@@ -77,19 +77,36 @@ final class SegmentWriter {
     ///
     /// - Throws: `FileSystemFailure`; then this writer is of no use any more, and the segment may be torn.
     func append(_ lines: WaitingLines) throws(FileSystemFailure) {
-        var payload = LineBytes()
-        payload.reserve(Self.blockBytes + LineDraft.bytesMax)
-        var blocks: [LineBytes] = []
-        var start = byteCount + SegmentForm.blockHeadBytes
-        lines.forEach { line in
-            encoder.append(line, to: &payload, at: start, &index)
-            guard payload.count >= Self.blockBytes else { return }
-            blocks.append(payload)
-            start += payload.count + SegmentForm.blockHeadBytes
-            payload = LineBytes()
+        for block in Self.blocks(of: lines, from: byteCount, &encoder, &index) {
+            try write(block.memory, count: block.count)
         }
-        if payload.count > 0 { blocks.append(payload) }
-        for block in blocks { try write(SegmentForm.block(block.bytes)) }
+    }
+
+    /// - Parameter start: where in the file the first of them begins.
+    private static func blocks(
+        of lines: WaitingLines, from start: Int, _ encoder: inout LineEncoder,
+        _ index: inout SegmentIndex
+    ) -> [GrowingBytes] {
+        var blocks: [GrowingBytes] = []
+        var block = GrowingBytes()
+        var start = start
+        let scratch = UnsafeMutableRawPointer.allocate(
+            byteCount: LineDraft.bytesMax, alignment: 8)
+        defer { scratch.deallocate() }
+        lines.forEach { line in
+            if block.count == 0 { SegmentForm.begin(&block) }
+            encoder.append(line, to: &block, at: start, &index, by: scratch)
+            guard block.count >= blockBytes else { return }
+            SegmentForm.end(&block)
+            blocks.append(block)
+            start += block.count
+            block = GrowingBytes()
+        }
+        if block.count > 0 {
+            SegmentForm.end(&block)
+            blocks.append(block)
+        }
+        return blocks
     }
 
     /// A block ends with so many bytes.
@@ -105,20 +122,22 @@ final class SegmentWriter {
         }
     }
 
-    private func write(_ bytes: [UInt8]) throws(FileSystemFailure) {
+    /// - Parameter count: how many of the bytes; nil for all.
+    private func write(_ bytes: [UInt8], count: Int? = nil) throws(FileSystemFailure) {
+        let count = count ?? bytes.count
         var sent = 0
-        while sent < bytes.count {
-            let count = bytes.withUnsafeBytes {
+        while sent < count {
+            let taken = bytes.withUnsafeBytes {
                 pwrite(
-                    descriptor, $0.baseAddress.map { $0 + sent }, bytes.count - sent,
+                    descriptor, $0.baseAddress.map { $0 + sent }, count - sent,
                     off_t(byteCount + sent))
             }
-            if count > 0 {
-                sent += count
+            if taken > 0 {
+                sent += taken
             } else if errno != EINTR {
                 throw FileSystemFailure("write \(path)", code: errno)
             }
         }
-        byteCount += bytes.count
+        byteCount += count
     }
 }

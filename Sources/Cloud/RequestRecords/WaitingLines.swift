@@ -3,11 +3,8 @@
 /// All in one buffer, each with its numbers as a segment has them and its texts as they are. Taking a line allocates
 /// nothing once the buffer is large enough.
 package struct WaitingLines: Sendable {
-    private var bytes: [UInt8] = []
-    package private(set) var byteCount = 0
+    private var bytes = GrowingBytes()
     package private(set) var count = 0
-
-    private static let growthBytes = 65_536
 
     package init() {}
 
@@ -15,14 +12,8 @@ package struct WaitingLines: Sendable {
     ///
     /// - Parameter write: says what the line has, in the order of the draft's methods.
     package mutating func append(_ write: (inout LineDraft) -> Void) {
-        if bytes.count - byteCount < LineDraft.bytesMax {
-            bytes.append(
-                contentsOf: repeatElement(0, count: max(bytes.count, Self.growthBytes)))
-        }
-        let start = byteCount
-        byteCount += bytes.withUnsafeMutableBytes { buffer in
-            guard let base = buffer.baseAddress else { return 0 }
-            var draft = LineDraft(at: base + start)
+        bytes.append(atMost: LineDraft.bytesMax) { start in
+            var draft = LineDraft(at: start)
             write(&draft)
             return draft.end()
         }
@@ -64,17 +55,22 @@ package struct WaitingLines: Sendable {
     }
 
     /// Forgets all, and keeps the memory for those that follow.
-    package mutating func removeAll() { (byteCount, count) = (0, 0) }
+    package mutating func removeAll() {
+        bytes.removeAll()
+        count = 0
+    }
+
+    package var byteCount: Int { bytes.count }
 
     /// Bytes of memory.
-    package var capacity: Int { bytes.count }
+    package var capacity: Int { bytes.memory.count }
 
     /// Visits each, in their order.
     func forEach(_ body: (WaitingLine) -> Void) {
-        bytes.withUnsafeBytes { buffer in
+        bytes.memory.withUnsafeBytes { buffer in
             guard let base = buffer.baseAddress else { return }
             var offset = 0
-            while offset < byteCount {
+            while offset < bytes.count {
                 let line = WaitingLine(start: base + offset)
                 body(line)
                 offset += line.byteCount

@@ -29,9 +29,7 @@ final class Exchange: Sendable {
         query = QueryString(target: request.target)
         self.reply = reply
         self.observer = observer
-        var notes = AnswerNotes()
-        notes.stages = RequestStages(start: start)
-        self.notes = Mutex(notes)
+        notes = Mutex(AnswerNotes(stages: RequestStages(start: start)))
     }
 
     /// Notes something for the answer and the line in the log, or looks at what was noted.
@@ -174,31 +172,34 @@ final class Exchange: Sendable {
         _ response: HTTPResponse, fault: Fault? = nil, failure: String? = nil
     ) {
         let bytesOut = response.bodyBytes
-        let notes = note { notes in
+        let whenSent = note { notes in
             defer { notes.whenSent = nil }
-            return notes
+            return notes.whenSent
         }
-        reply.send(response, whenSent: notes.whenSent)
-        let address = notes.address
+        reply.send(response, whenSent: whenSent)
         let now = DispatchTime.now().uptimeNanoseconds
-        var observation = RequestObservation(
-            requestID: request.id, operation: notes.operation,
-            container: address?.container.name,
-            environment: address?.environment, database: address?.database,
-            userRecordName: notes.caller?.userRecordName, keyID: notes.caller?.keyID,
-            status: response.status, code: fault?.code, refusal: notes.refusal,
-            bytesIn: request.body.count + notes.bytesStreamedIn,
-            bytesOut: bytesOut,
-            durationNanoseconds: now &- start,
-            loop: request.loop, client: request.client, failure: failure)
-        observation.sender = RequestSender(request, query)
-        observation.session = notes.session
-        observation.reason = fault?.reasonCode
-        observation.dateAheadMilliseconds = notes.dateAheadMilliseconds
-        observation.claimedUser = notes.claimedUser
-        observation.work = notes.work
-        observation.stages = notes.stages
-        observation.stages.endSending(at: now)
+        // Made where the notes are: they are not copied.
+        let observation = note { notes in
+            var observation = RequestObservation(
+                requestID: request.id, operation: notes.operation,
+                container: notes.address?.container.name,
+                environment: notes.address?.environment, database: notes.address?.database,
+                userRecordName: notes.caller?.userRecordName, keyID: notes.caller?.keyID,
+                status: response.status, code: fault?.code, refusal: notes.refusal,
+                bytesIn: request.body.count + notes.bytesStreamedIn,
+                bytesOut: bytesOut,
+                durationNanoseconds: now &- start,
+                loop: request.loop, client: request.client, failure: failure)
+            observation.sender = RequestSender(request, query)
+            observation.session = notes.session
+            observation.reason = fault?.reasonCode
+            observation.dateAheadMilliseconds = notes.dateAheadMilliseconds
+            observation.claimedUser = notes.claimedUser
+            observation.work = notes.work
+            observation.stages = notes.stages
+            observation.stages.endSending(at: now)
+            return observation
+        }
         observer.observe(observation)
     }
 }

@@ -132,27 +132,17 @@ struct RequestContext: Sendable {
     var device: String { namedDevice ?? "iCloud" }
 
     /// The request's `clientId`; nil when it names none.
-    var namedDevice: String? { query.text("clientId").flatMap(Self.device) }
+    var namedDevice: String? { query.text("clientId").flatMap(DeviceName.read) }
 
     /// The request's `writeId`, by which a client that has lost the answer knows its own write again.
     var namedWrite: String? {
-        query.text("writeId").flatMap(Self.device).flatMap {
+        query.text("writeId").flatMap(DeviceName.read).flatMap {
             $0.utf8.count <= Self.writeNameBytesMax ? $0 : nil
         }
     }
 
     /// Every record that is saved carries it.
     private static let writeNameBytesMax = 64
-
-    /// A device's name as the client gives it; nil for one that no header could hold.
-    static func device(_ text: String) -> String? {
-        var text = text
-        return text.withUTF8 { isDevice(UnsafeRawBufferPointer($0)) } ? text : nil
-    }
-
-    static func isDevice(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        (1...255).contains(bytes.count) && bytes.allSatisfy { (0x20...0x7e).contains($0) }
-    }
 }
 
 extension QueryString {

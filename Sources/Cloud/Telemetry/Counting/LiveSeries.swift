@@ -8,7 +8,7 @@ struct LiveKey: Hashable {
     let operation: String
     let softwareHash: UInt64
 
-    init(_ request: MeasuredRequest) {
+    init(_ request: borrowing MeasuredRequest) {
         container = request.container
         environment = request.environment
         database = request.database
@@ -23,12 +23,6 @@ struct LiveKey: Hashable {
         let lengths = operation.utf8.count &* 256 &+ container.utf8.count
         hasher.combine(softwareHash &+ UInt64(truncatingIfNeeded: lengths) &* 0x9e37_79b9_7f4a_7c15)
     }
-
-    func isOf(_ request: borrowing MeasuredRequest) -> Bool {
-        softwareHash == request.softwareHash && operation == request.operation
-            && container == request.container && database == request.database
-            && environment == request.environment
-    }
 }
 
 /// Where the requests of one key count.
@@ -42,6 +36,12 @@ final class LiveEntry {
     init(_ key: LiveKey, _ totals: LiveTotals) {
         self.key = key
         self.totals = totals
+    }
+
+    func takes(_ request: borrowing MeasuredRequest) -> Bool {
+        key.softwareHash == request.softwareHash && key.operation == request.operation
+            && key.container == request.container && key.database == request.database
+            && key.environment == request.environment
     }
 }
 
@@ -71,7 +71,7 @@ struct LiveName: Hashable, Sendable {
         self.version = version
     }
 
-    init(_ request: MeasuredRequest, _ client: MeasuredClient) {
+    init(_ request: borrowing MeasuredRequest, _ client: MeasuredClient) {
         self.init(
             container: request.container, environment: request.environment,
             database: request.database, operation: request.operation, client: client.kind,
@@ -103,32 +103,38 @@ final class LiveTotals {
     private static let bytesPerCode = 96
     private static let sketchBytes = 304
 
-    var totals = TelemetryTotals()
+    private(set) var totals = TelemetryTotals()
 
     /// Counts a request.
     ///
     /// - Returns: how many bytes more it takes since.
     func note(_ request: borrowing MeasuredRequest, _ hash: UserHash) -> Int {
+        Self.note(request, hash, in: &totals)
+    }
+
+    /// The totals are looked for once.
+    private static func note(
+        _ request: borrowing MeasuredRequest, _ hash: UserHash, in totals: inout TelemetryTotals
+    ) -> Int {
         let buckets = totals.latency.counts.count
         totals.latency.record(nanoseconds: request.nanoseconds)
         totals.microseconds &+= request.nanoseconds / 1_000
         totals.bytesIn &+= UInt64(max(0, request.bytesIn))
         totals.bytesOut &+= UInt64(max(0, request.bytesOut))
-        var growth = (totals.latency.counts.count &- buckets) &* Self.bytesPerBucket
+        let growth = (totals.latency.counts.count &- buckets) &* bytesPerBucket
         guard let failure = request.failure else { return growth }
-        let before = failureBytes
+        let before = failureBytes(of: totals)
         if let error = failure.error { totals.errors[error, default: 0] &+= 1 }
         for (code, count) in failure.itemFaults {
             totals.itemFaults[code, default: 0] &+= UInt64(max(0, count))
         }
         if let user = failure.user { totals.affected.record(hash.of(user)) }
-        growth += failureBytes - before
-        return growth
+        return growth + failureBytes(of: totals) - before
     }
 
-    private var failureBytes: Int {
-        (totals.errors.count + totals.itemFaults.count) * Self.bytesPerCode
-            + (totals.affected.isEmpty ? 0 : Self.sketchBytes)
+    private static func failureBytes(of totals: TelemetryTotals) -> Int {
+        (totals.errors.count + totals.itemFaults.count) * bytesPerCode
+            + (totals.affected.isEmpty ? 0 : sketchBytes)
     }
 
     /// Whether a request can be counted without taking more memory.

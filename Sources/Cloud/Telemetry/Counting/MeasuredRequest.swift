@@ -1,7 +1,9 @@
 import CloudModel
 
 /// What is counted of one finished request.
-package struct MeasuredRequest: Sendable {
+///
+/// It is made for one count, and not copied on the way.
+package struct MeasuredRequest: ~Copyable, Sendable {
     /// The client's own word, unless `isKnown`.
     package var container: String
     package var environment: Environment?

@@ -87,11 +87,11 @@ package final class TelemetryRecorder: Sendable {
     /// Counts one finished request.
     ///
     /// - Parameter client: tells what sent it; asked when `softwareHash` is new.
-    package func record(_ request: MeasuredRequest, from client: () -> MeasuredClient) {
+    package func record(_ request: borrowing MeasuredRequest, from client: () -> MeasuredClient) {
         let box = shards[Int(request.loop.magnitude % UInt(shards.count))]
         let bytesMax = budget.bytesPerLoopMax
         let isCounted = box.shard.withLock { shard in
-            if let latest = shard.latest, latest.key.isOf(request) {
+            if let latest = shard.latest, latest.takes(request) {
                 shard.note(request, latest.totals, hash, within: bytesMax)
                 return true
             }

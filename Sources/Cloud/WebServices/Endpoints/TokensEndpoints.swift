@@ -82,7 +82,7 @@ struct TokenRequest: Sendable {
         self.context = context
         self.user = user
         apnsEnvironment = name
-        device = try body.string("clientId").flatMap(RequestContext.device) ?? context.namedDevice
+        device = try body.string("clientId").flatMap(DeviceName.read) ?? context.namedDevice
     }
 
     func registration(

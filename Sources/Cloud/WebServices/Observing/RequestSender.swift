@@ -1,5 +1,6 @@
 import Accounts
 import HTTP
+import Platform
 
 /// What a request says of the app and the device that sent it; read when somebody asks.
 package struct RequestSender: Sendable {
@@ -26,7 +27,7 @@ package struct RequestSender: Sendable {
     }
 
     /// The `clientId` that a device has given itself; nil where it sent none.
-    package var device: String? { query?.text("clientId").flatMap(RequestContext.device) }
+    package var device: String? { query?.text("clientId").flatMap(DeviceName.read) }
 
     /// The `traceparent` that came with it, unread.
     package var traceParent: String? { headers?["traceparent"] }
@@ -40,8 +41,11 @@ package struct RequestSender: Sendable {
     /// Runs the body on the `clientId` without making a text; not where there is none that could be one.
     package func withDevice(_ body: (UnsafeRawBufferPointer) -> Void) {
         query?.withValue("clientId") { sent in
-            if !sent.contains(UInt8(ascii: "%")) {
-                if RequestContext.isDevice(sent) { body(sent) }
+            let escape = sent.baseAddress.flatMap {
+                memchr($0, Int32(UInt8(ascii: "%")), sent.count)
+            }
+            if escape == nil {
+                if DeviceName.isName(sent) { body(sent) }
             } else if var device {
                 device.withUTF8 { body(UnsafeRawBufferPointer($0)) }
             }

@@ -43,8 +43,7 @@ package struct RequestRecorder: RequestObserver {
         defer { metrics.record(request) }
         keeper?.keep(request)
         if let telemetry {
-            let sender = request.sender
-            telemetry.record(MeasuredRequest(request)) { MeasuredClient(sender) }
+            telemetry.record(MeasuredRequest(request)) { MeasuredClient(request.sender) }
         }
         traces?.note(request)
         if request.code == .internalError || request.failure != nil {
