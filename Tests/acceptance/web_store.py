@@ -377,6 +377,11 @@ def example(world, site, browser):
     assert theirs.get_by_label("Note").input_value() == "written offline"
     theirs.get_by_label("Note").fill("by both")
     mine.wait_for_function("document.querySelector('textarea').value === 'by both'")
+    # Only Ann may delete it.
+    theirs.evaluate("window.former = document.querySelector('textarea')")
+    theirs.get_by_role("button", name="Delete").click()
+    theirs.wait_for_function(
+        "[...document.querySelectorAll('textarea')].some(each => each !== window.former && each.value === 'by both')")
     mine.get_by_role("button", name="Delete").click()
     theirs.get_by_label("Note").wait_for(state="detached")
     # Whoever signs out leaves nothing behind.

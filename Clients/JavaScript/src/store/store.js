@@ -156,8 +156,7 @@ export class LenticularStore {
   get refused() {
     const {state} = this.#replica;
     return [...state.edits.values()].filter(({key, name}) => state.entry(key, name).edit.refused)
-      .map(({key, name}) => state.entry(key, name))
-      .map(refusedView);
+      .map(({key, name}) => refusedView(state.entry(key, name), state.zones.get(key)));
   }
 
   /** Sends what was refused once more. */
@@ -285,8 +284,9 @@ export class LenticularStore {
       this.#orders.update(changes);
       for (const live of [...this.#queries]) live.update(changes);
     }
-    for (const {after, before} of changes) {
-      if (after?.edit?.refused && !before?.edit?.refused) this.#emit('refused', refusedView(after));
+    for (const {key, after, before} of changes) {
+      if (!after?.edit?.refused || before?.edit?.refused) continue;
+      this.#emit('refused', refusedView(after, this.#replica.state.zones.get(key)));
     }
     this.#setStatus({});
   }
@@ -344,8 +344,8 @@ export class LenticularStore {
 }
 
 /** A record whose change was refused, also where that is its deletion. */
-function refusedView({view, server, edit}) {
-  return view ?? {...server, isDeleted: true, refused: edit.refused};
+function refusedView({view, server, edit}, {zoneID}) {
+  return view ?? {...server, zoneID, isDeleted: true, refused: edit.refused};
 }
 
 async function journalOf(name, storage) {
