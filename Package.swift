@@ -101,6 +101,7 @@ let package = Package(
         layer("Platform", in: .system, []),
         layer("CLogWrites", in: .system, ["CSQLite"]),
         layer("GroupCommit", in: .engines, []),
+        layer("CatalogSQL", in: .engines, ["CloudModel", "Storage"]),
         layer("SQLite", in: .engines, ["CSQLite", "CLogWrites", "Files", "GroupCommit"]),
         layer("Background", in: .base, []),
         layer("Calendar", in: .base, []),
@@ -129,8 +130,8 @@ let package = Package(
         layer(
             "SQLiteStorage", in: .engines,
             [
-                "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit", "SQLite",
-                "Migrations", "Telemetry",
+                "CatalogSQL", "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit",
+                "SQLite", "Migrations", "Telemetry",
             ]),
         layer(
             "CloudDatabase", in: .cloud,

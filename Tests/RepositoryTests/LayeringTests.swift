@@ -69,13 +69,13 @@ struct LayeringTests {
             naming == ["Sources/Program/Server/Serving/Settings/ServerConfiguration+Engine.swift"])
     }
 
-    @Test("SQL is written in SQLite and SQLiteStorage only")
+    @Test("SQL is written in SQLite, SQLiteStorage and CatalogSQL only")
     func statements() {
         let words = ["SELECT", "INSERT INTO", "UPDATE", "DELETE FROM", "PRAGMA"]
         let openings = words.flatMap { ["\"\($0) ", "    \($0) "] }
         for (path, source) in Repository.serverSources {
             let target = String(path.split(separator: "/")[2])
-            guard target != "SQLite", target != "SQLiteStorage" else { continue }
+            guard !["SQLite", "SQLiteStorage", "CatalogSQL"].contains(target) else { continue }
             for (index, line) in source.lines.enumerated() {
                 let found = openings.contains { line.contains($0) }
                 #expect(!found, "\(path):\(index + 1): \(line)")

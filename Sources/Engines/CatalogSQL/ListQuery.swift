@@ -1,27 +1,26 @@
 import CloudModel
-import SQLite
 import Storage
 
 /// A list that is read page by page: each page begins behind the key of the last item before it.
 ///
 /// The key orders the list and identifies an item, so that an index finds the beginning of a page.
-struct ListQuery {
-    enum KeyKind { case integer, text, bytes }
+package struct ListQuery {
+    package enum KeyKind { case integer, text, bytes }
 
     /// What the searched column, the first of the key, is at least, and is below.
-    struct Bounds {
+    package struct Bounds {
         let from: CatalogValue
-        let to: CatalogValue
+        /// nil where everything from there on is wanted.
+        let to: CatalogValue?
 
         /// All texts that begin with a prefix.
-        init(textPrefix prefix: String) {
+        package init(textPrefix prefix: String) {
             from = .text(prefix)
-            // Bytes come behind all texts.
-            to = ListQuery.textBehind(prefix).map { .text($0) } ?? .bytes([])
+            to = ListQuery.textBehind(prefix).map { .text($0) }
         }
 
         /// All bytes whose lower-case hexadecimal digits begin with a prefix.
-        init(hexadecimalPrefix prefix: String) {
+        package init(hexadecimalPrefix prefix: String) {
             let isEven = prefix.utf8.count.isMultiple(of: 2)
             let behind = String(repeating: "f", count: 2 * keyBytesMax + (isEven ? 0 : 1))
             // Shorter bytes come first: the least that begin with the prefix are its own.
@@ -40,13 +39,29 @@ struct ListQuery {
     let width: Int32
     let tables: String
     /// The list's own condition, with its values.
-    var condition = "1"
-    var values: [CatalogValue] = []
+    var condition: String
+    var values: [CatalogValue]
     let key: [(column: String, kind: KeyKind)]
-    var bounds: Bounds?
-    var grouping = ""
+    let bounds: Bounds?
+    let grouping: String
 
-    private static let keyBytesMax = 64
+    package init(
+        name: String, columns: String, width: Int32, tables: String, condition: String = "1 = 1",
+        values: [CatalogValue] = [], key: [(column: String, kind: KeyKind)],
+        bounds: Bounds? = nil, grouping: String = ""
+    ) {
+        self.name = name
+        self.columns = columns
+        self.width = width
+        self.tables = tables
+        self.condition = condition
+        self.values = values
+        self.key = key
+        self.bounds = bounds
+        self.grouping = grouping
+    }
+
+    private static var keyBytesMax: Int { 64 }
 
     /// The first text that comes behind all that begin with a prefix; nil where none does.
     static func textBehind(_ prefix: String) -> String? {
@@ -90,7 +105,7 @@ extension ListQuery {
         let columns = key.map(\.column)
         let order = columns.joined(separator: ", ")
         let (start, location) = try start(request.after, order)
-        let end = bounds.map { ("AND \(columns[0]) < ?", [$0.to]) } ?? ("", [])
+        let end = bounds?.to.map { ("AND \(columns[0]) < ?", [$0]) } ?? ("", [])
         let sql = """
             SELECT \(self.columns), \(order) FROM \(tables)
             WHERE \(condition) \(start) \(end.0)
@@ -109,8 +124,10 @@ extension ListQuery {
         let marks = key.map { _ in "?" }.joined(separator: ", ")
         let behind = "AND (\(order)) > (\(marks))"
         let location = try location(cursor)
-        return bounds.map { ("\(behind) AND +\(key[0].column) >= ?", location + [$0.from]) }
-            ?? (behind, location)
+        let first = key[0].column
+        return bounds.map {
+            ("\(behind) AND coalesce(\(first), \(first)) >= ?", location + [$0.from])
+        } ?? (behind, location)
     }
 
     private func location(_ cursor: ListCursor) throws -> [CatalogValue] {
@@ -135,7 +152,7 @@ extension ListQuery {
     }
 
     /// The cursor behind the item in a row.
-    fileprivate func cursor(_ row: Statement) -> ListCursor {
+    fileprivate func cursor(_ row: any CatalogRow) -> ListCursor {
         ListCursor(
             list: name,
             fields: zip(key, width...).map { key, column in
@@ -154,8 +171,8 @@ extension CatalogConnection {
     /// One page of a list.
     ///
     /// - Throws: `UnusableCursor`.
-    func page<Item>(
-        _ query: ListQuery, _ request: ListRequest, row: (Statement) throws -> Item
+    package func page<Item>(
+        _ query: ListQuery, _ request: ListRequest, row: (any CatalogRow) throws -> Item
     ) throws -> ListPage<Item> {
         let (sql, values) = try query.statement(request)
         var items: [Item] = []

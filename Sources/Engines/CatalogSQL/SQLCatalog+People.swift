@@ -1,8 +1,7 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func account(
         of user: ExternalUser, in container: ContainerID, orMake made: AccountID,
         now: Milliseconds
@@ -11,13 +10,13 @@ extension SQLiteCatalog {
         if let known, try !names(of: known, differFrom: user) { return known }
         // Former names may be remembered; a new account is not.
         return try write(endsWhatWasTrue: known != nil) { catalog in
-            try SQLiteCatalog.requireContainer(container, in: catalog)
+            try Self.requireContainer(container, in: catalog)
             let added = try catalog.run(
                 """
                 INSERT INTO external_users (container, external_id, account) VALUES (?, ?, ?)
                 ON CONFLICT DO NOTHING
                 """, .text(container.folded), .text(user.externalID), .text(made.text))
-            guard added == 1 else { return try SQLiteCatalog.rename(user, in: container, catalog) }
+            guard added == 1 else { return try Self.rename(user, in: container, catalog) }
             try catalog.run(
                 """
                 INSERT INTO accounts (id, given_name, family_name, password, created_at)
@@ -26,7 +25,7 @@ extension SQLiteCatalog {
                 .integer(now))
             if let email = user.email {
                 let held = AccountAddress(address: email, isPrimary: false, verifiedAt: nil)
-                try SQLiteCatalog.add(held, to: made, in: catalog)
+                try Self.add(held, to: made, in: catalog)
             }
             return made
         }
@@ -35,7 +34,7 @@ extension SQLiteCatalog {
     private func externalAccount(
         _ externalID: String, in container: ContainerID
     ) throws -> AccountID? {
-        try read { try SQLiteCatalog.externalAccount(externalID, in: container, $0) }
+        try read { try Self.externalAccount(externalID, in: container, $0) }
     }
 
     private func names(of account: AccountID, differFrom user: ExternalUser) throws -> Bool {
@@ -57,7 +56,7 @@ extension SQLiteCatalog {
         _ user: ExternalUser, in container: ContainerID, _ catalog: CatalogConnection
     ) throws -> AccountID {
         guard let account = try externalAccount(user.externalID, in: container, catalog) else {
-            throw SQLiteError.unreadable("external_users")
+            throw UnreadableRow("external_users")
         }
         try catalog.run(
             """
@@ -82,8 +81,8 @@ extension SQLiteCatalog {
             try discovered(
                 """
                 (SELECT account FROM user_names WHERE container = ?1 AND user_record_name = ?3
-                AND ?2 IS NULL)
-                """, in: container, .nothing, .text(name.text))
+                AND ?2 = '')
+                """, in: container, .text(""), .text(name.text))
         }
     }
 

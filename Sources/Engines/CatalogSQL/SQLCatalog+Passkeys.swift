@@ -1,11 +1,10 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func add(_ passkey: StoredPasskey) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireAccount(passkey.account, in: catalog)
+            try Self.requireAccount(passkey.account, in: catalog)
             let added = try catalog.run(
                 """
                 INSERT INTO passkeys
@@ -21,8 +20,8 @@ extension SQLiteCatalog {
     package func passkey(id: [UInt8]) throws -> StoredPasskey? {
         try read {
             try $0.first(
-                "\(SQLiteCatalog.passkeyQuery) WHERE id = ?", .bytes(id),
-                row: SQLiteCatalog.passkey)
+                "\(Self.passkeyQuery) WHERE id = ?", .bytes(id),
+                row: Self.passkey)
         }
     }
 
@@ -45,11 +44,13 @@ extension SQLiteCatalog {
         }
     }
 
-    private static let passkeyQuery = """
+    private static var passkeyQuery: String {
+        """
         SELECT id, account, public_key, sign_count, name, made_at, used_at FROM passkeys
         """
+    }
 
-    private static func passkey(_ row: Statement) -> StoredPasskey {
+    private static func passkey(_ row: any CatalogRow) -> StoredPasskey {
         StoredPasskey(
             id: row.array(0), account: AccountID(row.string(1)), publicKey: row.array(2),
             signCount: UInt32(clamping: row.int64(3)), name: row.string(4), madeAt: row.int64(5),

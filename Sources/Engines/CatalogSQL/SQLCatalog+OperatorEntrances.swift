@@ -1,9 +1,8 @@
 import CloudModel
-import SQLite
 import Storage
 
 // How operators come in: tokens, and the link of the first one.
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func add(_ token: OperatorTokenRecord, now: Milliseconds) throws {
         try write(endsWhatWasTrue: false) { catalog in
             try catalog.run(
@@ -21,34 +20,35 @@ extension SQLiteCatalog {
                 .flag(token.rights.hasAllContainers), .flag(token.rights.isReadOnly),
                 .integer(token.madeAt), .integer(token.expiresAt))
             guard added == 1 else { throw CatalogRefusal.nameTaken }
-            try SQLiteCatalog.set(token.rights, of: .token(name: token.name), in: catalog)
+            try Self.set(token.rights, of: .token(name: token.name), in: catalog)
         }
     }
 
     package func operatorToken(hash: [UInt8]) throws -> OperatorTokenRecord? {
         try read { catalog in
             try catalog.first(
-                "SELECT \(SQLiteCatalog.tokenColumns) FROM operator_tokens WHERE hash = ?",
+                "SELECT \(Self.tokenColumns) FROM operator_tokens WHERE hash = ?",
                 .bytes(hash)
-            ) { try SQLiteCatalog.operatorToken($0, in: catalog) }
+            ) { try Self.operatorToken($0, in: catalog) }
         }
     }
 
     package func operatorTokens(_ request: ListRequest) throws -> ListPage<OperatorTokenRecord> {
         let query = ListQuery(
-            name: "operator-tokens", columns: SQLiteCatalog.tokenColumns, width: 7,
+            name: "operator-tokens", columns: Self.tokenColumns, width: 7,
             tables: "operator_tokens", key: [("name", .text)],
             bounds: ListQuery.Bounds(textPrefix: request.prefix))
         return try read { catalog in
-            try catalog.page(query, request) { try SQLiteCatalog.operatorToken($0, in: catalog) }
+            try catalog.page(query, request) { try Self.operatorToken($0, in: catalog) }
         }
     }
 
-    private static let tokenColumns =
+    private static var tokenColumns: String {
         "hash, name, has_all, is_read_only, made_at, expires_at, used_at"
+    }
 
     private static func operatorToken(
-        _ row: Statement, in catalog: CatalogConnection
+        _ row: any CatalogRow, in catalog: CatalogConnection
     ) throws -> OperatorTokenRecord {
         let name = row.string(1)
         return OperatorTokenRecord(
@@ -60,15 +60,17 @@ extension SQLiteCatalog {
     static func deleteOperatorToken(named name: String, in catalog: CatalogConnection) throws {
         guard try catalog.run("DELETE FROM operator_tokens WHERE name = ?", .text(name)) == 1
         else { throw CatalogRefusal.operatorTokenUnknown }
-        try SQLiteCatalog.dropContainers(of: .token(name: name), in: catalog)
+        try Self.dropContainers(of: .token(name: name), in: catalog)
     }
 
     package func offerFirstOperator(hash: [UInt8], until end: Milliseconds) throws -> Bool {
         try write(endsWhatWasTrue: false) { catalog in
             guard try !catalog.exists("SELECT 1 FROM operators") else { return false }
             return try catalog.run(
-                "INSERT OR IGNORE INTO first_operator (id, hash, expires_at) VALUES (0, ?, ?)",
-                .bytes(hash), .integer(end)) == 1
+                """
+                INSERT INTO first_operator (id, hash, expires_at) VALUES (0, ?, ?)
+                ON CONFLICT DO NOTHING
+                """, .bytes(hash), .integer(end)) == 1
         }
     }
 
@@ -86,7 +88,7 @@ extension SQLiteCatalog {
 
     package func note(_ look: OperatorLook) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireAccount(look.account, in: catalog)
+            try Self.requireAccount(look.account, in: catalog)
             try catalog.run(
                 """
                 INSERT INTO operator_looks (account, time, kind, action, container)
@@ -106,7 +108,7 @@ extension SQLiteCatalog {
                 """, .text(account.text), .integer(Int64(limit))
             ) { row in
                 guard let kind = OperatorKind(rawValue: row.string(1)) else {
-                    throw SQLiteError.unreadable("operator_looks")
+                    throw UnreadableRow("operator_looks")
                 }
                 return OperatorLook(
                     account: account, time: row.int64(0), by: kind, action: row.string(2),

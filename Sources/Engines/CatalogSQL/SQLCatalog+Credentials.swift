@@ -1,12 +1,11 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func add(_ token: APITokenRecord, replaces: Bool) throws {
         // What is cached of a token that changes holds no more.
         try write(endsWhatWasTrue: replaces) { catalog in
-            try SQLiteCatalog.requireContainer(token.container, in: catalog)
+            try Self.requireContainer(token.container, in: catalog)
             if replaces {
                 let changed = try catalog.run(
                     "UPDATE api_tokens SET callback = ? WHERE hash = ?",
@@ -15,12 +14,14 @@ extension SQLiteCatalog {
                 try catalog.run(
                     "DELETE FROM api_token_origins WHERE token_hash = ?", .bytes(token.hash))
             } else {
-                try SQLiteCatalog.insert(token, in: catalog)
+                try Self.insert(token, in: catalog)
             }
             for origin in token.origins {
                 try catalog.run(
-                    "INSERT OR IGNORE INTO api_token_origins (token_hash, origin) VALUES (?, ?)",
-                    .bytes(token.hash), .text(origin))
+                    """
+                    INSERT INTO api_token_origins (token_hash, origin) VALUES (?, ?)
+                    ON CONFLICT DO NOTHING
+                    """, .bytes(token.hash), .text(origin))
             }
         }
     }
@@ -37,26 +38,28 @@ extension SQLiteCatalog {
     }
 
     /// Of SHA-256.
-    private static let hashBytes = 32
-    private static let apiTokenColumns =
+    private static var hashBytes: Int { 32 }
+    private static var apiTokenColumns: String {
         "t.hash, t.name, c.name, t.environment, t.callback, t.created_at, t.used_at"
-    private static let apiTokenTables =
+    }
+    private static var apiTokenTables: String {
         "api_tokens t JOIN containers c ON c.folded = t.container"
+    }
 
     package func apiToken(_ key: APITokenKey) throws -> APITokenRecord? {
         let (first, last) =
             switch key {
             case .hash(let hash): (hash, hash)
             case .hashPrefix(let prefix):
-                (prefix, prefix + [UInt8](repeating: .max, count: SQLiteCatalog.hashBytes))
+                (prefix, prefix + [UInt8](repeating: .max, count: Self.hashBytes))
             }
         return try read { catalog in
             try catalog.first(
                 """
-                SELECT \(SQLiteCatalog.apiTokenColumns) FROM \(SQLiteCatalog.apiTokenTables)
+                SELECT \(Self.apiTokenColumns) FROM \(Self.apiTokenTables)
                 WHERE t.hash BETWEEN ? AND ? LIMIT 1
                 """, .bytes(first), .bytes(last)
-            ) { try SQLiteCatalog.apiToken($0, in: catalog) }
+            ) { try Self.apiToken($0, in: catalog) }
         }
     }
 
@@ -64,12 +67,12 @@ extension SQLiteCatalog {
         _ request: ListRequest, of some: Set<ContainerID>?
     ) throws -> ListPage<APITokenRecord> {
         var query = ListQuery(
-            name: "api-tokens", columns: SQLiteCatalog.apiTokenColumns, width: 7,
-            tables: SQLiteCatalog.apiTokenTables, key: [("t.name", .text)],
+            name: "api-tokens", columns: Self.apiTokenColumns, width: 7,
+            tables: Self.apiTokenTables, key: [("t.name", .text)],
             bounds: ListQuery.Bounds(textPrefix: request.prefix))
         if let some { query.require("t.container", among: some) }
         return try read { [query] catalog in
-            try catalog.page(query, request) { try SQLiteCatalog.apiToken($0, in: catalog) }
+            try catalog.page(query, request) { try Self.apiToken($0, in: catalog) }
         }
     }
 
@@ -83,9 +86,9 @@ extension SQLiteCatalog {
         try write(endsWhatWasTrue: ends) { catalog in
             switch credential {
             case .apiToken(let name):
-                try SQLiteCatalog.deleteAPIToken(named: name, in: catalog)
+                try Self.deleteAPIToken(named: name, in: catalog)
             case .operatorToken(let name):
-                try SQLiteCatalog.deleteOperatorToken(named: name, in: catalog)
+                try Self.deleteOperatorToken(named: name, in: catalog)
             case .serverKey(let keyID):
                 guard try catalog.run("DELETE FROM server_keys WHERE key_id = ?", .text(keyID)) == 1
                 else { throw CatalogRefusal.serverKeyUnknown }
@@ -95,7 +98,7 @@ extension SQLiteCatalog {
                         == 1
                 else { throw CatalogRefusal.identityProviderUnknown }
             case .pushKey(let topic, let container):
-                try SQLiteCatalog.requireContainer(container, in: catalog)
+                try Self.requireContainer(container, in: catalog)
                 guard
                     try catalog.run(
                         "DELETE FROM push_keys WHERE container = ? AND topic = ?",
@@ -120,11 +123,11 @@ extension SQLiteCatalog {
     }
 
     private static func apiToken(
-        _ row: Statement, in catalog: CatalogConnection
+        _ row: any CatalogRow, in catalog: CatalogConnection
     ) throws -> APITokenRecord {
         guard let container = ContainerID(row.string(2)),
             let environment = Environment(rawValue: row.string(3))
-        else { throw SQLiteError.unreadable("api_tokens") }
+        else { throw UnreadableRow("api_tokens") }
         let hash = row.array(0)
         let origins = try catalog.all(
             "SELECT origin FROM api_token_origins WHERE token_hash = ? ORDER BY origin",
@@ -138,7 +141,7 @@ extension SQLiteCatalog {
 
     package func add(_ key: ServerKeyRecord) throws {
         try write { catalog in
-            try SQLiteCatalog.requireContainer(key.container, in: catalog)
+            try Self.requireContainer(key.container, in: catalog)
             try catalog.run(
                 """
                 INSERT INTO server_keys
@@ -152,30 +155,33 @@ extension SQLiteCatalog {
         }
     }
 
-    private static let serverKeyColumns = """
+    private static var serverKeyColumns: String {
+        """
         k.key_id, k.name, c.name, k.environment, k.public_key, k.scope, k.created_at, k.used_at,
         k.user_record_name
         """
-    private static let serverKeyTables =
+    }
+    private static var serverKeyTables: String {
         "server_keys k JOIN containers c ON c.folded = k.container"
+    }
 
     package func serverKeys(
         _ request: ListRequest, of some: Set<ContainerID>?
     ) throws -> ListPage<ServerKeyRecord> {
         var query = ListQuery(
-            name: "server-keys", columns: SQLiteCatalog.serverKeyColumns, width: 9,
-            tables: SQLiteCatalog.serverKeyTables, key: [("k.key_id", .text)],
+            name: "server-keys", columns: Self.serverKeyColumns, width: 9,
+            tables: Self.serverKeyTables, key: [("k.key_id", .text)],
             bounds: ListQuery.Bounds(textPrefix: request.prefix))
         if let some { query.require("k.container", among: some) }
-        return try read { [query] in try $0.page(query, request, row: SQLiteCatalog.serverKey) }
+        return try read { [query] in try $0.page(query, request, row: Self.serverKey) }
     }
 
-    private static func serverKey(_ row: Statement) throws -> ServerKeyRecord {
+    private static func serverKey(_ row: any CatalogRow) throws -> ServerKeyRecord {
         guard let container = ContainerID(row.string(2)),
             let environment = Environment(rawValue: row.string(3)),
             let scope = ServerKeyRecord.Scope(rawValue: row.string(5)),
             let userRecordName = UserRecordName(row.string(8))
-        else { throw SQLiteError.unreadable("server_keys") }
+        else { throw UnreadableRow("server_keys") }
         return ServerKeyRecord(
             keyID: row.string(0), name: row.optionalString(1), container: container,
             environment: environment, publicKeyDER: row.array(4), scope: scope,

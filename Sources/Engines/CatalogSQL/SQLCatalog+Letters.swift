@@ -1,8 +1,7 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func add(_ letter: Letter, dueAt: Milliseconds) throws {
         try write(endsWhatWasTrue: false) {
             try $0.run(
@@ -31,7 +30,7 @@ extension SQLiteCatalog {
             ) { row in
                 guard let purpose = Letter.Purpose(rawValue: row.string(1)),
                     let kind = Address.Kind(rawValue: row.string(3))
-                else { throw SQLiteError.unreadable("letters") }
+                else { throw UnreadableRow("letters") }
                 return Letter(
                     number: row.int64(0), purpose: purpose,
                     account: row.optionalString(2).map { AccountID($0) },
@@ -46,7 +45,7 @@ extension SQLiteCatalog {
     package func letterCount(of purpose: Letter.Purpose?) throws -> Int {
         try read {
             try $0.first(
-                "SELECT count(*) FROM letters WHERE ?1 IS NULL OR purpose = ?1",
+                "SELECT count(*) FROM letters WHERE purpose = ?1 OR ?1 IS NULL",
                 .optional(purpose?.rawValue)
             ) { Int($0.int64(0)) } ?? 0
         }
@@ -67,7 +66,7 @@ extension SQLiteCatalog {
     package func add(_ link: LetterLink, now: Milliseconds) throws {
         try write(endsWhatWasTrue: false) { catalog in
             if let account = link.account {
-                try SQLiteCatalog.requireAccount(account, in: catalog)
+                try Self.requireAccount(account, in: catalog)
             }
             try catalog.run("DELETE FROM letter_links WHERE expires_at <= ?", .integer(now))
             try catalog.run(
@@ -86,10 +85,10 @@ extension SQLiteCatalog {
         hash: [UInt8], isUsedUp: Bool, now: Milliseconds
     ) throws -> LetterLink? {
         guard isUsedUp else {
-            return try read { try SQLiteCatalog.letterLink(hash, now: now, in: $0) }
+            return try read { try Self.letterLink(hash, now: now, in: $0) }
         }
         return try write(endsWhatWasTrue: false) { catalog in
-            guard let link = try SQLiteCatalog.letterLink(hash, now: now, in: catalog) else {
+            guard let link = try Self.letterLink(hash, now: now, in: catalog) else {
                 return nil
             }
             try catalog.run(
@@ -111,7 +110,7 @@ extension SQLiteCatalog {
         ) { row in
             guard let purpose = LetterLink.Purpose(rawValue: row.string(0)),
                 let kind = Address.Kind(rawValue: row.string(2))
-            else { throw SQLiteError.unreadable("letter_links") }
+            else { throw UnreadableRow("letter_links") }
             return LetterLink(
                 hash: hash, purpose: purpose, account: row.optionalString(1).map { AccountID($0) },
                 address: Address(kind: kind, text: row.string(4), folded: row.string(3)),
@@ -124,12 +123,15 @@ extension SQLiteCatalog {
         expiresAt: Milliseconds
     ) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireAccount(account, in: catalog)
+            try Self.requireAccount(account, in: catalog)
             try catalog.run(
                 """
-                INSERT OR REPLACE INTO address_codes
+                INSERT INTO address_codes
                 (account, kind, folded, address, hash, tries_left, expires_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (account, kind, folded) DO UPDATE SET address = excluded.address,
+                hash = excluded.hash, tries_left = excluded.tries_left,
+                expires_at = excluded.expires_at
                 """, .text(account.text), .text(address.kind.rawValue), .text(address.folded),
                 .text(address.text), .bytes(hash), .integer(Int64(triesMax)), .integer(expiresAt))
         }
@@ -139,22 +141,27 @@ extension SQLiteCatalog {
         of account: AccountID, now: Milliseconds
     ) throws -> [Address] {
         try read { catalog in
-            try catalog.all(
+            let asked = try catalog.all(
                 """
-                SELECT kind, folded, address, max(asked) FROM (
-                    SELECT kind, folded, address, expires_at AS asked FROM address_codes
-                    WHERE account = ?1 AND expires_at > ?2 AND tries_left > 0
-                    UNION ALL
-                    SELECT kind, folded, address, 9000000000000000 + number FROM letters
-                    WHERE account = ?1 AND purpose = 'address'
-                ) GROUP BY kind, folded ORDER BY max(asked), folded
+                SELECT kind, folded, address, expires_at AS asked FROM address_codes
+                WHERE account = ?1 AND expires_at > ?2 AND tries_left > 0
+                UNION ALL
+                SELECT kind, folded, address, 9000000000000000 + number FROM letters
+                WHERE account = ?1 AND purpose = 'address'
+                ORDER BY asked, folded
                 """, .text(account.text), .integer(now)
             ) { row in
                 guard let kind = Address.Kind(rawValue: row.string(0)) else {
-                    throw SQLiteError.unreadable("address_codes")
+                    throw UnreadableRow("address_codes")
                 }
                 return Address(kind: kind, text: row.string(2), folded: row.string(1))
             }
+            // Of one that was asked for twice, the later counts.
+            return asked.indices.filter { index in
+                !asked[(index + 1)...].contains {
+                    ($0.kind, $0.folded) == (asked[index].kind, asked[index].folded)
+                }
+            }.map { asked[$0] }
         }
     }
 

@@ -1,8 +1,7 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func add(_ provider: IdentityProviderRecord) throws {
         try write(endsWhatWasTrue: false) { catalog in
             let added = try catalog.run(
@@ -44,8 +43,8 @@ extension SQLiteCatalog {
         _ identity: ProvidedIdentity, of account: AccountID, now: Milliseconds
     ) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireAccount(account, in: catalog)
-            try SQLiteCatalog.add(identity, account, now, catalog)
+            try Self.requireAccount(account, in: catalog)
+            try Self.add(identity, account, now, catalog)
         }
     }
 
@@ -73,8 +72,8 @@ extension SQLiteCatalog {
             ) { ProvidedIdentity(issuer: $0.string(0), subject: $0.string(1)) }
             return AccountMeans(
                 identities: identities,
-                passkeys: try SQLiteCatalog.passkeys(of: account, in: catalog),
-                secondFactor: try SQLiteCatalog.secondFactor(of: account, in: catalog))
+                passkeys: try Self.passkeys(of: account, in: catalog),
+                secondFactor: try Self.secondFactor(of: account, in: catalog))
         }
     }
 

@@ -1,5 +1,4 @@
 import CloudModel
-import SQLite
 import Storage
 
 /// Who has containers as an operator.
@@ -17,10 +16,10 @@ enum RightsHolder {
     }
 }
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func set(_ rights: OperatorRights?, of account: AccountID, now: Milliseconds) throws {
         try write(endsWhatWasTrue: false) {
-            try SQLiteCatalog.set(rights, of: account, now, in: $0)
+            try Self.set(rights, of: account, now, in: $0)
         }
     }
 
@@ -50,20 +49,22 @@ extension SQLiteCatalog {
 
     package func operators(_ request: ListRequest) throws -> ListPage<OperatorRecord> {
         let query = ListQuery(
-            name: "operators", columns: SQLiteCatalog.operatorColumns, width: 4,
+            name: "operators", columns: Self.operatorColumns, width: 4,
             tables: "operators", key: [("account", .text)],
             bounds: ListQuery.Bounds(textPrefix: request.prefix))
         return try read { catalog in
             try catalog.page(query, request) {
-                try SQLiteCatalog.operatorRecord($0, in: catalog)
+                try Self.operatorRecord($0, in: catalog)
             }
         }
     }
 
-    private static let operatorColumns = "account, has_all, is_read_only, made_at"
+    private static var operatorColumns: String {
+        "account, has_all, is_read_only, made_at"
+    }
 
     private static func operatorRecord(
-        _ row: Statement, in catalog: CatalogConnection
+        _ row: any CatalogRow, in catalog: CatalogConnection
     ) throws -> OperatorRecord {
         let account = AccountID(row.string(0))
         return OperatorRecord(
@@ -83,12 +84,14 @@ extension SQLiteCatalog {
                 "DELETE FROM operator_invitations WHERE expires_at <= ?", .integer(now))
             try catalog.run(
                 """
-                INSERT OR REPLACE INTO operator_invitations
+                INSERT INTO operator_invitations
                 (folded, has_all, is_read_only, expires_at) VALUES (?, ?, ?, ?)
+                ON CONFLICT (folded) DO UPDATE SET has_all = excluded.has_all,
+                is_read_only = excluded.is_read_only, expires_at = excluded.expires_at
                 """, .text(invitation.address.folded),
                 .flag(invitation.rights.hasAllContainers), .flag(invitation.rights.isReadOnly),
                 .integer(invitation.expiresAt))
-            try SQLiteCatalog.set(
+            try Self.set(
                 invitation.rights, of: .invitation(invitation.address), in: catalog)
         }
     }
@@ -143,7 +146,7 @@ extension SQLiteCatalog {
 
     /// The rights in a row that has `has_all` and `is_read_only` from a column on.
     static func rights(
-        _ row: Statement, from column: Int32, of holder: RightsHolder,
+        _ row: any CatalogRow, from column: Int32, of holder: RightsHolder,
         in catalog: CatalogConnection
     ) throws -> OperatorRights {
         let isReadOnly = row.int64(column + 1) != 0
@@ -159,8 +162,4 @@ extension SQLiteCatalog {
         return OperatorRights(
             containers: Set(names.compactMap { ContainerID($0) }), isReadOnly: isReadOnly)
     }
-}
-
-extension CatalogValue {
-    static func flag(_ flag: Bool) -> CatalogValue { .integer(flag ? 1 : 0) }
 }

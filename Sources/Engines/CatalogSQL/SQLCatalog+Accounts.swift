@@ -1,25 +1,24 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func add(
         _ account: AccountRecord, by entrance: AccountEntrance, now: Milliseconds
     ) throws -> Bool {
         try write(endsWhatWasTrue: false) { catalog in
             if case .firstOperator(let hash) = entrance {
-                guard try SQLiteCatalog.takeFirstOperator(hash, now: now, in: catalog) else {
+                guard try Self.takeFirstOperator(hash, now: now, in: catalog) else {
                     return false
                 }
             }
-            try SQLiteCatalog.add(account, in: catalog)
+            try Self.add(account, in: catalog)
             switch entrance {
             case .plain: break
             case .identity(let identity):
-                try SQLiteCatalog.add(identity, account.id, now, catalog)
-            case .invitation: try SQLiteCatalog.takeInvitations(of: account, now: now, in: catalog)
+                try Self.add(identity, account.id, now, catalog)
+            case .invitation: try Self.takeInvitations(of: account, now: now, in: catalog)
             case .firstOperator:
-                try SQLiteCatalog.set(.all, of: account.id, now, in: catalog)
+                try Self.set(.all, of: account.id, now, in: catalog)
             }
             return true
         }
@@ -34,7 +33,7 @@ extension SQLiteCatalog {
             .optional(account.familyName), .optional(account.password),
             .integer(account.createdAt))
         for held in account.addresses {
-            try SQLiteCatalog.add(held, to: account.id, in: catalog)
+            try Self.add(held, to: account.id, in: catalog)
         }
     }
 
@@ -42,7 +41,7 @@ extension SQLiteCatalog {
         try read { catalog in
             var found: [AccountKey: AccountRecord] = [:]
             for key in keys {
-                found[key] = try SQLiteCatalog.accounts(key, in: catalog).first
+                found[key] = try Self.accounts(key, in: catalog).first
             }
             return found
         }
@@ -55,7 +54,7 @@ extension SQLiteCatalog {
         switch key {
         case .id(let id):
             return try catalog.all("\(start) ?", .text(id.text)) {
-                try SQLiteCatalog.account($0, in: catalog)
+                try Self.account($0, in: catalog)
             }
         case .verified(let address):
             return try catalog.all(
@@ -63,25 +62,25 @@ extension SQLiteCatalog {
                 \(start) (SELECT account FROM addresses
                 WHERE kind = ? AND folded = ? AND verified_at IS NOT NULL)
                 """, .text(address.kind.rawValue), .text(address.folded)
-            ) { try SQLiteCatalog.account($0, in: catalog) }
+            ) { try Self.account($0, in: catalog) }
         case .identity(let identity):
             return try catalog.all(
                 "\(start) (SELECT account FROM identities WHERE issuer = ? AND subject = ?)",
                 .text(identity.issuer), .text(identity.subject)
-            ) { try SQLiteCatalog.account($0, in: catalog) }
+            ) { try Self.account($0, in: catalog) }
         }
     }
 
     package func accounts(
         _ request: ListRequest, knownIn some: Set<ContainerID>?
     ) throws -> ListPage<AccountRecord> {
-        var query = SQLiteCatalog.accountList(request.prefix)
+        var query = Self.accountList(request.prefix)
         if let some {
             query.require(
                 "x.id IN (SELECT account FROM user_names WHERE container", among: some, ")")
         }
         return try read { [query] catalog in
-            try catalog.page(query, request) { try SQLiteCatalog.account($0, in: catalog) }
+            try catalog.page(query, request) { try Self.account($0, in: catalog) }
         }
     }
 
@@ -98,17 +97,18 @@ extension SQLiteCatalog {
             // Of several addresses that are looked for, the first counts.
             condition: """
                 NOT EXISTS (SELECT 1 FROM addresses o WHERE o.account = a.account AND o.folded >= ?
-                AND o.folded < ? AND (o.folded, o.kind) < (a.folded, a.kind))
-                """, values: [bounds.from, bounds.to],
+                \(bounds.to == nil ? "" : "AND o.folded < ?")
+                AND (o.folded, o.kind) < (a.folded, a.kind))
+                """, values: [bounds.from] + (bounds.to.map { [$0] } ?? []),
             key: [("a.folded", .text), ("a.kind", .text), ("a.account", .text)], bounds: bounds)
     }
 
     package func change(_ account: AccountID, by change: AccountChange) throws {
         let ends = change.verified != nil || change.ended != .none
         try write(endsWhatWasTrue: ends) { catalog in
-            try SQLiteCatalog.requireAccount(account, in: catalog)
+            try Self.requireAccount(account, in: catalog)
             if let (address, time) = change.verified {
-                try SQLiteCatalog.verify(address, of: account, time, catalog)
+                try Self.verify(address, of: account, time, catalog)
             }
             try catalog.run(
                 """
@@ -117,7 +117,7 @@ extension SQLiteCatalog {
                 """, .optional(change.password),
                 change.isDiscoverable.map { .flag($0) } ?? .nothing, .text(account.text))
             guard case .all(let except) = change.ended else { return }
-            try SQLiteCatalog.endSessions(of: account, except: except, in: catalog)
+            try Self.endSessions(of: account, except: except, in: catalog)
         }
     }
 
@@ -142,58 +142,67 @@ extension SQLiteCatalog {
             """, .text(account.text))
         let held = AccountAddress(
             address: address, isPrimary: !isNamed && address.kind == .email, verifiedAt: now)
-        try SQLiteCatalog.add(held, to: account, in: catalog)
+        try Self.add(held, to: account, in: catalog)
     }
 
     package func delete(
         _ account: AccountID, publicRecords: PublicRecordsFate
     ) throws -> [AccountDeletion] {
         // First: an account that is still there after a crash is deleted again.
-        try Migrator.removeCopies(of: path)
+        try removeCopies()
         return try write { catalog in
-            try SQLiteCatalog.requireAccount(account, in: catalog)
+            try Self.requireAccount(account, in: catalog)
             let id = CatalogValue.text(account.text)
             try catalog.run(
                 """
-                INSERT OR REPLACE INTO account_deletions
+                INSERT INTO account_deletions
                 (account, container, user_record_name, public_records)
                 SELECT account, container, user_record_name, ?2 FROM user_names WHERE account = ?1
+                ON CONFLICT (account, container) DO UPDATE SET
+                user_record_name = excluded.user_record_name,
+                public_records = excluded.public_records
                 """, id, .text(publicRecords.rawValue))
-            for table in SQLiteCatalog.tablesByAccount {
+            for table in Self.tablesByAccount {
                 try catalog.run("DELETE FROM \(table) WHERE account = ?", id)
             }
-            try SQLiteCatalog.dropContainers(of: .account(account), in: catalog)
+            try Self.dropContainers(of: .account(account), in: catalog)
             try catalog.run("DELETE FROM accounts WHERE id = ?", id)
             return try catalog.all(
                 """
-                SELECT \(SQLiteCatalog.deletionColumns) FROM \(SQLiteCatalog.deletionTables)
+                SELECT \(Self.deletionColumns) FROM \(Self.deletionTables)
                 WHERE d.account = ?
-                """, id, row: SQLiteCatalog.accountDeletion)
+                """, id, row: Self.accountDeletion)
         }
     }
 
     /// Everything that ends with its account.
-    static let tablesByAccount = [
-        "addresses", "web_tokens", "user_names", "external_users", "browser_sessions", "consents",
-        "sign_in_codes", "letter_links", "address_codes", "letters", "second_factors", "passkeys",
-        "identities", "account_endings", "operators", "operator_looks",
-    ]
+    package static var tablesByAccount: [String] {
+        [
+            "addresses", "web_tokens", "user_names", "external_users", "browser_sessions",
+            "consents",
+            "sign_in_codes", "letter_links", "address_codes", "letters", "second_factors",
+            "passkeys",
+            "identities", "account_endings", "operators", "operator_looks",
+        ]
+    }
 
     package func accountDeletions(
         _ request: ListRequest
     ) throws -> ListPage<AccountDeletion> {
         let query = ListQuery(
-            name: "deletions", columns: SQLiteCatalog.deletionColumns, width: 4,
-            tables: SQLiteCatalog.deletionTables,
+            name: "deletions", columns: Self.deletionColumns, width: 4,
+            tables: Self.deletionTables,
             key: [("d.account", .text), ("d.container", .text)],
             bounds: ListQuery.Bounds(textPrefix: request.prefix))
-        return try read { try $0.page(query, request, row: SQLiteCatalog.accountDeletion) }
+        return try read { try $0.page(query, request, row: Self.accountDeletion) }
     }
 
-    private static let deletionColumns =
+    private static var deletionColumns: String {
         "d.account, c.name, d.user_record_name, d.public_records"
-    private static let deletionTables =
+    }
+    private static var deletionTables: String {
         "account_deletions d JOIN containers c ON c.folded = d.container"
+    }
 
     package func forget(_ deletion: AccountDeletion) throws {
         try write(endsWhatWasTrue: false) {
@@ -209,7 +218,7 @@ extension SQLiteCatalog {
         try read { catalog in
             var found: [UserRecordName: NameBearer] = [:]
             for name in names {
-                found[name] = try SQLiteCatalog.bearer(of: name, in: container, catalog)
+                found[name] = try Self.bearer(of: name, in: container, catalog)
             }
             return found
         }
@@ -233,9 +242,9 @@ extension SQLiteCatalog {
         _ name: UserRecordName, of account: AccountID, in container: ContainerID
     ) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireContainer(container, in: catalog)
-            try SQLiteCatalog.requireAccount(account, in: catalog)
-            try SQLiteCatalog.note(name, of: account, in: container, catalog)
+            try Self.requireContainer(container, in: catalog)
+            try Self.requireAccount(account, in: catalog)
+            try Self.note(name, of: account, in: container, catalog)
         }
     }
 
@@ -245,8 +254,8 @@ extension SQLiteCatalog {
     ) throws {
         try catalog.run(
             """
-            INSERT OR IGNORE INTO user_names (container, user_record_name, account)
-            VALUES (?, ?, ?)
+            INSERT INTO user_names (container, user_record_name, account)
+            VALUES (?, ?, ?) ON CONFLICT DO NOTHING
             """, .text(container.folded), .text(name.text), .text(account.text))
     }
 
@@ -256,11 +265,12 @@ extension SQLiteCatalog {
         }
     }
 
-    private static let accountColumns =
+    private static var accountColumns: String {
         "x.id, x.given_name, x.family_name, x.password, x.created_at, x.is_discoverable"
+    }
 
     private static func account(
-        _ row: Statement, in catalog: CatalogConnection
+        _ row: any CatalogRow, in catalog: CatalogConnection
     ) throws -> AccountRecord {
         let addresses = try catalog.all(
             """
@@ -269,7 +279,7 @@ extension SQLiteCatalog {
             """, .text(row.string(0))
         ) { row in
             guard let kind = Address.Kind(rawValue: row.string(0)) else {
-                throw SQLiteError.unreadable("addresses")
+                throw UnreadableRow("addresses")
             }
             return AccountAddress(
                 address: Address(kind: kind, text: row.string(1), folded: row.string(2)),
@@ -295,11 +305,11 @@ extension SQLiteCatalog {
         guard added == 1 else { throw CatalogRefusal.addressTaken }
     }
 
-    private static func accountDeletion(_ row: Statement) throws -> AccountDeletion {
+    private static func accountDeletion(_ row: any CatalogRow) throws -> AccountDeletion {
         guard let container = ContainerID(row.string(1)),
             let name = UserRecordName(row.string(2)),
             let fate = PublicRecordsFate(rawValue: row.string(3))
-        else { throw SQLiteError.unreadable("account_deletions") }
+        else { throw UnreadableRow("account_deletions") }
         return AccountDeletion(
             account: AccountID(row.string(0)), container: container, userRecordName: name,
             publicRecords: fate)

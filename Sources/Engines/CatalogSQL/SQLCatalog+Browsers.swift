@@ -1,13 +1,12 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func add(_ session: BrowserSession, countMax: Int, now: Milliseconds) throws {
         try write(endsWhatWasTrue: false) { catalog in
             let account = CatalogValue.text(session.account.text)
             switch session.kind {
-            case .pages: try SQLiteCatalog.requireAccount(session.account, in: catalog)
+            case .pages: try Self.requireAccount(session.account, in: catalog)
             case .console:
                 guard try catalog.exists("SELECT 1 FROM operators WHERE account = ?", account)
                 else { throw CatalogRefusal.operatorUnknown }
@@ -17,7 +16,7 @@ extension SQLiteCatalog {
                 """
                 DELETE FROM browser_sessions WHERE hash IN (SELECT hash FROM browser_sessions
                 WHERE account = ? AND kind = ?
-                ORDER BY used_at DESC, made_at DESC, hash LIMIT -1 OFFSET ?)
+                ORDER BY used_at DESC, made_at DESC, hash LIMIT \(Int64.max) OFFSET ?)
                 """, account, .text(session.kind.rawValue),
                 .integer(Int64(max(0, countMax - 1))))
             try catalog.run(
@@ -62,8 +61,9 @@ extension SQLiteCatalog {
             }
             try catalog.run(
                 """
-                UPDATE browser_sessions SET used_at = max(used_at, ?1),
-                proved_at = CASE WHEN ?2 THEN ?1 ELSE proved_at END WHERE hash = ?3
+                UPDATE browser_sessions
+                SET used_at = CASE WHEN used_at > ?1 THEN used_at ELSE ?1 END,
+                proved_at = CASE WHEN ?2 = 1 THEN ?1 ELSE proved_at END WHERE hash = ?3
                 """, .integer(use.moment), .flag(use.isProof), .bytes(hash))
         }
     }
@@ -75,8 +75,8 @@ extension SQLiteCatalog {
             try catalog.run("DELETE FROM \(table) WHERE account = ?", .text(account.text))
         }
         try catalog.run(
-            "DELETE FROM browser_sessions WHERE account = ? AND hash IS NOT ?",
-            .text(account.text), kept.map { .bytes($0) } ?? .nothing)
+            "DELETE FROM browser_sessions WHERE account = ? AND hash <> ?",
+            .text(account.text), .bytes(kept ?? []))
     }
 
     package func hasConsent(
@@ -93,20 +93,21 @@ extension SQLiteCatalog {
         of account: AccountID, for apiToken: [UInt8], at origin: String
     ) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireAccount(account, in: catalog)
+            try Self.requireAccount(account, in: catalog)
             guard try catalog.exists("SELECT 1 FROM api_tokens WHERE hash = ?", .bytes(apiToken))
             else { throw CatalogRefusal.apiTokenUnknown }
             try catalog.run(
                 """
-                INSERT OR IGNORE INTO consents (account, token_hash, origin) VALUES (?, ?, ?)
+                INSERT INTO consents (account, token_hash, origin) VALUES (?, ?, ?)
+                ON CONFLICT DO NOTHING
                 """, .text(account.text), .bytes(apiToken), .text(origin))
         }
     }
 
     package func add(_ code: SignInCode, now: Milliseconds) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireContainer(code.container, in: catalog)
-            try SQLiteCatalog.requireAccount(code.account, in: catalog)
+            try Self.requireContainer(code.container, in: catalog)
+            try Self.requireAccount(code.account, in: catalog)
             try catalog.run("DELETE FROM sign_in_codes WHERE expires_at <= ?", .integer(now))
             try catalog.run(
                 """
@@ -130,7 +131,7 @@ extension SQLiteCatalog {
             let found = try catalog.first(query, .bytes(hash)) { row in
                 guard let container = ContainerID(row.string(1)),
                     let environment = Environment(rawValue: row.string(2))
-                else { throw SQLiteError.unreadable("sign_in_codes") }
+                else { throw UnreadableRow("sign_in_codes") }
                 return SignInCode(
                     hash: hash, account: AccountID(row.string(0)), container: container,
                     environment: environment, seconds: Int(clamping: row.int64(3)),

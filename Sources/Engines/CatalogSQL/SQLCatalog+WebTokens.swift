@@ -1,10 +1,9 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     /// Bounds the work that one new token takes on for those that have expired.
-    private static let expiredPerTokenMax: Int64 = 1_000
+    private static var expiredPerTokenMax: Int64 { 1_000 }
 
     package func add(
         _ token: WebTokenRecord, replacing old: [UInt8]?, for user: UserRecordName,
@@ -12,9 +11,9 @@ extension SQLiteCatalog {
     ) throws {
         let isFull = try old == nil && sessionCount(like: token) >= sessionsMax
         try write(endsWhatWasTrue: isFull) { catalog in
-            if isFull { try SQLiteCatalog.endOldest(like: token, of: sessionsMax, in: catalog) }
-            try SQLiteCatalog.requireContainer(token.container, in: catalog)
-            try SQLiteCatalog.requireAccount(token.account, in: catalog)
+            if isFull { try Self.endOldest(like: token, of: sessionsMax, in: catalog) }
+            try Self.requireContainer(token.container, in: catalog)
+            try Self.requireAccount(token.account, in: catalog)
             if let old {
                 guard try catalog.exists("SELECT 1 FROM web_tokens WHERE hash = ?", .bytes(old))
                 else { throw CatalogRefusal.webTokenUnknown }
@@ -29,12 +28,12 @@ extension SQLiteCatalog {
                 .text(token.container.folded), .text(token.environment.rawValue),
                 .integer(token.madeAt), .integer(token.expiresAt), .integer(token.begunAt),
                 .text(token.source.origin), .text(token.source.device))
-            try SQLiteCatalog.note(user, of: token.account, in: token.container, catalog)
+            try Self.note(user, of: token.account, in: token.container, catalog)
             try catalog.run(
                 """
                 DELETE FROM web_tokens WHERE hash IN
                 (SELECT hash FROM web_tokens WHERE expires_at <= ? LIMIT ?)
-                """, .integer(now), .integer(SQLiteCatalog.expiredPerTokenMax))
+                """, .integer(now), .integer(Self.expiredPerTokenMax))
         }
     }
 
@@ -58,7 +57,8 @@ extension SQLiteCatalog {
             """
             DELETE FROM web_tokens WHERE session IN (SELECT session FROM web_tokens
             WHERE account = ? AND container = ? AND environment = ? GROUP BY session
-            ORDER BY max(coalesce(used_at, 0), made_at) DESC LIMIT -1 OFFSET ?)
+            ORDER BY max(CASE WHEN used_at > made_at THEN used_at ELSE made_at END) DESC
+            LIMIT \(Int64.max) OFFSET ?)
             """, .text(token.account.text), .text(token.container.folded),
             .text(token.environment.rawValue), .integer(Int64((sessionsMax - 1) * 9 / 10)))
     }
@@ -66,32 +66,36 @@ extension SQLiteCatalog {
     package func webToken(hash: [UInt8]) throws -> WebTokenRecord? {
         try read { catalog in
             try catalog.first(
-                "\(SQLiteCatalog.webTokenSelection) WHERE t.hash = ?", .bytes(hash),
-                row: SQLiteCatalog.webToken)
+                "\(Self.webTokenSelection) WHERE t.hash = ?", .bytes(hash),
+                row: Self.webToken)
         }
     }
 
     package func webSessions(
         _ keys: WebTokenKeys, livingAt now: Milliseconds, _ request: ListRequest
     ) throws -> ListPage<WebSession> {
-        let chosen = SQLiteCatalog.chosen(keys)
+        let chosen = Self.chosen(keys)
         let query = ListQuery(
             name: "sessions",
             columns: """
-                t.session, t.account, c.name, t.environment, min(t.begun_at), min(t.made_at),
-                max(t.made_at), max(t.expires_at), max(t.used_at), max(t.origin), max(t.device),
-                (SELECT address FROM addresses a WHERE a.account = t.account AND a.is_primary = 1)
+                t.session, max(t.account), max(c.name), max(t.environment), min(t.begun_at),
+                min(t.made_at), max(t.made_at), max(t.expires_at), max(t.used_at), max(t.origin),
+                max(t.device), max(a.address)
                 """,
-            width: 12, tables: "web_tokens t JOIN containers c ON c.folded = t.container",
+            width: 12,
+            tables: """
+                web_tokens t JOIN containers c ON c.folded = t.container
+                LEFT JOIN addresses a ON a.account = t.account AND a.is_primary = 1
+                """,
             condition: "\(chosen.condition) AND t.expires_at > ?",
             values: chosen.values + [.integer(now)], key: [("t.session", .bytes)],
             bounds: ListQuery.Bounds(hexadecimalPrefix: request.prefix.lowercased()),
             grouping: "GROUP BY t.session")
-        return try read { try $0.page(query, request, row: SQLiteCatalog.webSession) }
+        return try read { try $0.page(query, request, row: Self.webSession) }
     }
 
     package func deleteWebTokens(_ keys: WebTokenKeys) throws {
-        let chosen = SQLiteCatalog.chosen(keys)
+        let chosen = Self.chosen(keys)
         try write {
             try $0.run("DELETE FROM web_tokens AS t WHERE \(chosen.condition)", chosen.values)
         }
@@ -99,7 +103,7 @@ extension SQLiteCatalog {
 
     /// The condition for the table `t` of web tokens.
     ///
-    /// A column with a `+` is not looked for by an index: an account has few tokens, an environment many.
+    /// What is within `coalesce` is not looked for by an index: an account has few tokens, an environment many.
     private static func chosen(
         _ keys: WebTokenKeys
     ) -> (condition: String, values: [CatalogValue]) {
@@ -113,16 +117,19 @@ extension SQLiteCatalog {
             )
         case .member(let account, let container, let environment):
             (
-                "t.account = ? AND +t.container = ? AND +t.environment = ?",
+                """
+                t.account = ? AND coalesce(t.container, t.container) = ?
+                AND coalesce(t.environment, t.environment) = ?
+                """,
                 [.text(account.text), .text(container.folded), .text(environment.rawValue)]
             )
         }
     }
 
-    private static func webSession(_ row: Statement) throws -> WebSession {
+    private static func webSession(_ row: any CatalogRow) throws -> WebSession {
         guard let container = ContainerID(row.string(2)),
             let environment = Environment(rawValue: row.string(3)), row.int64(5) <= row.int64(6)
-        else { throw SQLiteError.unreadable("web_tokens") }
+        else { throw UnreadableRow("web_tokens") }
         return WebSession(
             session: row.array(0), account: AccountID(row.string(1)),
             email: row.optionalString(11), container: container, environment: environment,
@@ -131,16 +138,18 @@ extension SQLiteCatalog {
             source: SignInSource(origin: row.string(9), device: row.string(10)))
     }
 
-    private static let webTokenSelection = """
+    private static var webTokenSelection: String {
+        """
         SELECT t.hash, t.session, t.account, c.name, t.environment, t.made_at, t.expires_at,
         t.used_at, t.begun_at, t.origin, t.device
         FROM web_tokens t JOIN containers c ON c.folded = t.container
         """
+    }
 
-    private static func webToken(_ row: Statement) throws -> WebTokenRecord {
+    private static func webToken(_ row: any CatalogRow) throws -> WebTokenRecord {
         guard let container = ContainerID(row.string(3)),
             let environment = Environment(rawValue: row.string(4))
-        else { throw SQLiteError.unreadable("web_tokens") }
+        else { throw UnreadableRow("web_tokens") }
         return WebTokenRecord(
             hash: row.array(0), session: row.array(1), account: AccountID(row.string(2)),
             container: container, environment: environment, madeAt: row.int64(5),

@@ -1,22 +1,24 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
-    private static let digestBytes = 32
+extension SQLCatalog {
+    private static var digestBytes: Int { 32 }
 
     package func set(
         _ factor: SecondFactor, inPlaceOf previous: SecondFactor?
     ) throws -> Bool {
         try write(endsWhatWasTrue: false) { catalog in
             if let previous {
-                return try SQLiteCatalog.replace(previous, by: factor, in: catalog)
+                return try Self.replace(previous, by: factor, in: catalog)
             }
-            try SQLiteCatalog.requireAccount(factor.account, in: catalog)
+            try Self.requireAccount(factor.account, in: catalog)
             try catalog.run(
                 """
-                INSERT OR REPLACE INTO second_factors
+                INSERT INTO second_factors
                 (account, secret, last_step, recovery, made_at) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (account) DO UPDATE SET secret = excluded.secret,
+                last_step = excluded.last_step, recovery = excluded.recovery,
+                made_at = excluded.made_at
                 """, .text(factor.account.text), .bytes(factor.secret),
                 .integer(factor.lastStep), .bytes(factor.recovery.flatMap { $0 }),
                 .integer(factor.madeAt))
@@ -46,7 +48,7 @@ extension SQLiteCatalog {
         ) { row in
             let recovery = row.array(2)
             guard recovery.count.isMultiple(of: digestBytes) else {
-                throw SQLiteError.unreadable("second_factors")
+                throw UnreadableRow("second_factors")
             }
             let digests = stride(from: 0, to: recovery.count, by: digestBytes)
                 .map { Array(recovery[$0..<$0 + digestBytes]) }
@@ -62,8 +64,10 @@ extension SQLiteCatalog {
         try write(endsWhatWasTrue: false) { catalog in
             try catalog.run("DELETE FROM spent_page_tokens WHERE expires_at <= ?", .integer(now))
             return try catalog.run(
-                "INSERT OR IGNORE INTO spent_page_tokens (hash, expires_at) VALUES (?, ?)",
-                .bytes(hash), .integer(expiresAt)) == 1
+                """
+                INSERT INTO spent_page_tokens (hash, expires_at) VALUES (?, ?)
+                ON CONFLICT DO NOTHING
+                """, .bytes(hash), .integer(expiresAt)) == 1
         }
     }
 }

@@ -1,8 +1,7 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func sealedSecrets(
         ownNamed prefix: String
     ) throws -> [(location: SealedSecretLocation, sealed: [UInt8])] {
@@ -23,7 +22,7 @@ extension SQLiteCatalog {
                 """
             ) { row in
                 guard let container = ContainerID(row.string(0)) else {
-                    throw SQLiteError.unreadable("push_keys")
+                    throw UnreadableRow("push_keys")
                 }
                 return (SealedSecretLocation.pushKey(container, topic: row.string(1)), row.array(2))
             }
@@ -37,7 +36,7 @@ extension SQLiteCatalog {
 
     package func replace(_ changes: [SealedChange]) throws -> Int {
         try write { catalog in
-            try changes.reduce(0) { $0 + (try SQLiteCatalog.replace($1, in: catalog)) }
+            try changes.reduce(0) { $0 + (try Self.replace($1, in: catalog)) }
         }
     }
 

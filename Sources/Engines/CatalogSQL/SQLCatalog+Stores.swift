@@ -1,16 +1,15 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
-    /// A store that has a file.
-    struct NamedStore: Sendable {
-        let key: StoreKey
-        /// What its file calls itself.
-        let name: [UInt8]
-    }
+/// A store that the engine has made.
+package struct NamedStore: Sendable {
+    package let key: StoreKey
+    /// What its data call themselves.
+    package let name: [UInt8]
+}
 
-    /// The stores that have been made, whether their files are there or not.
+extension SQLCatalog {
+    /// The stores that have been made, whether their data are there or not.
     package func stores(_ request: ListRequest) throws -> ListPage<KnownStore> {
         let query = ListQuery(
             name: "stores", columns: "c.name, s.environment, s.due_at", width: 3,
@@ -19,20 +18,20 @@ extension SQLiteCatalog {
             bounds: ListQuery.Bounds(textPrefix: request.prefix.lowercased()))
         return try read { catalog in
             try catalog.page(query, request) {
-                KnownStore(key: try SQLiteCatalog.storeKey($0), due: $0.int64(2))
+                KnownStore(key: try Self.storeKey($0), due: $0.int64(2))
             }
         }
     }
 
     /// The key of a store, of which the first two columns have the container's name and the environment.
-    private static func storeKey(_ row: Statement) throws -> StoreKey {
+    private static func storeKey(_ row: any CatalogRow) throws -> StoreKey {
         guard let container = ContainerID(row.string(0)),
             let environment = Environment(rawValue: row.string(1))
-        else { throw SQLiteError.unreadable("stores") }
+        else { throw UnreadableRow("stores") }
         return StoreKey(container, environment)
     }
 
-    func store(_ key: StoreKey) throws -> NamedStore? {
+    package func store(_ key: StoreKey) throws -> NamedStore? {
         try read { catalog in
             try catalog.first(
                 "SELECT name FROM stores WHERE container = ? AND environment = ?",
@@ -41,19 +40,20 @@ extension SQLiteCatalog {
         }
     }
 
-    /// Notes a store whose file is on the disk, under the name that the file has for itself.
-    func note(_ name: [UInt8], of key: StoreKey) throws {
+    /// Notes a store whose data are on the disk, under the name that they have for themselves.
+    package func note(_ name: [UInt8], of key: StoreKey) throws {
         try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireContainer(key.container, in: catalog)
+            try Self.requireContainer(key.container, in: catalog)
             try catalog.run(
                 """
-                INSERT OR REPLACE INTO stores (container, environment, name) VALUES (?, ?, ?)
+                INSERT INTO stores (container, environment, name) VALUES (?, ?, ?)
+                ON CONFLICT (container, environment) DO UPDATE SET name = excluded.name, due_at = 0
                 """, .text(key.container.folded), .text(key.environment.rawValue), .bytes(name))
         }
     }
 
     /// Notes when stores are due; passes over those that it does not know.
-    func setDue(_ stores: [KnownStore]) throws {
+    package func setDue(_ stores: [KnownStore]) throws {
         try write(endsWhatWasTrue: false) { catalog in
             for store in stores {
                 try catalog.run(

@@ -1,8 +1,7 @@
 import CloudModel
-import SQLite
 import Storage
 
-extension SQLiteCatalog {
+extension SQLCatalog {
     package func add(_ container: ContainerRecord) throws {
         try write(endsWhatWasTrue: false) { catalog in
             let added = try catalog.run(
@@ -13,7 +12,7 @@ extension SQLiteCatalog {
                 .integer(container.createdAt))
             guard added == 1 else { throw CatalogRefusal.containerExists }
             for (key, value) in container.settings {
-                try SQLiteCatalog.set(key, to: value, of: container.id, in: catalog)
+                try Self.set(key, to: value, of: container.id, in: catalog)
             }
         }
     }
@@ -22,7 +21,7 @@ extension SQLiteCatalog {
         try read { catalog in
             try catalog.first(
                 "SELECT name, created_at FROM containers WHERE folded = ?", .text(id.folded)
-            ) { try SQLiteCatalog.container($0, in: catalog) }
+            ) { try Self.container($0, in: catalog) }
         }
     }
 
@@ -40,7 +39,7 @@ extension SQLiteCatalog {
         }
         if let some { query.require("folded", among: some) }
         return try read { [query] catalog in
-            try catalog.page(query, request) { try SQLiteCatalog.container($0, in: catalog) }
+            try catalog.page(query, request) { try Self.container($0, in: catalog) }
         }
     }
 
@@ -48,20 +47,21 @@ extension SQLiteCatalog {
         _ settings: [String: String?], icon: NamedPicture?, of id: ContainerID
     ) throws {
         try write { catalog in
-            try SQLiteCatalog.requireContainer(id, in: catalog)
+            try Self.requireContainer(id, in: catalog)
             for (key, value) in settings {
-                try SQLiteCatalog.set(key, to: value, of: id, in: catalog)
+                try Self.set(key, to: value, of: id, in: catalog)
             }
             if let icon {
                 try catalog.run(
                     """
-                    INSERT OR REPLACE INTO container_icons (container, name, picture)
-                    VALUES (?, ?, ?)
+                    INSERT INTO container_icons (container, name, picture) VALUES (?, ?, ?)
+                    ON CONFLICT (container) DO UPDATE SET name = excluded.name,
+                    picture = excluded.picture
                     """, .text(id.folded), .text(icon.name), .bytes(icon.bytes))
             }
             try catalog.run(
                 """
-                DELETE FROM container_icons WHERE container = ?1 AND name IS NOT
+                DELETE FROM container_icons WHERE container = ?1 AND name NOT IN
                 (SELECT value FROM container_settings WHERE container = ?1 AND key = 'icon')
                 """, .text(id.folded))
         }
@@ -77,14 +77,14 @@ extension SQLiteCatalog {
 
     package func delete(_ id: ContainerID) throws {
         try write { catalog in
-            try SQLiteCatalog.requireContainer(id, in: catalog)
+            try Self.requireContainer(id, in: catalog)
             let container = CatalogValue.text(id.folded)
             try catalog.run(
                 """
                 DELETE FROM api_token_origins WHERE token_hash IN
                 (SELECT hash FROM api_tokens WHERE container = ?)
                 """, container)
-            for table in SQLiteCatalog.tablesByAccount where table != "external_users" {
+            for table in Self.tablesByAccount where table != "external_users" {
                 try catalog.run(
                     """
                     DELETE FROM \(table) WHERE account IN
@@ -96,20 +96,22 @@ extension SQLiteCatalog {
                 DELETE FROM accounts WHERE id IN
                 (SELECT account FROM external_users WHERE container = ?)
                 """, container)
-            for table in SQLiteCatalog.tablesByContainer {
+            for table in Self.tablesByContainer {
                 try catalog.run("DELETE FROM \(table) WHERE container = ?", container)
             }
-            try SQLiteCatalog.dropConsentsOfNoToken(in: catalog)
+            try Self.dropConsentsOfNoToken(in: catalog)
             try catalog.run("DELETE FROM containers WHERE folded = ?", container)
         }
     }
 
     /// Everything that ends with its container.
-    static let tablesByContainer = [
-        "container_settings", "api_tokens", "server_keys", "web_tokens", "user_names",
-        "account_deletions", "stores", "external_users", "sign_in_codes", "push_keys",
-        "container_icons", "operator_containers", "operator_looks",
-    ]
+    package static var tablesByContainer: [String] {
+        [
+            "container_settings", "api_tokens", "server_keys", "web_tokens", "user_names",
+            "account_deletions", "stores", "external_users", "sign_in_codes", "push_keys",
+            "container_icons", "operator_containers", "operator_looks",
+        ]
+    }
 
     /// Consents end with the API token that they were given to.
     static func dropConsentsOfNoToken(in catalog: CatalogConnection) throws {
@@ -133,15 +135,17 @@ extension SQLiteCatalog {
             return
         }
         try catalog.run(
-            "INSERT OR REPLACE INTO container_settings (container, key, value) VALUES (?, ?, ?)",
-            .text(id.folded), .text(key), .text(value))
+            """
+            INSERT INTO container_settings (container, key, value) VALUES (?, ?, ?)
+            ON CONFLICT (container, key) DO UPDATE SET value = excluded.value
+            """, .text(id.folded), .text(key), .text(value))
     }
 
     private static func container(
-        _ row: Statement, in catalog: CatalogConnection
+        _ row: any CatalogRow, in catalog: CatalogConnection
     ) throws -> ContainerRecord {
         guard let id = ContainerID(row.string(0)) else {
-            throw SQLiteError.unreadable("containers")
+            throw UnreadableRow("containers")
         }
         let settings = try catalog.all(
             "SELECT key, value FROM container_settings WHERE container = ?", .text(id.folded)
