@@ -15,8 +15,8 @@ endif
 FORMATTED := Sources Tests Benchmarks Clients Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain packages release serve test quick unit acceptance client-test javascript-test bench lint \
-	format image-check dist deb package-check
+.PHONY: help toolchain packages release serve test quick unit acceptance client-test javascript-test postgres bench \
+	lint format image-check dist deb package-check
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' Makefile
@@ -50,6 +50,11 @@ client-test: release ## run the tests of the Swift client against the server
 
 javascript-test: release ## run the tests of the JavaScript client against the server, and in a browser
 	Tests/javascript
+
+postgres: packages ## build the engine on PostgreSQL into .build-postgres, and run its tests
+	@.ci/packages libpq-dev postgresql
+	swift build --build-tests --traits PostgreSQL --scratch-path .build-postgres
+	swift test --skip-build --traits PostgreSQL --scratch-path .build-postgres --filter 'PostgreSQL'
 
 bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)
 	Benchmarks/run $(if $(ONLY),--only $(ONLY))

@@ -4,7 +4,7 @@ import PackageDescription
 let strict: [SwiftSetting] = [.treatAllWarnings(as: .error)]
 
 /// What only a build with a trait needs, by the library that the trait brings.
-let traits = ["CNGHTTP2": "ApplePush"]
+let traits = ["CNGHTTP2": "ApplePush", "CPostgreSQL": "PostgreSQL"]
 
 /// A layer of the server.
 ///
@@ -62,7 +62,10 @@ let package = Package(
     products: [.executable(name: "lenticular", targets: ["lenticular"])],
     traits: [
         .trait(
-            name: "ApplePush", description: "Pushes to Apple's devices; needs libnghttp2-dev.")
+            name: "ApplePush", description: "Pushes to Apple's devices; needs libnghttp2-dev."),
+        .trait(
+            name: "PostgreSQL",
+            description: "The engine on PostgreSQL, which no server uses yet; needs libpq-dev."),
     ],
     targets: [
         .systemLibrary(
@@ -77,6 +80,9 @@ let package = Package(
         .systemLibrary(
             name: "CNGHTTP2", path: "Sources/System/CNGHTTP2", pkgConfig: "libnghttp2",
             providers: [.apt(["libnghttp2-dev"])]),
+        .systemLibrary(
+            name: "CPostgreSQL", path: "Sources/System/CPostgreSQL", pkgConfig: "libpq",
+            providers: [.apt(["libpq-dev"])]),
         .target(name: "CChecksum", path: "Sources/System/CChecksum"),
         .target(name: "CNetwork", path: "Sources/System/CNetwork"),
         .target(
@@ -92,6 +98,9 @@ let package = Package(
             cSettings: [.unsafeFlags(["-std=c23"] + consoleLibraries.map { "--embed-dir=\($0)" })]),
         .target(
             name: "Migrations", path: "migrations/sqlite", cSettings: [.unsafeFlags(["-std=c23"])]),
+        .target(
+            name: "PostgreSQLMigrations", path: "migrations/postgres",
+            cSettings: [.unsafeFlags(["-std=c23"])]),
         layer("Network", in: .wire, ["COpenSSL", "CNetwork"]),
         layer("HTTP", in: .wire, ["Calendar", "Network", "CZlib"]),
         layer("HTTPClient", in: .wire, ["Network", "HTTP"]),
@@ -102,7 +111,11 @@ let package = Package(
         layer("CLogWrites", in: .system, ["CSQLite"]),
         layer("GroupCommit", in: .engines, []),
         layer("CatalogSQL", in: .engines, ["CloudModel", "Storage"]),
-        layer("SQLite", in: .engines, ["CSQLite", "CLogWrites", "Files", "GroupCommit"]),
+        layer("MigrationHistory", in: .engines, []),
+        layer(
+            "SQLite", in: .engines,
+            ["CSQLite", "CLogWrites", "Files", "GroupCommit", "MigrationHistory"]),
+        layer("PostgreSQL", in: .engines, ["CPostgreSQL", "MigrationHistory"]),
         layer("Background", in: .base, []),
         layer("Calendar", in: .base, []),
         layer("Cryptography", in: .base, ["COpenSSL"]),
@@ -131,6 +144,7 @@ let package = Package(
             "SQLiteStorage", in: .engines,
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit",
+                "MigrationHistory",
                 "SQLite", "Migrations", "Telemetry",
             ]),
         layer(
@@ -227,7 +241,16 @@ let package = Package(
         tests(of: "GroupCommitTests", ["GroupCommit", "Seeding"]),
         tests(
             of: "SQLiteTests",
-            ["SQLite", "GroupCommit", "Files", "CSQLite", "CFaultVFS", "Seeding", "Awaiting"]),
+            [
+                "SQLite", "GroupCommit", "Files", "CSQLite", "CFaultVFS", "MigrationHistory",
+                "Seeding", "Awaiting",
+            ]),
+        .target(
+            name: "PostgreSQLServer", dependencies: ["ChildProcesses"],
+            path: "Tests/PostgreSQLServer", swiftSettings: strict),
+        tests(
+            of: "PostgreSQLTests",
+            ["PostgreSQL", "PostgreSQLServer", "MigrationHistory", "Awaiting"]),
         .target(
             name: "StorageConformance", dependencies: ["CloudModel", "Storage"],
             path: "Tests/StorageConformance", swiftSettings: strict),
@@ -272,7 +295,7 @@ let package = Package(
             [
                 "Accounts", "Background", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
                 "Cryptography",
-                "CFaultVFS",
+                "CFaultVFS", "MigrationHistory",
             ]),
         tests(
             of: "PagesTests",

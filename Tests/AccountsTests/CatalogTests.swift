@@ -2,6 +2,7 @@ import Accounts
 import CloudModel
 import Cryptography
 import Foundation
+import MigrationHistory
 import SQLite
 import SQLiteStorage
 import Storage

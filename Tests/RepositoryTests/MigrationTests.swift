@@ -5,10 +5,14 @@ import Testing
 struct MigrationTests {
     @Test("Migrations are numbered without gaps, named for their purpose, and compiled in")
     func names() throws {
-        let embedding = Repository.text("migrations/sqlite/embed.c") ?? ""
         let name = try Regex("^[0-9]{4}-[a-z0-9-]+\\.sql$")
-        for kind in ["catalog", "store", "telemetry"] {
-            let folder = "migrations/sqlite/\(kind)"
+        let kinds = [
+            ("sqlite", "catalog"), ("sqlite", "store"), ("sqlite", "telemetry"),
+            ("postgres", "server"),
+        ]
+        for (engine, kind) in kinds {
+            let embedding = Repository.text("migrations/\(engine)/embed.c") ?? ""
+            let folder = "migrations/\(engine)/\(kind)"
             let files = Repository.files(under: folder, endingIn: [".sql"])
             #expect(!files.isEmpty)
             for (index, path) in files.enumerated() {

@@ -1,4 +1,5 @@
 import Foundation
+import MigrationHistory
 import Testing
 
 @testable import SQLite

@@ -79,16 +79,18 @@ package final class GroupCommitter: Sendable {
     ///     callers in turn. A caller's own jobs run in the order in which they were handed in.
     ///   - frees: whether the job makes room, so that it runs even while the disk is full. It is run
     ///     again when its first run met the full disk and was undone.
+    ///   - needs: what the engine may fetch for the job before it runs, in the engine's own form.
     ///   - completion: gets what `job` returned or threw; or the group's error; or a
     ///     `WriterError`. Success means that the job's changes are on disk.
     package func submit<Value: Sendable>(
         cost: Int = 1, bytes: Int = 0, caller: UInt64 = 0, frees: Bool = false,
+        needs: (any Sendable)? = nil,
         _ job: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         let pending = TypedJob(
             cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: options.now(),
-            job: job, completion: completion)
+            needs: needs, job: job, completion: completion)
         let (refusal, starts) = waiting.withLock { waiting -> (WriterError?, Bool) in
             guard waiting.isOpen else { return (.closed, false) }
             if let refusal = waiting.admission.admit(pending) { return (refusal, false) }
@@ -266,6 +268,9 @@ package final class GroupCommitter: Sendable {
             finish(group.filter { freeing.isEmpty || !$0.frees }[...], with: error)
             // What was let go has just made room for these.
             if !freeing.isEmpty { run(freeing[...]) }
+        case .unknown(let error):
+            measured.withLock { $0.groupRollbacks &+= 1 }
+            finish(group, with: error)
         case .indeterminate(let error):
             waiting.withLock { $0.isOpen = false }
             measured.withLock { $0.isFailed = true }

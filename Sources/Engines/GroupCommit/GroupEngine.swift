@@ -5,6 +5,11 @@
 /// needs no locks. For one group, the order is: `begin`; `run` for each job; `prepare`; `commit`. `rollBack` comes after
 /// an error of any of them but `commit`, which undoes for itself what it can.
 package protocol GroupEngine: AnyObject {
+    /// Told of the jobs that the next transaction may hold, before it begins.
+    ///
+    /// For an engine that fetches what they need at once (`PendingJob.needs`).
+    func foresee(_ jobs: ArraySlice<PendingJob>)
+
     /// Begins a transaction; an error fails the whole group.
     func begin() throws
 
@@ -53,6 +58,11 @@ package protocol GroupEngine: AnyObject {
     func close()
 }
 
+extension GroupEngine {
+    /// Most engines ask when a job does.
+    package func foresee(_ jobs: ArraySlice<PendingJob>) {}
+}
+
 /// How a job ended within its group.
 package enum JobEnd {
     case done
@@ -67,6 +77,10 @@ package enum GroupEnd {
     case committed
     /// Nothing of the group is in the database, nor will be.
     case rolledBack(any Error)
+    /// Nobody knows yet what is in the database, and the engine goes on: the next group begins with what it finds there.
+    ///
+    /// The jobs get the error, which must say so.
+    case unknown(any Error)
     /// Only recovery can tell what is in the database.
     case indeterminate(any Error)
 }

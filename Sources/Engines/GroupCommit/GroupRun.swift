@@ -39,6 +39,7 @@ final class GroupRun {
         jobsRun = group.count
         let begun: UInt64
         do {
+            engine.foresee(group)
             try engine.begin()
             begun = now()
         } catch {

@@ -16,11 +16,14 @@ package class PendingJob: @unchecked Sendable {
     let frees: Bool
     /// When it was handed in, by the writer's clock.
     let submittedAt: UInt64
+    /// What its submitter has said about it to the engine.
+    package let needs: (any Sendable)?
 
     init(
         cost: Int, bytes: Int = 0, caller: UInt64 = PendingJob.server, frees: Bool = false,
-        submittedAt: UInt64
+        submittedAt: UInt64, needs: (any Sendable)? = nil
     ) {
+        self.needs = needs
         self.cost = cost
         self.bytes = bytes
         self.caller = caller
@@ -45,13 +48,15 @@ final class TypedJob<Value: Sendable>: PendingJob, @unchecked Sendable {
 
     init(
         cost: Int, bytes: Int, caller: UInt64, frees: Bool, submittedAt: UInt64,
+        needs: (any Sendable)?,
         job: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
         self.job = job
         self.completion = completion
         super.init(
-            cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: submittedAt)
+            cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: submittedAt,
+            needs: needs)
     }
 
     override package func run() throws {

@@ -1,46 +1,5 @@
 import Files
-
-/// One step of a schema's history: run once, never edited after a release.
-package struct Migration: Sendable {
-    package let name: String
-    package let sql: String
-    /// FNV-1a of the text, 64 bits: tells an edited file, not an attack.
-    package let checksum: Int64
-
-    package init(name: String, sql: String) {
-        self.name = name
-        self.sql = sql
-        let hash = sql.utf8.reduce(into: UInt64(0xcbf2_9ce4_8422_2325)) { hash, byte in
-            hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01b3
-        }
-        checksum = Int64(bitPattern: hash)
-    }
-}
-
-/// Why a database was not migrated.
-package enum MigrationError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The file holds something else than this server's data.
-    case foreign
-    /// The database is of a form that no migration leads away from; the last commit that reads it.
-    case older(lastCommit: String)
-    /// A newer server has been here.
-    case newer(name: String)
-    /// The recorded migration is not the one of this name that the server holds.
-    case altered(name: String)
-
-    package var description: String {
-        switch self {
-        case .foreign: "the file is a database of another program"
-        case .older(let commit):
-            "the database is of an older form, which this version does not read; the last commit "
-                + "that reads it is \(commit)"
-        case .newer(let name):
-            "the database is of a newer version (it holds the migration \(name)); run that version"
-        case .altered(let name):
-            "the migration \(name) in the database is not the one that this version knows"
-        }
-    }
-}
+import MigrationHistory
 
 /// Brings a database to the schema that the server was built with.
 package struct Migrator: Sendable {
@@ -71,19 +30,12 @@ package struct Migrator: Sendable {
         }
         let rows = try connection.prepare("SELECT name, checksum FROM migrations ORDER BY number")
         defer { rows.reset() }
-        var count = 0
+        var recorded: [RecordedMigration] = []
         while try rows.step() {
-            let (name, checksum) = (rows.string(0), rows.int64(1))
-            if count == 0, let commit = olderForms[checksum] {
-                throw MigrationError.older(lastCommit: commit)
-            }
-            guard count < migrations.count else { throw MigrationError.newer(name: name) }
-            guard migrations[count].name == name, migrations[count].checksum == checksum else {
-                throw MigrationError.altered(name: name)
-            }
-            count += 1
+            recorded.append(RecordedMigration(name: rows.string(0), checksum: rows.int64(1)))
         }
-        return migrations.count - count
+        return try MigrationHistory(migrations, olderForms: olderForms).pendingCount(
+            after: recorded)
     }
 
     /// Where a database is copied to before migrations change it, beside it: by the first of them.

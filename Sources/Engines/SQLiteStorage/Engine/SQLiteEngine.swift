@@ -1,5 +1,6 @@
 import CloudModel
 import Files
+import MigrationHistory
 import SQLite
 import Storage
 import Synchronization

@@ -1,3 +1,4 @@
+import MigrationHistory
 import Migrations
 import SQLite
 

@@ -1,0 +1,320 @@
+#if PostgreSQL
+    import CPostgreSQL
+    import Dispatch
+    import Platform
+
+    /// One session with a server; used by one thread at a time.
+    ///
+    /// It is always in pipeline mode: queries go out together, and their answers are read together. Outside of a
+    /// transaction, the queries of one call are one. What fails ends the call; what comes behind it is not done.
+    package final class Connection {
+        let handle: OpaquePointer
+        private let canceller: OpaquePointer?
+        let warnings: Warnings
+        private let options: ConnectionOptions
+        /// What each prepared text is called.
+        private var prepared: [String: String] = [:]
+        private var preparedCount = 0
+        /// Calls whose answers nobody has read yet.
+        private var unread: [Call] = []
+        /// How many times this side has waited for the server.
+        package private(set) var roundTrips = 0
+        /// When queries are stopped, by the monotonic clock; nil for `answerMillisecondsMax` after each began.
+        package var deadline: DispatchTime?
+
+        /// What was sent together, up to a synchronization.
+        private struct Call {
+            var steps: [Step] = []
+        }
+
+        private enum Step {
+            case prepare(String)
+            case run
+        }
+
+        /// Counts what the server warns of.
+        final class Warnings {
+            var count = 0
+            var last = ""
+        }
+
+        /// Connects and begins the session; blocks.
+        ///
+        /// - Throws: `PostgreSQLError`, mostly of the kind `lost` or `unavailable`.
+        package init(_ options: ConnectionOptions) throws {
+            let made = Self.connect(options)
+            guard let made, PQstatus(made) == CONNECTION_OK else {
+                let error = PostgreSQLError(lost: made)
+                PQfinish(made)
+                throw error
+            }
+            handle = made
+            canceller = PQgetCancel(made)
+            warnings = Warnings()
+            self.options = options
+            PQsetNoticeReceiver(
+                made,
+                { context, result in
+                    guard let context, let result else { return }
+                    let warnings = Unmanaged<Warnings>.fromOpaque(context).takeUnretainedValue()
+                    let error = PostgreSQLError(of: result)
+                    guard !error.state.hasPrefix("00") else { return }
+                    warnings.count += 1
+                    warnings.last = error.description
+                }, Unmanaged.passUnretained(warnings).toOpaque())
+            guard PQsetnonblocking(made, 1) == 0, PQenterPipelineMode(made) == 1 else {
+                throw PostgreSQLError(lost: made)
+            }
+            _ = try run(options.settings.map { Query($0) })
+        }
+
+        private static func connect(_ options: ConnectionOptions) -> OpaquePointer? {
+            let pairs = [
+                ("dbname", options.address), ("fallback_application_name", options.name),
+                ("connect_timeout", "\(options.connectSecondsMax)"), ("client_encoding", "UTF8"),
+            ]
+            let keys = pairs.map { strdup($0.0) }
+            let values = pairs.map { strdup($0.1) }
+            defer { for text in keys + values { free(text) } }
+            return PQconnectdbParams(
+                keys.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil],
+                1)
+        }
+
+        deinit {
+            PQfreeCancel(canceller)
+            PQfinish(handle)
+        }
+
+        /// Whether the connection is gone.
+        package var isLost: Bool { PQstatus(handle) != CONNECTION_OK }
+
+        /// Whether a transaction is open, be it in order or not.
+        package var isInTransaction: Bool {
+            let status = PQtransactionStatus(handle)
+            return status == PQTRANS_INTRANS || status == PQTRANS_INERROR
+        }
+
+        /// Whether a transaction is open in which something has failed: only its end can follow.
+        package var hasFailed: Bool { PQtransactionStatus(handle) == PQTRANS_INERROR }
+
+        // MARK: - Queries
+
+        /// Sends queries together and reads their answers: one round trip.
+        ///
+        /// - Throws: `PostgreSQLError` of the first that failed.
+        package func run(_ queries: [Query]) throws -> [Rows] {
+            guard !queries.isEmpty else { return [] }
+            try send(queries)
+            return try receive()
+        }
+
+        /// As above, for one query.
+        package func run(_ text: String, _ values: Value...) throws -> Rows {
+            guard let rows = try run([Query(text, values)]).last else {
+                throw PostgreSQLError(lost: handle)
+            }
+            return rows
+        }
+
+        /// Sends queries whose answers nobody waits for; the next call reads them first.
+        ///
+        /// For what cannot fail in a way that anybody would act on, such as the end of a read.
+        package func runLater(_ queries: [Query]) throws {
+            try send(queries)
+            // Mostly the socket takes it at once; else the next call sends the rest.
+            guard PQflush(handle) >= 0 else { throw PostgreSQLError(lost: handle) }
+        }
+
+        /// Sends queries, and a commit of the transaction right behind them; one round trip.
+        package func commit(after queries: [Query]) -> CommitEnd {
+            guard !isLost else { return .undone(PostgreSQLError(lost: handle)) }
+            let warned = warnings.count
+            do {
+                try send(queries + [Query("COMMIT")])
+                let rows = try receive()
+                guard rows.last?.command == "COMMIT" else {
+                    return .undone(
+                        PostgreSQLError(
+                            kind: .other, state: "25P02", message: "the transaction had failed",
+                            endsSession: false))
+                }
+                guard warnings.count == warned else {
+                    // Such as of a standby that was not waited for any longer: it may not have it.
+                    return .indeterminate(
+                        PostgreSQLError(
+                            kind: .cancelled, state: "", message: warnings.last,
+                            endsSession: false))
+                }
+                return .committed(Array(rows.dropLast()))
+            } catch let error as PostgreSQLError {
+                return error.endsSession || isLost ? .indeterminate(error) : .undone(error)
+            } catch {
+                return .indeterminate(PostgreSQLError(lost: handle))
+            }
+        }
+
+        /// Runs statements that make tables, separated by semicolons; blocks however long they take.
+        ///
+        /// - Throws: `PostgreSQLError`.
+        package func run(script: String) throws {
+            // Several statements in one text go beside the pipeline only.
+            guard unread.isEmpty, PQexitPipelineMode(handle) == 1 else {
+                throw PostgreSQLError(lost: handle)
+            }
+            roundTrips += 1
+            let result = PQexec(handle, script)
+            defer { PQclear(result) }
+            guard let result, !isLost else { throw PostgreSQLError(lost: handle) }
+            guard PQenterPipelineMode(handle) == 1 else { throw PostgreSQLError(lost: handle) }
+            guard PQresultStatus(result) != PGRES_FATAL_ERROR else {
+                throw PostgreSQLError(of: result)
+            }
+        }
+
+        /// Undoes the transaction, if one is open.
+        package func rollBack() throws {
+            guard isInTransaction else { return }
+            _ = try run([Query("ROLLBACK")])
+        }
+
+        /// Asks the server to stop what it does for this session; may be called on any thread.
+        package func cancel() { Self.cancel(canceller) }
+
+        private static func cancel(_ canceller: OpaquePointer?) {
+            guard let canceller else { return }
+            withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+                _ = PQcancel(canceller, buffer.baseAddress, Int32(buffer.count))
+            }
+        }
+
+        // MARK: - Sending
+
+        private func send(_ queries: [Query]) throws {
+            guard !isLost else { throw PostgreSQLError(lost: handle) }
+            var call = Call()
+            for query in queries { try send(query, &call) }
+            guard PQpipelineSync(handle) == 1 else { throw PostgreSQLError(lost: handle) }
+            unread.append(call)
+        }
+
+        private func send(_ query: Query, _ call: inout Call) throws {
+            let name: String
+            if let known = prepared[query.text] {
+                name = known
+            } else {
+                preparedCount += 1
+                name = "s\(preparedCount)"
+                let types = query.values.map { Oid($0.type) }
+                guard PQsendPrepare(handle, name, query.text, Int32(types.count), types) == 1
+                else { throw PostgreSQLError(lost: handle) }
+                prepared[query.text] = name
+                call.steps.append(.prepare(query.text))
+            }
+            guard sendRun(name, query.values) else { throw PostgreSQLError(lost: handle) }
+            call.steps.append(.run)
+        }
+
+        private func sendRun(_ name: String, _ values: [Value]) -> Bool {
+            var buffer: [UInt8] = []
+            var ends: [Int] = []
+            for value in values {
+                value.append(to: &buffer)
+                ends.append(buffer.count)
+            }
+            // Something to point to, also for a value without bytes.
+            buffer.append(0)
+            return buffer.withUnsafeBytes { bytes in
+                var pointers: [UnsafePointer<CChar>?] = []
+                var lengths: [Int32] = []
+                var start = 0
+                for (value, end) in zip(values, ends) {
+                    let pointer = bytes.baseAddress.map {
+                        ($0 + start).assumingMemoryBound(to: CChar.self)
+                    }
+                    pointers.append(value.isNull ? nil : pointer)
+                    lengths.append(Int32(clamping: end - start))
+                    start = end
+                }
+                let formats = [Int32](repeating: 1, count: values.count)
+                return PQsendQueryPrepared(
+                    handle, name, Int32(values.count), pointers, lengths, formats, 1) == 1
+            }
+        }
+
+        // MARK: - Receiving
+
+        /// Reads the answers of all that was sent; those of the last call are returned.
+        private func receive() throws -> [Rows] {
+            roundTrips += 1
+            let limit =
+                deadline ?? .now() + .milliseconds(options.answerMillisecondsMax)
+            var wait = AnswerWait(
+                handle, until: limit,
+                grace: .milliseconds(options.answerMillisecondsMax)
+            ) { [canceller] in Self.cancel(canceller) }
+            do {
+                try wait.flush()
+                var rows: [Rows] = []
+                while let call = unread.first {
+                    unread.removeFirst()
+                    let isLast = unread.isEmpty
+                    let outcome = Result { try read(call, &wait) }
+                    // What an earlier call failed with, nobody waited for.
+                    if isLast { rows = try outcome.get() } else if isLost { _ = try outcome.get() }
+                }
+                return rows
+            } catch {
+                if isLost { unread = [] }
+                throw error
+            }
+        }
+
+        /// Reads one call's answers up to its synchronization.
+        private func read(_ call: Call, _ wait: inout AnswerWait) throws -> [Rows] {
+            var rows: [Rows] = []
+            var failure: PostgreSQLError?
+            for step in call.steps {
+                guard let result = try wait.next() else { throw PostgreSQLError(lost: handle) }
+                switch PQresultStatus(result) {
+                case PGRES_COMMAND_OK, PGRES_TUPLES_OK:
+                    let answer = Rows(result)
+                    if case .run = step { rows.append(answer) }
+                case PGRES_PIPELINE_ABORTED:
+                    PQclear(result)
+                    forget(step)
+                default:
+                    let error = PostgreSQLError(of: result)
+                    failure = failure ?? error
+                    PQclear(result)
+                    forget(step)
+                    if isLost { throw error }
+                }
+                // Behind each answer there is a gap.
+                if let more = try wait.next() { PQclear(more) }
+            }
+            while let result = try wait.next() {
+                let status = PQresultStatus(result)
+                PQclear(result)
+                if status == PGRES_PIPELINE_SYNC { break }
+                if isLost { throw failure ?? PostgreSQLError(lost: handle) }
+            }
+            if let failure { throw failure }
+            return rows
+        }
+
+        /// What was not prepared is prepared when it is wanted again.
+        private func forget(_ step: Step) {
+            if case .prepare(let text) = step { prepared[text] = nil }
+        }
+    }
+
+    /// How a transaction ended whose commit was sent.
+    package enum CommitEnd {
+        case committed([Rows])
+        /// Nothing of it is in the database, nor will be.
+        case undone(PostgreSQLError)
+        /// Nobody knows: only the database can tell, once it can be asked.
+        case indeterminate(PostgreSQLError)
+    }
+#endif

@@ -1,0 +1,16 @@
+#if PostgreSQL
+    /// How a server is reached, and what a session is like.
+    package struct ConnectionOptions: Sendable {
+        /// A URL, `postgresql://…`, or words as `host=/run/postgresql dbname=app`.
+        package var address: String
+        package var connectSecondsMax = 10
+        /// After so long without an answer the server is asked to stop; after twice as long the connection is given up.
+        package var answerMillisecondsMax = 30_000
+        /// What the server shows of the session.
+        package var name = "lenticular"
+        /// Statements that each session begins with.
+        package var settings: [String] = []
+
+        package init(address: String) { self.address = address }
+    }
+#endif

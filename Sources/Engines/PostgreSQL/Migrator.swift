@@ -1,0 +1,73 @@
+#if PostgreSQL
+    import MigrationHistory
+
+    /// Brings a database to the schema that the server was built with.
+    ///
+    /// Processes that start at the same time take turns by an advisory lock, which ends with the transaction.
+    package struct Migrator: Sendable {
+        /// "LenT", read as a number: the lock of the one that migrates.
+        static let lock: Int64 = 0x4c65_6e54
+
+        private let history: MigrationHistory
+
+        package init(_ history: MigrationHistory) { self.history = history }
+
+        /// How many migrations the database lacks.
+        ///
+        /// - Throws: `MigrationError` when this version may not touch it, `PostgreSQLError`.
+        package func pendingCount(_ connection: Connection) throws -> Int {
+            let tables = try connection.run(
+                """
+                SELECT coalesce(bool_or(relname = 'migrations'), false), count(*) FROM pg_class
+                WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+                """)
+            guard tables.number(0, 0) == 1 else {
+                guard tables.number(0, 1) == 0 else { throw MigrationError.foreign }
+                return history.migrations.count
+            }
+            let rows = try connection.run("SELECT name, checksum FROM migrations ORDER BY number")
+            return try history.pendingCount(
+                after: (0..<rows.count).map {
+                    RecordedMigration(name: rows.text($0, 0), checksum: rows.number($0, 1))
+                })
+        }
+
+        /// Runs what the database lacks, in order, all in one transaction.
+        ///
+        /// - Throws: as `pendingCount`; the database then stays as it was.
+        package func migrate(_ connection: Connection) throws {
+            guard try pendingCount(connection) > 0 else { return }
+            do {
+                _ = try connection.run([
+                    Query("BEGIN"),
+                    Query("SELECT pg_advisory_xact_lock($1)", .number(Self.lock)),
+                ])
+                // Looked at again: another process may have been first.
+                let pending = try pendingCount(connection)
+                let first = history.migrations.count - pending
+                if first == 0 {
+                    _ = try connection.run(
+                        """
+                        CREATE TABLE migrations (
+                            number bigint PRIMARY KEY, name bytea NOT NULL, checksum bigint NOT NULL)
+                        """)
+                }
+                for number in first..<history.migrations.count {
+                    let migration = history.migrations[number]
+                    try connection.run(script: migration.sql)
+                    _ = try connection.run(
+                        "INSERT INTO migrations VALUES ($1, $2, $3)", .number(Int64(number + 1)),
+                        .text(migration.name), .number(migration.checksum))
+                }
+                switch connection.commit(after: []) {
+                case .committed: return
+                case .undone(let error), .indeterminate(let error): throw error
+                }
+            } catch {
+                // NB: the first error is the one to tell; a transaction left open ends with its session.
+                try? connection.rollBack()
+                throw error
+            }
+        }
+    }
+#endif

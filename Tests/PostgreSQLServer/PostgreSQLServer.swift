@@ -1,0 +1,134 @@
+#if PostgreSQL
+    import ChildProcesses
+    import Foundation
+    import Synchronization
+
+    /// A PostgreSQL of a test's own, in a temporary folder, reached by a socket there; gone with the test's process.
+    ///
+    /// PostgreSQL refuses to run as root: then the user `postgres` runs it.
+    package final class PostgreSQLServer: Sendable {
+        package struct DidNotStart: Error, CustomStringConvertible {
+            package let description: String
+        }
+
+        /// Of the socket, and of all of its files.
+        package let folder: String
+        private let process: ChildProcess
+        private let commands: FileHandle
+        private let answers: FileHandle
+        private let turn = Mutex(())
+        private let databases = Atomic(0)
+
+        /// One for all tests of a process that do not end it; it does not wait for the disk.
+        package static func shared() throws -> PostgreSQLServer {
+            try one.withLock { server in
+                if let server { return server }
+                let made = try PostgreSQLServer(waitsForDisk: false)
+                server = made
+                return made
+            }
+        }
+
+        private static let one = Mutex<PostgreSQLServer?>(nil)
+
+        /// - Parameter waitsForDisk: whether what it acknowledges outlives the machine, as it always should.
+        package init(waitsForDisk: Bool = true) throws {
+            folder = NSTemporaryDirectory() + "pg-\(UUID().uuidString.prefix(13))"
+            process = ChildProcess()
+            process.arguments = [
+                "bash", "-c", Self.script, "bash", folder, waitsForDisk ? "on" : "off",
+            ]
+            process.secondsMax = 36_000
+            let (input, output) = (Pipe(), Pipe())
+            process.standardInput = input
+            process.standardOutput = output
+            commands = input.fileHandleForWriting
+            answers = output.fileHandleForReading
+            try process.run()
+            try expectReady()
+        }
+
+        deinit {
+            // The script ends the server once nobody can send it a command.
+            try? commands.close()
+            process.waitUntilExit()
+        }
+
+        /// How to reach one of its databases.
+        package func address(of database: String) -> String {
+            "host=\(folder) dbname=\(database) user=postgres"
+        }
+
+        /// A name that no other database of it has.
+        package func newDatabaseName() -> String {
+            "test\(databases.wrappingAdd(1, ordering: .relaxed).newValue)"
+        }
+
+        /// Ends it as a machine does that stops, and starts it again.
+        package func crash() throws {
+            try turn.withLock { _ in
+                try commands.write(contentsOf: Data("crash\n".utf8))
+                try expectReady()
+            }
+        }
+
+        /// Ends it until `start`.
+        package func stop() throws {
+            try turn.withLock { _ in
+                try commands.write(contentsOf: Data("stop\n".utf8))
+                try expectReady()
+            }
+        }
+
+        package func start() throws {
+            try turn.withLock { _ in
+                try commands.write(contentsOf: Data("start\n".utf8))
+                try expectReady()
+            }
+        }
+
+        private func expectReady() throws {
+            var line: [UInt8] = []
+            while let byte = try answers.read(upToCount: 1)?.first, byte != 10 { line.append(byte) }
+            let words = String(decoding: line, as: UTF8.self)
+            guard words == "ready" else {
+                throw DidNotStart(description: "PostgreSQL did not start: \(words)")
+            }
+        }
+
+        private static let script = """
+            folder=$1 fsync=$2
+            trap '' INT TERM HUP
+            programs=$(command -v initdb || ls -d /usr/lib/postgresql/*/bin/initdb | sort -V | tail -n 1)
+            programs=$(dirname "$(readlink -f "$programs")")
+            if [ "$(id -u)" = 0 ]; then
+                as=(runuser -u postgres --)
+                install -d -m 700 -o postgres "$folder"
+            else
+                as=()
+                install -d -m 700 "$folder"
+            fi
+            cd "$folder" || exit 1
+            control() {
+                "${as[@]}" "$programs/pg_ctl" -D "$folder/data" -w -t 600 -s -l "$folder/log" "$@" \\
+                    </dev/null >&2
+            }
+            begin() {
+                control -o "-k $folder -c listen_addresses= -c max_connections=500 -c fsync=$fsync \\
+                    -c shared_buffers=64MB -c autovacuum_naptime=1s" start && echo ready || echo failed
+            }
+            "${as[@]}" "$programs/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --locale=C -N \\
+                </dev/null >"$folder/made" 2>&1 || { tail -n 1 "$folder/made"; exit 1; }
+            begin
+            while read -r command; do
+                case $command in
+                crash) control -m immediate stop; begin ;;
+                stop) control -m immediate stop; echo ready ;;
+                start) begin ;;
+                esac
+            done
+            control -m immediate stop
+            rm -rf "$folder"
+            """
+    }
+#endif

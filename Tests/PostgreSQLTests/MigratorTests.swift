@@ -1,0 +1,82 @@
+#if PostgreSQL
+    import Dispatch
+    import MigrationHistory
+    import PostgreSQL
+    import PostgreSQLServer
+    import Synchronization
+    import Testing
+
+    @Suite("Migrations of a PostgreSQL database")
+    struct PostgreSQLMigratorTests {
+        private let first = Migration(
+            name: "0001-a", sql: "CREATE TABLE a (x bigint); INSERT INTO a VALUES (1);")
+        private let second = Migration(name: "0002-b", sql: "CREATE TABLE b (y bigint);")
+
+        private func database() throws -> ConnectionOptions {
+            let server = try PostgreSQLServer.shared()
+            let name = server.newDatabaseName()
+            let connection = try Connection(
+                ConnectionOptions(address: server.address(of: "postgres")))
+            _ = try connection.run("CREATE DATABASE \(name)")
+            return ConnectionOptions(address: server.address(of: name))
+        }
+
+        private func migrate(_ connection: Connection, _ migrations: [Migration]) throws {
+            try Migrator(MigrationHistory(migrations)).migrate(connection)
+        }
+
+        @Test("What a database lacks is run once, in order, and noted with its checksum")
+        func runs() throws {
+            let connection = try Connection(database())
+            try migrate(connection, [first])
+            try migrate(connection, [first])
+            #expect(try connection.run("SELECT count(*) FROM a").number(0, 0) == 1)
+            try migrate(connection, [first, second])
+            let rows = try connection.run("SELECT name, checksum FROM migrations ORDER BY number")
+            #expect((0..<rows.count).map { rows.text($0, 0) } == ["0001-a", "0002-b"])
+            #expect(rows.number(1, 1) == second.checksum)
+        }
+
+        @Test("Of processes that begin at once one migrates, and the others find it done")
+        func together() throws {
+            let options = try database()
+            let failures = Mutex(0)
+            DispatchQueue.concurrentPerform(iterations: 6) { _ in
+                do { try migrate(Connection(options), [first, second]) } catch {
+                    failures.withLock { $0 += 1 }
+                }
+            }
+            #expect(failures.withLock { $0 } == 0)
+            let connection = try Connection(options)
+            #expect(try connection.run("SELECT count(*) FROM a").number(0, 0) == 1)
+        }
+
+        @Test("One that fails leaves nothing of all of them")
+        func fails() throws {
+            let connection = try Connection(database())
+            let broken = Migration(
+                name: "0002-b", sql: "CREATE TABLE b (y bigint); CREATE TABLE b ();")
+            #expect(throws: PostgreSQLError.self) { try migrate(connection, [first, broken]) }
+            let tables = try connection.run(
+                "SELECT count(*) FROM pg_class WHERE relnamespace = 'public'::regnamespace")
+            #expect(tables.number(0, 0) == 0 && !connection.isInTransaction)
+            try migrate(connection, [first])
+        }
+
+        @Test("What another program or another version has made is left alone")
+        func refused() throws {
+            let connection = try Connection(database())
+            try migrate(connection, [first, second])
+            #expect(throws: MigrationError.newer(name: "0002-b")) {
+                try migrate(connection, [first])
+            }
+            let edited = Migration(name: first.name, sql: first.sql + " ")
+            #expect(throws: MigrationError.altered(name: "0001-a")) {
+                try migrate(connection, [edited, second])
+            }
+            let foreign = try Connection(database())
+            _ = try foreign.run("CREATE TABLE theirs (n bigint)")
+            #expect(throws: MigrationError.foreign) { try migrate(foreign, [first]) }
+        }
+    }
+#endif

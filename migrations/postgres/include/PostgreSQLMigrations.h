@@ -1,0 +1,17 @@
+#pragma once
+#include <stddef.h>
+
+/// One SQL file for PostgreSQL: run once, never edited after a release.
+struct lenticular_postgres_migration {
+    const char *_Nonnull name;
+    const char *_Nonnull sql;
+    size_t byteCount;
+};
+
+struct lenticular_postgres_migrations {
+    const struct lenticular_postgres_migration *_Nonnull first;
+    size_t count;
+};
+
+/// The files that make a server's database, in the order in which they run.
+struct lenticular_postgres_migrations lenticular_postgres_migrations(void);

@@ -1,0 +1,255 @@
+-- The stores of all container environments. The number of the store is the first column of every table, of its key and
+-- of each unique index, and every statement names it: so stores can lie on different machines.
+-- A position is a number that a write takes for each change of a store, in commit order, and never again.
+-- Texts are bytes: the type text refuses U+0000, and bytes sort as code points do. Times are milliseconds since 1970 in UTC.
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- The stores themselves
+
+CREATE TABLE stores (
+    store bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- What the catalog knows it by.
+    name bytea NOT NULL UNIQUE,
+    token_key bytea NOT NULL
+);
+
+-- One row a store: where it stands. A group of writes locks it first, so that numbers are in the order of commits. No
+-- column of it is in an index but the key, and its pages are mostly empty, so that an update leaves indexes alone (HOT).
+CREATE TABLE progress (
+    store bigint PRIMARY KEY,
+    last_position bigint NOT NULL,
+    -- Of the schema, and of what is held of it: moves with them, so that readers can keep what they have read.
+    schema_revision bigint NOT NULL,
+    -- Of the store's lives.
+    life_count bigint NOT NULL,
+    incarnation bigint NOT NULL,
+    -- The cluster of servers and the line of its history that the last write went to: another begins another life.
+    cluster bigint NOT NULL,
+    timeline bigint NOT NULL,
+    -- The next numbers to be given out.
+    next_owner bigint NOT NULL,
+    next_zone bigint NOT NULL,
+    next_record bigint NOT NULL,
+    next_type bigint NOT NULL,
+    next_role bigint NOT NULL,
+    next_work bigint NOT NULL
+) WITH (
+    fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+-- The last group of writes that each process has committed. Who has lost the answer to a commit looks here.
+CREATE TABLE group_marks (
+    store bigint NOT NULL,
+    process bytea NOT NULL,
+    number bigint NOT NULL,
+    committed_at bigint NOT NULL,
+    PRIMARY KEY (store, process)
+) WITH (
+    fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
+    autovacuum_vacuum_cost_delay = 0
+);
+
+-- Earlier lives of a store: tokens made in one are good up to its last position.
+CREATE TABLE incarnations (
+    store bigint NOT NULL,
+    number bigint NOT NULL,
+    last_position bigint NOT NULL,
+    -- When the next life wrote for the first time; null for a life that a restore has ended.
+    ended_at bigint,
+    PRIMARY KEY (store, number)
+);
+
+-- The queue of work that writes leave to be done in steps after them.
+CREATE TABLE work (
+    store bigint NOT NULL,
+    -- The order in which it was asked for.
+    work bigint NOT NULL,
+    -- 1 to cover the children of a record by the share that covers it, 2 to delete those that referred to a deleted
+    -- record, 4 to remove old rows, 5 to remove unused assets, 6 to tell of requests for access.
+    kind bigint NOT NULL,
+    -- What takes turns with others of the kind. Of 1 the zone, of 2 the position of the deletion, of 6 the share,
+    -- else 0.
+    subject bigint NOT NULL,
+    -- Of 1 the record, of 2 the zone, else 0.
+    item bigint NOT NULL,
+    -- Of 2 the name of the deleted record.
+    name bytea NOT NULL,
+    -- How far it has come: of 1 and 2 the last record that has been looked at.
+    cursor bigint NOT NULL DEFAULT 0,
+    -- Steps that failed, one after the other, and when the next may be tried.
+    failures bigint NOT NULL DEFAULT 0,
+    due_at bigint NOT NULL DEFAULT 0,
+    -- Who does a step outside of transactions, and until when nobody else may; null for nobody.
+    holder bigint,
+    held_until bigint,
+    PRIMARY KEY (store, work)
+);
+CREATE UNIQUE INDEX work_by_task ON work (store, kind, subject, item, name);
+CREATE INDEX work_in_order ON work (store, kind, subject, work);
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Zones
+
+-- Owners of zones. Owner 0 is the public database.
+CREATE TABLE owners (
+    store bigint NOT NULL,
+    owner bigint NOT NULL,
+    record_name bytea NOT NULL,
+    used_bytes bigint NOT NULL DEFAULT 0,
+    -- Database tokens below this position are too old: zone tombstones after it were collected.
+    whole_after bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (store, owner)
+) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX owners_by_name ON owners (store, record_name);
+
+-- Zone numbers are never used again, so a zone made anew under an old name is another zone.
+CREATE TABLE zones (
+    store bigint NOT NULL,
+    zone bigint NOT NULL,
+    owner bigint NOT NULL,
+    name bytea NOT NULL,
+    created bigint NOT NULL,
+    -- The position of its last change; 0 keeps it out of the database feed, -1 the deleted one whose place a new
+    -- zone of its name has taken.
+    changed bigint NOT NULL,
+    -- Zone tokens below this position are too old: tombstones after it were collected.
+    whole_after bigint NOT NULL,
+    record_count bigint NOT NULL DEFAULT 0,
+    body_bytes bigint NOT NULL DEFAULT 0,
+    -- Of the files that the zone's records hold, each counted for each record.
+    asset_bytes bigint NOT NULL DEFAULT 0,
+    -- When it was deleted; null while it lives.
+    deleted_at bigint,
+    -- 1 once a deleted zone's records are gone.
+    is_purged bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (store, zone)
+) WITH (fillfactor = 50);
+CREATE UNIQUE INDEX zones_by_name ON zones (store, owner, name) WHERE deleted_at IS NULL;
+CREATE INDEX zones_by_change ON zones (store, owner, changed);
+CREATE INDEX zones_deleted ON zones (store, deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- Data of clients' own that a device left with its last change of a zone, and gets back with the feed.
+CREATE TABLE client_tokens (
+    store bigint NOT NULL,
+    zone bigint NOT NULL,
+    user_record_name bytea NOT NULL,
+    device bytea NOT NULL,
+    data bytea NOT NULL,
+    set_at bigint NOT NULL,
+    PRIMARY KEY (store, zone, user_record_name, device)
+);
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Records
+
+-- The current version of each record, or its tombstone. The record's number stays when it is saved again, deleted and
+-- made anew.
+CREATE TABLE records (
+    store bigint NOT NULL,
+    zone bigint NOT NULL,
+    name bytea NOT NULL,
+    record bigint NOT NULL,
+    position bigint NOT NULL,
+    type bigint NOT NULL,
+    -- When it was deleted; null while it lives.
+    deleted_at bigint,
+    -- CRC-32C over zone, record, position, type, flags and body.
+    checksum bigint NOT NULL,
+    flags smallint NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (store, zone, name)
+) WITH (fillfactor = 90);
+CREATE UNIQUE INDEX records_in_feed ON records (store, zone, position);
+CREATE UNIQUE INDEX records_by_number ON records (store, record);
+CREATE INDEX records_deleted ON records (store, deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- References that act when their target is deleted, and parents.
+CREATE TABLE links (
+    store bigint NOT NULL,
+    target_zone bigint NOT NULL,
+    target_name bytea NOT NULL,
+    kind smallint NOT NULL,
+    source bigint NOT NULL,
+    PRIMARY KEY (store, target_zone, target_name, kind, source)
+);
+CREATE INDEX links_by_source ON links (store, source);
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- The schema
+
+-- A number belongs to its name for ever: deletions in the feeds keep the number of a removed type.
+CREATE TABLE record_types (
+    store bigint NOT NULL,
+    type bigint NOT NULL,
+    name bytea NOT NULL,
+    is_removed bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (store, type)
+);
+
+CREATE TABLE fields (
+    store bigint NOT NULL,
+    type bigint NOT NULL,
+    name bytea NOT NULL,
+    value_type bigint NOT NULL,
+    -- QUERYABLE 1, SORTABLE 2, SEARCHABLE 4.
+    indexes bigint NOT NULL,
+    -- The element that a NUMBER field prefers, plus 1; 0 for none.
+    preferred bigint NOT NULL,
+    PRIMARY KEY (store, type, name)
+);
+
+-- Index options of system fields, by their names in the schema language.
+CREATE TABLE system_fields (
+    store bigint NOT NULL,
+    type bigint NOT NULL,
+    name bytea NOT NULL,
+    indexes bigint NOT NULL,
+    PRIMARY KEY (store, type, name)
+);
+
+-- Security roles of the container's own; `_world`, `_icloud` and `_creator` are there without a row.
+CREATE TABLE roles (
+    store bigint NOT NULL,
+    role bigint NOT NULL,
+    name bytea NOT NULL,
+    PRIMARY KEY (store, role)
+);
+
+-- What a role may do with records of a type in the public database: READ 1, CREATE 2, WRITE 4.
+CREATE TABLE permissions (
+    store bigint NOT NULL,
+    type bigint NOT NULL,
+    role bytea NOT NULL,
+    granted bigint NOT NULL,
+    PRIMARY KEY (store, type, role)
+);
+
+-- Which users have which roles.
+CREATE TABLE assigned_roles (
+    store bigint NOT NULL,
+    user_record_name bytea NOT NULL,
+    role bigint NOT NULL,
+    PRIMARY KEY (store, user_record_name, role)
+);
+
+-- Every change of the schema: who made it, when, and what differs, in the words of `schema diff`.
+-- The number is the schema's version.
+CREATE TABLE schema_changes (
+    store bigint NOT NULL,
+    number bigint NOT NULL,
+    made_at bigint NOT NULL,
+    made_by bytea NOT NULL,
+    difference bytea NOT NULL,
+    PRIMARY KEY (store, number)
+);
+
+-- Types and fields that no save may bring until a moment, while somebody finds out whether they can go.
+-- Without a field it is the type itself.
+CREATE TABLE held_parts (
+    store bigint NOT NULL,
+    type_name bytea NOT NULL,
+    field bytea NOT NULL,
+    held_until bigint NOT NULL,
+    PRIMARY KEY (store, type_name, field)
+);
