@@ -148,6 +148,12 @@ let package = Package(
                 "SQLite", "Migrations", "Telemetry",
             ]),
         layer(
+            "PostgreSQLStorage", in: .engines,
+            [
+                "CChecksum", "Storage", "CloudModel", "GroupCommit", "MigrationHistory",
+                "PostgreSQL", "PostgreSQLMigrations",
+            ]),
+        layer(
             "CloudDatabase", in: .cloud,
             ["CloudModel", "Storage", "AssetStorage", "Background", "Cryptography", "JSON"]),
         layer("Fairness", in: .cloud, ["CloudModel", "Network"]),
@@ -259,6 +265,12 @@ let package = Package(
             [
                 "SQLiteStorage", "SQLite", "Storage", "CloudModel", "StorageConformance",
                 "Seeding",
+            ]),
+        tests(
+            of: "PostgreSQLStorageTests",
+            [
+                "PostgreSQLStorage", "PostgreSQL", "PostgreSQLServer", "Storage", "CloudModel",
+                "StorageConformance", "Awaiting",
             ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "RequestRecordsTests", ["RequestRecords", "CloudModel", "Files", "Seeding"]),

@@ -1,0 +1,146 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    /// Rows as they are on the server while a group holds the store's counter: nobody else changes them.
+    struct KnownRows {
+        /// Nil under a key that leads to nothing.
+        private(set) var records: [RecordKey: CurrentRecord?] = [:]
+        /// Under which key a version at a position was found; another may stand there by now.
+        private(set) var keys: [Position: RecordKey] = [:]
+        var owners: [UserRecordName: StoredOwner?] = [:]
+        var zones: [ZoneNameKey: StoredZone?] = [:]
+
+        mutating func note(_ record: CurrentRecord?, _ key: RecordKey) {
+            records.updateValue(record, forKey: key)
+            if let record { keys[record.position] = key }
+        }
+
+        /// Takes over what the server has been told.
+        mutating func add(_ changes: StoreChanges) {
+            for (key, saved) in changes.saved { note(saved.current, key) }
+            owners.merge(changes.ownersByName) { $1 }
+            zones.merge(changes.zonesByName) { $1 }
+            for (name, owner) in owners {
+                guard let owner, let bytes = changes.owners[owner.number] else { continue }
+                owners.updateValue(owner.using(bytes), forKey: name)
+            }
+            for (key, zone) in zones {
+                guard let zone, let sum = changes.zones[zone.number] else { continue }
+                zones.updateValue(zone.reaching(sum.changed), forKey: key)
+            }
+        }
+    }
+
+    /// What the writes of a group said that they will ask for, as one question of each kind.
+    struct ForeseenRows {
+        private var zones: [OwnedZone: Set<RecordName>] = [:]
+        private var owners: Set<UserRecordName> = []
+
+        private struct OwnedZone: Hashable {
+            let owner: UserRecordName
+            let zone: ZoneName
+        }
+
+        init(_ needs: [WriteNeeds]) {
+            for need in needs {
+                guard let owner = need.owner else { continue }
+                owners.insert(owner)
+                guard let zone = need.zone else { continue }
+                zones[OwnedZone(owner: owner, zone: zone), default: []].formUnion(need.records)
+            }
+        }
+
+        private static let recordsText = """
+            SELECT o.record_name, n.zone, n.name, \(VersionColumns.text)
+            FROM unnest($2::bytea[], $3::bytea[], $4::bytea[]) AS n (owner, zone, name)
+                JOIN owners o ON o.store = $1 AND o.record_name = n.owner
+                JOIN zones z ON z.store = $1 AND z.owner = o.owner AND z.name = n.zone
+                    AND z.deleted_at IS NULL
+                JOIN records r ON r.store = $1 AND r.zone = z.zone AND r.name = n.name
+            """
+
+        func queries(_ store: Int64) -> [Query] {
+            guard !owners.isEmpty else { return [] }
+            let pairs = Array(zones.keys)
+            let names = zones.flatMap { pair, names in names.map { (pair, $0) } }
+            return [
+                Query(
+                    """
+                    SELECT \(ZoneRows.ownerColumns) FROM owners o
+                    WHERE o.store = $1 AND o.record_name = ANY ($2)
+                    """, .number(store), .texts(owners.map(\.text))),
+                Query(
+                    """
+                    SELECT o.record_name, \(ZoneRows.columns)
+                    FROM unnest($2::bytea[], $3::bytea[]) AS n (owner, zone)
+                        JOIN owners o ON o.store = $1 AND o.record_name = n.owner
+                        JOIN zones z ON z.store = $1 AND z.owner = o.owner AND z.name = n.zone
+                            AND z.deleted_at IS NULL
+                    """, .number(store), .texts(pairs.map(\.owner.text)),
+                    .texts(pairs.map(\.zone.text))),
+                Query(
+                    Self.recordsText, .number(store), .texts(names.map(\.0.owner.text)),
+                    .texts(names.map(\.0.zone.text)), .texts(names.map(\.1.text))),
+            ]
+        }
+
+        /// What the questions brought; what they asked for in vain is known not to be there.
+        func rows(_ answers: [Rows]) throws -> KnownRows {
+            var known = KnownRows()
+            guard answers.count == 3 else { return known }
+            for owner in owners { known.owners.updateValue(nil, forKey: owner) }
+            for row in 0..<answers[0].count {
+                let owner = ZoneRows.owner(answers[0], row)
+                guard let name = StoredOwner.name(owner.recordName) else { continue }
+                known.owners.updateValue(owner, forKey: name)
+            }
+            var numbers: [OwnedZone: ZoneNumber] = [:]
+            for row in 0..<answers[1].count {
+                let zone = try ZoneRows.zone(answers[1], row, from: 1)
+                guard let name = StoredOwner.name(answers[1].text(row, 0)) else { continue }
+                numbers[OwnedZone(owner: name, zone: zone.name)] = zone.number
+                known.zones.updateValue(
+                    zone, forKey: ZoneNameKey(owner: zone.owner, name: zone.name))
+            }
+            for (pair, names) in zones {
+                guard let owner = known.owners[pair.owner] ?? nil else { continue }
+                guard let zone = numbers[pair] else {
+                    let key = ZoneNameKey(owner: owner.number, name: pair.zone)
+                    known.zones.updateValue(nil, forKey: key)
+                    continue
+                }
+                for name in names { known.note(nil, RecordKey(zone: zone, name: name)) }
+            }
+            for row in 0..<answers[2].count {
+                guard let name = RecordName(answers[2].text(row, 2)) else {
+                    throw InvalidRow(table: "records")
+                }
+                let zone = ZoneNumber(answers[2].number(row, 3 + 5))
+                known.note(
+                    VersionColumns.copy(answers[2], row, from: 3), RecordKey(zone: zone, name: name)
+                )
+            }
+            return known
+        }
+    }
+
+    extension StoredOwner {
+        /// The user record name that a row says.
+        static func name(_ text: String) -> UserRecordName? {
+            text == UserRecordName.publicOwner.text ? .publicOwner : UserRecordName(text)
+        }
+    }
+
+    extension StoredZone {
+        /// The zone once it has changed at a position, as its row is then.
+        func reaching(_ position: Position) -> StoredZone {
+            let hasFeed = changed > 0 && !isDeleted
+            return StoredZone(
+                number: number, owner: owner, name: name, created: created,
+                changed: hasFeed ? max(changed, position) : changed,
+                oldestValidPosition: oldestValidPosition, isDeleted: isDeleted)
+        }
+    }
+#endif

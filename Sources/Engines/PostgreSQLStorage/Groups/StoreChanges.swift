@@ -1,0 +1,175 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    /// What writes have changed that the server has not been told yet, be it one write or a whole group.
+    ///
+    /// What lies under keys is kept as it is in the end: a row that changes twice is written once.
+    struct StoreChanges {
+        /// What is added to a zone.
+        struct ZoneSum {
+            var changed: Position = 0
+            var records: Int64 = 0
+            var bytes: Int64 = 0
+
+            mutating func add(_ other: ZoneSum) {
+                changed = max(changed, other.changed)
+                records += other.records
+                bytes += other.bytes
+            }
+        }
+
+        /// A version that was saved, and when its record was deleted.
+        struct Saved {
+            let current: CurrentRecord
+            let deletedAt: Milliseconds?
+        }
+
+        /// Statements that go first, in their order; what relies on saved versions waits for these (`flush`).
+        var statements: [Query] = []
+        private(set) var saved: [RecordKey: Saved] = [:]
+        /// Under which key a version at a position was saved; another may stand there by now.
+        private(set) var keys: [Position: RecordKey] = [:]
+        /// What records link to from now on.
+        var links: [RecordNumber: [Link]] = [:]
+        var zones: [ZoneNumber: ZoneSum] = [:]
+        var owners: [OwnerNumber: Int64] = [:]
+        /// Owners and zones as they are under their names by now; nil for none.
+        var ownersByName: [UserRecordName: StoredOwner?] = [:]
+        var zonesByName: [ZoneNameKey: StoredZone?] = [:]
+        /// What the writes have made of the schema.
+        var schema: StoreFacts.KnownSchema?
+        /// What has moved beside zones and owners.
+        var moved: Set<StorePart> = []
+
+        /// Whether there is something to tell the server.
+        var isEmpty: Bool {
+            statements.isEmpty && saved.isEmpty && links.isEmpty && zones.isEmpty
+                && owners.isEmpty
+        }
+
+        mutating func save(_ version: Saved, _ key: RecordKey) {
+            saved[key] = version
+            keys[version.current.position] = key
+        }
+
+        /// The parts of the store that have moved.
+        var movedParts: Set<StorePart> {
+            var parts = moved
+            for zone in zones.keys { parts.insert(.zone(zone)) }
+            for owner in owners.keys { parts.insert(.owner(owner)) }
+            return parts
+        }
+
+        mutating func add(_ other: StoreChanges) {
+            statements += other.statements
+            saved.merge(other.saved) { $1 }
+            keys.merge(other.keys) { $1 }
+            links.merge(other.links) { $1 }
+            for (zone, sum) in other.zones { zones[zone, default: ZoneSum()].add(sum) }
+            for (owner, bytes) in other.owners { owners[owner, default: 0] += bytes }
+            ownersByName.merge(other.ownersByName) { $1 }
+            zonesByName.merge(other.zonesByName) { $1 }
+            schema = other.schema ?? schema
+            moved.formUnion(other.moved)
+        }
+    }
+
+    struct ZoneNameKey: Hashable {
+        let owner: OwnerNumber
+        let name: ZoneName
+    }
+
+    /// The statements that tell the server of changes.
+    extension StoreChanges {
+        private static let saveText = """
+            INSERT INTO records AS r
+                (store, zone, name, record, position, type, flags, deleted_at, checksum, body)
+            SELECT $1, zone, name, record, position, type, flags, deleted_at, checksum, body
+            FROM unnest(
+                $2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
+                $8::bigint[], $9::bigint[], $10::bytea[])
+                AS n (zone, name, record, position, type, flags, deleted_at, checksum, body)
+            ON CONFLICT (store, zone, name) DO UPDATE SET
+                position = excluded.position, type = excluded.type, flags = excluded.flags,
+                deleted_at = excluded.deleted_at, checksum = excluded.checksum, body = excluded.body
+            WHERE r.record = excluded.record
+            """
+
+        func queries(_ store: Int64) -> [Query] {
+            var queries = statements
+            if !saved.isEmpty { queries.append(saveQuery(store)) }
+            if !links.isEmpty { queries += linkQueries(store) }
+            if !zones.isEmpty { queries.append(zoneQuery(store)) }
+            let moved = owners.filter { $0.value != 0 }
+            if !moved.isEmpty {
+                queries.append(
+                    .requiring(
+                        moved.count,
+                        """
+                        UPDATE owners o SET used_bytes = o.used_bytes + n.bytes
+                        FROM unnest($2::bigint[], $3::bigint[]) AS n (owner, bytes)
+                        WHERE o.store = $1 AND o.owner = n.owner
+                        """, .number(store), .numbers(moved.keys.map(\.value)),
+                        .numbers(Array(moved.values))))
+            }
+            return queries
+        }
+
+        private func saveQuery(_ store: Int64) -> Query {
+            // In the order of the feed, so that neighbours there become neighbours on the disk.
+            let rows = saved.sorted { $0.value.current.position < $1.value.current.position }
+            let current = rows.map(\.value.current)
+            let sums = rows.map { key, saved in
+                saved.current.body.withUnsafeBytes {
+                    VersionColumns.checksum(
+                        key.zone, saved.current.record, saved.current.position,
+                        saved.current.type, saved.current.flags, $0)
+                }
+            }
+            return .requiring(
+                rows.count, Self.saveText, .number(store), .numbers(rows.map(\.key.zone.value)),
+                .texts(rows.map(\.key.name.text)), .numbers(current.map(\.record.value)),
+                .numbers(current.map(\.position)), .numbers(current.map(\.type)),
+                .numbers(current.map(\.flags.rawValue)), .numbers(rows.map(\.value.deletedAt)),
+                .numbers(sums), .byteStrings(current.map(\.body)))
+        }
+
+        private func linkQueries(_ store: Int64) -> [Query] {
+            let rows = links.flatMap { source, links in Set(links).map { (source.value, $0) } }
+            let sources = links.keys.map(\.value)
+            let remove = Query(
+                "DELETE FROM links WHERE store = $1 AND source = ANY ($2)", .number(store),
+                .numbers(sources))
+            guard !rows.isEmpty else { return [remove] }
+            return [
+                remove,
+                Query(
+                    """
+                    INSERT INTO links (store, target_zone, target_name, kind, source)
+                    SELECT $1, * FROM unnest($2::bigint[], $3::bytea[], $4::bigint[], $5::bigint[])
+                    """, .number(store), .numbers(rows.map(\.1.targetZone.value)),
+                    .texts(rows.map(\.1.target.text)), .numbers(rows.map(\.1.kind.rawValue)),
+                    .numbers(rows.map(\.0))),
+            ]
+        }
+
+        private func zoneQuery(_ store: Int64) -> Query {
+            let sums = Array(zones)
+            return .requiring(
+                sums.count,
+                """
+                UPDATE zones z SET
+                    changed = CASE WHEN z.deleted_at IS NULL AND z.changed > 0
+                        THEN greatest(z.changed, n.changed) ELSE z.changed END,
+                    record_count = z.record_count + n.records, body_bytes = z.body_bytes + n.bytes
+                FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
+                    AS n (zone, changed, records, bytes)
+                WHERE z.store = $1 AND z.zone = n.zone
+                """, .number(store), .numbers(sums.map(\.key.value)),
+                .numbers(sums.map(\.value.changed)), .numbers(sums.map(\.value.records)),
+                .numbers(sums.map(\.value.bytes)))
+        }
+    }
+#endif

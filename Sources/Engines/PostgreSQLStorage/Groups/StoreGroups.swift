@@ -1,0 +1,378 @@
+#if PostgreSQL
+    import CloudModel
+    import Dispatch
+    import GroupCommit
+    import Platform
+    import PostgreSQL
+    import Storage
+
+    /// The groups of a store's writes: what PostgreSQL gives the committer.
+    ///
+    /// A group is READ COMMITTED: it locks the store's counter, and fetches behind the lock what its writes have said
+    /// they will read: one round trip. What they change is kept until the end, and goes there together with the commit:
+    /// another one. What nobody foresaw is asked for in between. Confined to the committer's queue.
+    final class StoreGroups: GroupEngine {
+        /// The last position that there is.
+        static let positionMax: Position = (1 << 40) - 1
+        /// How far the counter moves when a store's life begins on another server: further than what that one may lack.
+        private static let lifeGap: Position = 1 << 20
+
+        let store: Int64
+        let facts: StoreFacts
+        private let connect: () throws -> Connection
+        private let clock: Clock
+        private let random: (Int) -> [UInt8]
+        private let notices: CommitNotices
+        /// Names this process's groups in `group_marks`.
+        private let process: [UInt8]
+        private var number: Int64 = 0
+        private var session: (connection: Connection, node: Node)?
+        private var foreseen = ForeseenRows([])
+
+        /// Where the store stood when the group got its counter, and what it has taken since.
+        private(set) var progress: Progress?
+        private var begunProgress: Progress?
+        /// No number below it is given out again by this process, whatever has failed.
+        private var floor: Position = 1
+        private(set) var next: Position = 1
+        private var groupFirst: Position = 1
+        /// As the group's writes have left it, with what the server has been told of.
+        var known = KnownRows()
+        /// What the server has not been told of.
+        private(set) var changes = StoreChanges()
+        /// What of it moved parts of the store, told or not.
+        private var moved: Set<StorePart> = []
+        private var transaction: PostgreSQLTransaction?
+        /// What the server has been told of the schema that the group has made.
+        private var madeSchema: StoreFacts.KnownSchema?
+        /// Whether what was made of the schema was undone by the server.
+        private var hasLostSchema = false
+        /// Whether the server has been told of something before the commit.
+        private var hasTold = false
+        private var begunLife: StoreFacts.KnownLives?
+
+        /// Of sessions that are over.
+        private var earlierRoundTrips = 0
+        /// How many times groups have waited for the server.
+        var roundTrips: Int { earlierRoundTrips + (session?.connection.roundTrips ?? 0) }
+
+        init(
+            store: Int64, facts: StoreFacts, clock: Clock, notices: CommitNotices,
+            random: @escaping (Int) -> [UInt8], connect: @escaping () throws -> Connection
+        ) {
+            self.store = store
+            self.facts = facts
+            self.clock = clock
+            self.notices = notices
+            self.random = random
+            self.connect = connect
+            process = random(16)
+        }
+
+        func open() throws -> Connection {
+            guard let session else { throw WriterError.closed }
+            return session.connection
+        }
+
+        /// The one transaction of the session; each job begins it again.
+        func transaction(by author: ChangeAuthor?) throws -> PostgreSQLTransaction {
+            let made = try transaction ?? PostgreSQLTransaction(open(), self)
+            transaction = made
+            made.begin(at: clock.now(), by: author)
+            return made
+        }
+
+        // MARK: - A group
+
+        func foresee(_ jobs: ArraySlice<PendingJob>) {
+            foreseen = ForeseenRows(jobs.compactMap { $0.needs as? WriteNeeds })
+        }
+
+        func begin() throws {
+            do {
+                if session?.connection.isLost == true { drop() }
+                try begin(connected())
+            } catch let error as PostgreSQLError where error.endsSession {
+                // The session may have ended since the last group; a new one is tried once.
+                drop()
+                try begin(connected())
+            }
+        }
+
+        private func connected() throws -> (Connection, Node) {
+            if let session { return session }
+            let connection = try connect()
+            let made = (connection, try Node(connection))
+            session = made
+            return made
+        }
+
+        private func begin(_ session: (connection: Connection, node: Node)) throws {
+            let (connection, node) = session
+            let start = [
+                Query("BEGIN ISOLATION LEVEL READ COMMITTED"), Progress.query(store, locked: true),
+            ]
+            let answers = try connection.run(start + foreseen.queries(store))
+            let found = try Progress(answers[1])
+            progress = found
+            begunProgress = found
+            known = try foreseen.rows(Array(answers.dropFirst(start.count)))
+            changes = StoreChanges()
+            moved = []
+            (madeSchema, hasLostSchema, begunLife, hasTold) = (nil, false, nil, false)
+            next = max(found.lastPosition + 1, floor)
+            groupFirst = next
+            if found.node != node { try beginLife(on: node, connection) }
+        }
+
+        /// What another server of the cluster takes over may lack the last commits: what was given out beyond is not
+        /// taken for what is given out from now on.
+        private func beginLife(on node: Node, _ connection: Connection) throws {
+            guard var progress else { return }
+            changes.statements.append(
+                Query(
+                    """
+                    INSERT INTO incarnations (store, number, last_position, ended_at)
+                    VALUES ($1, $2, $3, $4)
+                    """, .number(store), .number(progress.incarnation),
+                    .number(progress.lastPosition), .number(clock.now())))
+            let count = progress.lifeCount
+            let former = try facts.lives(count) {
+                try StoreFacts.KnownLives(
+                    count, try connection.run(StoreFacts.KnownLives.queries(store)))
+            }
+            begunLife = former.followed(by: count + 1, progress)
+            progress.incarnation = random(7).reduce(0) { $0 << 8 | Int64($1) }
+            progress.lifeCount = count + 1
+            progress.node = node
+            self.progress = progress
+            next += Self.lifeGap
+        }
+
+        func run(_ job: PendingJob, isIsolated: Bool) throws -> JobEnd {
+            let connection = try open()
+            if isIsolated {
+                try flush()
+                _ = try connection.run([Query("SAVEPOINT job")])
+            }
+            do {
+                try job.run()
+                return .done
+            } catch {
+                if connection.isLost || connection.hasFailed || error is PostgreSQLError {
+                    throw error
+                }
+                guard transaction?.hasFlushed == true else { return .undone }
+                guard isIsolated else { return .needsIsolation }
+                _ = try connection.run([Query("ROLLBACK TO SAVEPOINT job")])
+                known = KnownRows()
+                (madeSchema, hasLostSchema) = (nil, true)
+                return .undone
+            }
+        }
+
+        /// Takes over what a job did, once it has ended well.
+        ///
+        /// - Parameter told: what it has moved that the server has been told of.
+        func accept(_ job: StoreChanges, told: Set<StorePart>) {
+            moved.formUnion(told)
+            moved.formUnion(job.movedParts)
+            changes.add(job)
+        }
+
+        /// Tells the server of what the group has changed, and then of a job's own changes, and asks behind them; one
+        /// round trip.
+        @discardableResult
+        func flush(
+            _ job: StoreChanges = StoreChanges(), asking queries: [Query] = []
+        ) throws
+            -> [Rows]
+        {
+            changes.add(job)
+            let first = changes.isEmpty ? [] : changes.queries(store)
+            let rows = try open().run(first + queries)
+            known.add(changes)
+            madeSchema = changes.schema ?? madeSchema
+            hasTold = hasTold || !first.isEmpty
+            changes = StoreChanges()
+            return Array(rows.dropFirst(first.count))
+        }
+
+        /// The schema as the group has it so far.
+        func schema(
+            _ read: (Int64) throws -> StoreFacts.KnownSchema
+        ) throws
+            -> StoreFacts.KnownSchema
+        {
+            if let made = changes.schema ?? madeSchema { return made }
+            guard let begunProgress else { throw WriterError.closed }
+            let revision = begunProgress.schemaRevision
+            return try hasLostSchema
+                ? read(revision) : facts.schema(revision) { try read(revision) }
+        }
+
+        func prepare() throws {}
+
+        func commit() -> GroupEnd {
+            guard let connection = session?.connection else {
+                return .rolledBack(WriterError.closed)
+            }
+            number += 1
+            let moves = next > groupFirst
+            let isIdle =
+                !moves && !hasTold && changes.isEmpty && progress?.next == begunProgress?.next
+            let queries =
+                isIdle
+                ? [] : changes.queries(store) + [counterQuery(moves: moves), markQuery]
+            switch connection.commit(after: queries) {
+            case .committed: return committed(moves: moves)
+            case .undone(let error): return rollBack(error)
+            case .indeterminate(let error):
+                drop()
+                return lookForMark(error, moves: moves)
+            }
+        }
+
+        private func counterQuery(moves: Bool) -> Query {
+            let progress = progress ?? begunProgress
+            let numbers = progress?.next ?? .first
+            return .requiring(
+                1,
+                """
+                UPDATE progress SET last_position = $2, next_owner = $3, next_zone = $4,
+                    next_record = $5, next_type = $6, next_role = $7, next_work = $8,
+                    schema_revision = $9, life_count = $10, incarnation = $11, cluster = $12,
+                    timeline = $13
+                WHERE store = $1 AND last_position < $14
+                """, .number(store),
+                .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
+                .number(numbers.zone), .number(numbers.record), .number(numbers.type),
+                .number(numbers.role), .number(numbers.work), .number(progress?.schemaRevision),
+                .number(progress?.lifeCount), .number(progress?.incarnation),
+                .number(progress?.node.cluster), .number(progress?.node.timeline),
+                .number(groupFirst))
+        }
+
+        private var markQuery: Query {
+            Query(
+                """
+                INSERT INTO group_marks AS m (store, process, number, committed_at)
+                VALUES ($1, $2, $3, $4)
+                ON CONFLICT (store, process) DO UPDATE SET
+                    number = excluded.number, committed_at = excluded.committed_at
+                """, .number(store), .bytes(process), .number(number), .number(clock.now()))
+        }
+
+        private func committed(moves: Bool) -> GroupEnd {
+            if let schema = changes.schema ?? madeSchema,
+                schema.revision == progress?.schemaRevision
+            {
+                facts.keep(schema)
+            }
+            let last = moves ? next - 1 : begunProgress?.lastPosition ?? 0
+            floor = next
+            let moved = moved
+            notices.committed(through: last) { tell in
+                for part in moved { tell(part) }
+                if moves { tell(.anything) }
+            }
+            return .committed
+        }
+        /// Finds out what became of a commit whose answer did not come.
+        ///
+        /// Once the counter can be locked, the lost session has ended; its mark is there if it was committed.
+        private func lookForMark(_ lost: PostgreSQLError, moves: Bool) -> GroupEnd {
+            floor = next
+            let end = DispatchTime.now() + .seconds(Self.lookSeconds)
+            while true {
+                do { return try isMarked() ? committed(moves: moves) : .rolledBack(lost) } catch {
+                    drop()
+                    guard DispatchTime.now() < end else {
+                        return .unknown(StorageFailure.indeterminate)
+                    }
+                    usleep(100_000)
+                }
+            }
+        }
+
+        /// For how long a server is looked for that has gone during a commit.
+        private static let lookSeconds = 5
+
+        private func isMarked() throws -> Bool {
+            let answers = try connected().0.run([
+                Query("BEGIN"), Progress.query(store, locked: true),
+                Query(
+                    "SELECT number FROM group_marks WHERE store = $1 AND process = $2",
+                    .number(store), .bytes(process)), Query("ROLLBACK"),
+            ])
+            return answers[2].count == 1 && answers[2].number(0, 0) == number
+        }
+
+        func rollBack(_ error: any Error) -> GroupEnd {
+            floor = next
+            if let connection = session?.connection {
+                // NB: a session that cannot undo is ended, which undoes.
+                if (try? connection.rollBack()) == nil { drop() }
+            }
+            return .rolledBack(error)
+        }
+
+        func told() {}
+
+        private func drop() {
+            earlierRoundTrips += session?.connection.roundTrips ?? 0
+            session = nil
+            transaction = nil
+        }
+
+        // MARK: - Numbers
+
+        /// Takes positions that follow each other; the first of them.
+        func takePositions(_ count: Int) throws -> Position {
+            guard count > 0, Position(count) <= Self.positionMax - next + 1 else {
+                throw StorageFailure.full
+            }
+            defer { next += Position(count) }
+            return next
+        }
+
+        func take(_ kind: WritableKeyPath<NextNumbers, Int64>) throws -> Int64 {
+            guard let taken = progress?.next.take(kind) else { throw WriterError.closed }
+            return taken
+        }
+
+        func moveSchema() -> Int64 {
+            progress?.schemaRevision += 1
+            return progress?.schemaRevision ?? 0
+        }
+
+        /// The identity with which the group is committed, so far.
+        func identity(_ lives: (Int64) throws -> StoreFacts.KnownLives) throws -> StoreIdentity {
+            guard var progress else { throw WriterError.closed }
+            if next > groupFirst { progress.lastPosition = next - 1 }
+            if let begunLife, begunLife.count == progress.lifeCount {
+                return begunLife.identity(progress)
+            }
+            return try lives(progress.lifeCount).identity(progress)
+        }
+
+        // MARK: - When there is no room
+
+        var refusalWhileFull: any Error { StorageFailure.full }
+
+        func saysFull(_ error: any Error) -> Bool { (error as? PostgreSQLError)?.kind == .full }
+
+        func becameFull() {}
+
+        func makeRoom() {}
+
+        /// Whether there is room only a write can tell.
+        func hasRoomAgain() -> Bool { true }
+
+        // MARK: - Ending
+
+        func failed() { drop() }
+
+        func close() { drop() }
+    }
+#endif

@@ -1,0 +1,34 @@
+#if PostgreSQL
+    import PostgreSQL
+    import Storage
+
+    /// A row that no version of this server writes, such as one on a disk that has decayed.
+    struct InvalidRow: Error, CustomStringConvertible {
+        let table: String
+
+        var description: String { "a row of \(table) is not what this server writes" }
+    }
+
+    extension InvalidRow: EngineFault {
+        var finding: EngineFinding { .damaged }
+    }
+
+    extension PostgreSQLError: EngineFault {
+        package var finding: EngineFinding { .other }
+    }
+
+    extension PostgreSQLError {
+        /// What the failure is to callers of the store; a fault stays what it is.
+        var failure: any Error {
+            switch kind {
+            case .serialization, .deadlock, .lockTimeout: StorageFailure.conflict
+            case .cancelled: StorageFailure.interrupted
+            case .full: StorageFailure.full
+            case .unavailable, .readOnly, .lost: StorageFailure.unavailable(.unreachable(message))
+            case .condition: BrokenInvariant("what a group adds, it adds to rows that are there")
+            case .unique: BrokenInvariant("a key has one row: \(message)")
+            case .other: self
+            }
+        }
+    }
+#endif

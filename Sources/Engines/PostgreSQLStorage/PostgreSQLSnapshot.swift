@@ -1,0 +1,265 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    /// The reading half of the contract, on one session.
+    ///
+    /// Confined to one thread at a time. The transaction begins with the first question, in the same round trip, so that
+    /// a read of one question waits for the server once.
+    class PostgreSQLSnapshot: StoreSnapshot {
+        private(set) var connection: Connection
+        /// The number of the store.
+        let store: Int64
+        let facts: StoreFacts
+        private let stop: StopSignal?
+        /// Makes another session, where this one has ended since it was last used; once.
+        private var renew: (() throws -> Connection)?
+        private var begun: Progress?
+        /// Whether somebody looks at a version.
+        private var isVisiting = false
+
+        init(
+            _ connection: Connection, _ store: Int64, _ facts: StoreFacts, stop: StopSignal?,
+            renew: (() throws -> Connection)? = nil
+        ) {
+            self.renew = renew
+            self.connection = connection
+            self.store = store
+            self.facts = facts
+            self.stop = stop
+        }
+
+        /// Where the store stands, as the snapshot has it.
+        func progress() throws -> Progress {
+            if let begun { return begun }
+            _ = try ask([])
+            guard let begun else { throw InvalidRow(table: "progress") }
+            return begun
+        }
+
+        /// Asks questions together: one round trip.
+        func ask(_ queries: [Query]) throws -> [Rows] {
+            guard begun == nil else { return try connection.run(queries) }
+            let start = [
+                Query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+                Progress.query(store, locked: false),
+            ]
+            let rows = try first(start + queries)
+            begun = try Progress(rows[1])
+            return Array(rows.dropFirst(start.count))
+        }
+
+        /// Nothing has been read yet: so another session is as good.
+        private func first(_ queries: [Query]) throws -> [Rows] {
+            do { return try connection.run(queries) } catch let error as PostgreSQLError
+                where error.endsSession
+            {
+                guard let renew else { throw error }
+                self.renew = nil
+                connection = try renew()
+                return try connection.run(queries)
+            }
+        }
+
+        /// Asks one question.
+        func ask(_ text: String, _ values: Value...) throws -> Rows {
+            guard let rows = try ask([Query(text, values)]).first else {
+                throw InvalidRow(table: "an answer")
+            }
+            return rows
+        }
+
+        /// As `ask`, for what lies under keys: a transaction knows by itself what it has written there.
+        func askByKey(_ queries: [Query]) throws -> [Rows] { try ask(queries) }
+
+        /// Ends the transaction without waiting for it.
+        func end() throws {
+            guard begun != nil else { return }
+            begun = nil
+            try connection.runLater([Query("COMMIT")])
+        }
+
+        func checkStop() throws { try stop?.check() }
+
+        /// Keeps visits apart, as the contract says.
+        func visiting<Result>(_ body: () throws -> Result) throws -> Result {
+            guard !isVisiting else {
+                throw BrokenInvariant("no version is read while another is being visited")
+            }
+            isVisiting = true
+            defer { isVisiting = false }
+            return try body()
+        }
+
+        // MARK: - The schema and the lives
+
+        var schema: Schema { get throws { try storedSchema(try progress().schemaRevision).schema } }
+
+        func storedSchema(_ revision: Int64) throws -> StoreFacts.KnownSchema {
+            try facts.schema(revision) {
+                try SchemaRows.read(revision, try askByKey(SchemaRows.queries(store)))
+            }
+        }
+
+        var identity: StoreIdentity {
+            get throws {
+                let progress = try progress()
+                return try lives(progress.lifeCount).identity(progress)
+            }
+        }
+
+        func lives(_ count: Int64) throws -> StoreFacts.KnownLives {
+            try facts.lives(count) {
+                try StoreFacts.KnownLives(
+                    count, try askByKey(StoreFacts.KnownLives.queries(store)))
+            }
+        }
+
+        func schemaHistory(limit: Int) throws -> [StoredSchemaChange] {
+            let rows = try ask(
+                """
+                SELECT number, made_at, made_by, difference FROM schema_changes WHERE store = $1
+                ORDER BY number DESC LIMIT $2
+                """, .number(store), .number(Int64(limit)))
+            return (0..<rows.count).map {
+                StoredSchemaChange(
+                    number: Int(clamping: rows.number($0, 0)), madeAt: rows.number($0, 1),
+                    who: rows.text($0, 2),
+                    difference: rows.text($0, 3).split(separator: "\n").map(String.init))
+            }
+        }
+
+        func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
+            let rows = try ask(
+                "SELECT role FROM assigned_roles WHERE store = $1 AND user_record_name = $2",
+                .number(store), .text(user.text))
+            return Set((0..<rows.count).map { rows.number($0, 0) })
+        }
+
+        // MARK: - Owners and zones
+
+        func owner(_ key: OwnerKey) throws -> StoredOwner? {
+            let rows: Rows? =
+                switch key {
+                case .name(let name):
+                    try askByKey([ZoneRows.ownerQuery(store, name)]).first
+                case .number(let number):
+                    try ask([ZoneRows.ownerQuery(store, number)]).first
+                }
+            return rows.flatMap { $0.count == 1 ? ZoneRows.owner($0, 0) : nil }
+        }
+
+        func zone(_ key: ZoneKey) throws -> StoredZone? {
+            let rows: Rows? =
+                switch key {
+                case .number(let number): try ask([ZoneRows.zoneQuery(store, number)]).first
+                case .name(let name, let owner):
+                    try askByKey([ZoneRows.zoneQuery(store, name, of: owner)]).first
+                case .nameOfOwner(let name, let owner):
+                    try askByKey([ZoneRows.zoneQuery(store, name, ofOwnerNamed: owner)]).first
+                }
+            return try rows.flatMap { $0.count == 1 ? try ZoneRows.zone($0, 0) : nil }
+        }
+
+        func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone] {
+            let rows =
+                switch selection {
+                case .living:
+                    try ask(
+                        """
+                        SELECT \(ZoneRows.columns) FROM zones z
+                        WHERE z.store = $1 AND z.owner = $2 AND z.deleted_at IS NULL ORDER BY z.name
+                        """, .number(store), .number(owner.value))
+                case .changed(let position, let limit):
+                    try ask(
+                        """
+                        SELECT \(ZoneRows.columns) FROM zones z
+                        WHERE z.store = $1 AND z.owner = $2 AND z.changed > $3
+                        ORDER BY z.changed LIMIT $4
+                        """, .number(store), .number(owner.value), .number(max(position, 0)),
+                        .number(Int64(limit)))
+                }
+            return try (0..<rows.count).map { try ZoneRows.zone(rows, $0) }
+        }
+
+        func recordCount(of owner: OwnerNumber) throws -> Int {
+            let rows = try ask(
+                """
+                SELECT coalesce(sum(record_count), 0)::bigint FROM zones
+                WHERE store = $1 AND owner = $2 AND deleted_at IS NULL
+                """, .number(store), .number(owner.value))
+            return Int(rows.number(0, 0))
+        }
+
+        func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
+            let rows = try ask(
+                """
+                SELECT count(*) FROM (
+                    SELECT 1 FROM zones WHERE store = $1 AND owner = $2 LIMIT $3) AS counted
+                """, .number(store), .number(owner.value), .number(Int64(limit)))
+            return Int(rows.number(0, 0))
+        }
+
+        func storedBytes() throws -> (bytes: Int64, owners: Int) {
+            let rows = try ask(
+                """
+                SELECT coalesce(sum(used_bytes), 0)::bigint, count(*) FROM owners WHERE store = $1
+                """, .number(store))
+            return (rows.number(0, 0), Int(rows.number(0, 1)))
+        }
+
+        func clientToken(_ key: ClientTokenKey) throws -> [UInt8]? {
+            let rows = try ask(
+                """
+                SELECT data FROM client_tokens
+                WHERE store = $1 AND zone = $2 AND user_record_name = $3 AND device = $4
+                """, .number(store), .number(key.zone.value), .text(key.user.text),
+                .text(key.device))
+            return rows.count == 1 ? Array(rows.bytes(0, 0)) : nil
+        }
+
+        // MARK: - Records, which a transaction knows by itself
+
+        func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
+            var found = [StoredHead?](repeating: nil, count: names.count)
+            guard !names.isEmpty else { return found }
+            let rows = try ask(
+                """
+                SELECT n.number, r.record, r.position
+                FROM unnest($3::bytea[]) WITH ORDINALITY AS n (name, number)
+                    JOIN records r ON r.store = $1 AND r.zone = $2 AND r.name = n.name
+                """, .number(store), .number(zone.value), .texts(names.map(\.text)))
+            for row in 0..<rows.count {
+                found[Int(rows.number(row, 0)) - 1] = StoredHead(
+                    record: RecordNumber(rows.number(row, 1)), position: rows.number(row, 2))
+            }
+            return found
+        }
+
+        func current(
+            of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
+            _ visit: (_ index: Int, StoredVersion) throws -> Bool
+        ) throws { try readCurrent(of: names, in: zone, visit) }
+
+        func versions(
+            in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
+            _ visit: (StoredVersion) throws -> Bool
+        ) throws {
+            try scan(
+                zone, after: after, through: through, newestFirst: newestFirst, visit)
+        }
+
+        func nextWorkMoment(
+            _ kinds: [WorkKind]?, for holder: WorkHolder
+        ) throws -> Milliseconds? {
+            let numbers = (kinds ?? WorkKind.stored).compactMap(\.number)
+            let rows = try ask(
+                """
+                SELECT min(greatest(due_at, CASE WHEN holder <> $2 THEN held_until ELSE 0 END))
+                FROM work WHERE store = $1 AND kind = ANY ($3)
+                """, .number(store), .number(holder.value), .numbers(numbers))
+            return rows.optionalNumber(0, 0)
+        }
+    }
+#endif

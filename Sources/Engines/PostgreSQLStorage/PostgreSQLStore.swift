@@ -1,0 +1,156 @@
+#if PostgreSQL
+    import CloudModel
+    import Dispatch
+    import GroupCommit
+    import PostgreSQL
+    import Storage
+
+    /// One container environment's data among those of others in a database.
+    package final class PostgreSQLStore: Store {
+        /// The limits of a store and what is handed to it.
+        package struct Options: Sendable {
+            package var connection: ConnectionOptions
+            package var groups = GroupOptions()
+            /// How many reads go on at the same time.
+            package var readersMax = 16
+            /// How long a read waits for its turn.
+            package var readerWaitSecondsMax = 30
+            /// How long a snapshot may live.
+            package var snapshotSecondsMax = 60
+            package var clock: Clock
+            package var random: @Sendable (Int) -> [UInt8]
+            /// Learns of each commit of this process; waits here go on when the store is closed.
+            package var notices = CommitNotices()
+
+            package init(
+                connection: ConnectionOptions, clock: Clock,
+                random: @escaping @Sendable (Int) -> [UInt8]
+            ) {
+                self.connection = connection
+                self.clock = clock
+                self.random = random
+            }
+        }
+
+        package let notices: CommitNotices
+        private let store: Int64
+        private let facts = StoreFacts()
+        private let committer: GroupCommitter
+        // Touched on the committer's queue only, and in `init` before anybody else can.
+        private nonisolated(unsafe) let groups: StoreGroups
+        private let readers: ConnectionPool
+        private let snapshotSecondsMax: Int
+
+        /// Opens the store of a name; makes it, and the tables of all stores, where there are none.
+        ///
+        /// - Throws: `MigrationError` for a database that is not this version's, `PostgreSQLError`.
+        package init(named name: [UInt8], _ options: Options) throws {
+            let connection = try Connection(options.connection)
+            store = try StoreCreation(
+                connection: connection, name: name, random: options.random,
+                now: options.clock.now()
+            ).store()
+            notices = options.notices
+            snapshotSecondsMax = options.snapshotSecondsMax
+            readers = ConnectionPool(
+                options.connection, max: options.readersMax,
+                waitSecondsMax: options.readerWaitSecondsMax)
+            groups = StoreGroups(
+                store: store, facts: facts, clock: options.clock, notices: options.notices,
+                random: options.random, connect: { try Connection(options.connection) })
+            // The groups never leave a commit to a restart: they look what became of it.
+            committer = GroupCommitter(groups, options: options.groups, onIndeterminate: { _ in })
+        }
+
+        /// Every read waits for the server.
+        package var readsAtOnce: Bool { false }
+
+        package var writeCount: UInt64 { committer.measurements.jobs }
+
+        /// What the committer has done and how it stands, for metrics.
+        package var measurements: GroupMeasurements { committer.measurements }
+
+        /// How many times groups of writes have waited for the server.
+        package var groupRoundTrips: Int { committer.waitBetweenGroups { groups.roundTrips } }
+
+        package func read<Value>(
+            by reader: StoreReader, until stop: StopSignal?,
+            _ body: (any StoreSnapshot) throws -> Value
+        ) throws -> Value {
+            let limit = DispatchTime.now() + .seconds(snapshotSecondsMax)
+            do {
+                return try readers.with { connection, keep in
+                    connection.deadline = limit
+                    let snapshot = PostgreSQLSnapshot(connection, store, facts, stop: stop) {
+                        [readers] in
+                        let connection = try readers.connect()
+                        connection.deadline = limit
+                        return connection
+                    }
+                    let outcome = Result { try body(snapshot) }
+                    // One that met a failure of the engine is closed with it.
+                    if case .failure(let error) = outcome, error is PostgreSQLError { throw error }
+                    try snapshot.end()
+                    keep(snapshot.connection)
+                    return try outcome.get()
+                }
+            } catch let error as PostgreSQLError {
+                if error.kind == .cancelled { try stop?.check() }
+                throw error.failure
+            }
+        }
+
+        package func write<Value: Sendable>(
+            _ load: WriteLoad,
+            _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+        ) {
+            let author = load.author
+            committer.submit(
+                cost: load.cost, bytes: load.bytes, caller: load.caller.value, frees: load.frees,
+                needs: load.needs()
+            ) { [self] in
+                let transaction = try groups.transaction(by: author)
+                let value = try body(transaction)
+                groups.accept(transaction.job, told: transaction.told)
+                return value
+            } completion: { result in
+                completion(result.mapError(Self.failure))
+            }
+        }
+
+        private static func failure(_ error: any Error) -> any Error {
+            switch error {
+            // Nobody has a time limit for writes: the server was too slow.
+            case let error as PostgreSQLError where error.kind == .cancelled:
+                StorageFailure.unavailable(.busy)
+            case let error as PostgreSQLError: error.failure
+            case WriterError.tooManyOfCaller: StorageFailure.unavailable(.callerBusy)
+            case WriterError.tooManyWaiting: StorageFailure.unavailable(.busy)
+            case is WriterError: StorageFailure.indeterminate
+            default: error
+            }
+        }
+
+        package func prepare(_ query: StoreQuery) throws -> Int? { throw NotBuilt() }
+
+        /// The server orders and cleans its tables by itself.
+        package var maintenance: [Maintenance] { [] }
+
+        package func maintain(while goesOn: () -> Bool) throws -> Bool { false }
+
+        /// Finishes what waits and ends the sessions that nobody uses.
+        package func close() {
+            committer.close()
+            readers.close()
+        }
+
+        /// What is wrong with the store, one line for each problem; reads all of it.
+        package func problems() throws -> [String] {
+            try read { snapshot in
+                guard let snapshot = snapshot as? PostgreSQLSnapshot else { return [] }
+                return try StoreCheck(snapshot).problems()
+            }
+        }
+    }
+#endif

@@ -1,0 +1,79 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    /// Where a store stands: its row in `progress`.
+    struct Progress {
+        var lastPosition: Position
+        var schemaRevision: Int64
+        var lifeCount: Int64
+        var incarnation: Int64
+        var node: Node
+        var next: NextNumbers
+
+        private static let text = """
+            SELECT last_position, schema_revision, life_count, incarnation, cluster, timeline,
+                next_owner, next_zone, next_record, next_type, next_role, next_work
+            FROM progress WHERE store = $1
+            """
+
+        /// - Parameter locked: whether nobody else writes to the store until the transaction ends.
+        static func query(_ store: Int64, locked: Bool) -> Query {
+            Query(locked ? text + " FOR NO KEY UPDATE" : text, .number(store))
+        }
+
+        init(_ rows: Rows) throws {
+            guard rows.count == 1 else { throw StorageFailure.missing }
+            lastPosition = rows.number(0, 0)
+            schemaRevision = rows.number(0, 1)
+            lifeCount = rows.number(0, 2)
+            incarnation = rows.number(0, 3)
+            node = Node(cluster: rows.number(0, 4), timeline: rows.number(0, 5))
+            next = NextNumbers(
+                owner: rows.number(0, 6), zone: rows.number(0, 7), record: rows.number(0, 8),
+                type: rows.number(0, 9), role: rows.number(0, 10), work: rows.number(0, 11))
+        }
+    }
+
+    /// The next numbers that a store gives out of each kind but positions.
+    struct NextNumbers: Equatable {
+        var owner: Int64
+        var zone: Int64
+        var record: Int64
+        var type: Int64
+        var role: Int64
+        var work: Int64
+
+        /// Of a store that has the owner of the public database and the built-in types.
+        static let first = NextNumbers(owner: 1, zone: 1, record: 1, type: 3, role: 1, work: 1)
+
+        /// Takes one.
+        mutating func take(_ kind: WritableKeyPath<NextNumbers, Int64>) -> Int64 {
+            defer { self[keyPath: kind] += 1 }
+            return self[keyPath: kind]
+        }
+    }
+
+    /// The server that a connection leads to: a cluster, and a line of its history, which a promotion begins anew.
+    struct Node: Equatable {
+        let cluster: Int64
+        let timeline: Int64
+
+        init(cluster: Int64, timeline: Int64) {
+            self.cluster = cluster
+            self.timeline = timeline
+        }
+
+        /// Asks a server that takes writes; a standby refuses.
+        init(_ connection: Connection) throws {
+            let rows = try connection.run(
+                """
+                SELECT system_identifier,
+                    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint
+                FROM pg_control_system()
+                """)
+            self.init(cluster: rows.number(0, 0), timeline: rows.number(0, 1))
+        }
+    }
+#endif

@@ -1,0 +1,101 @@
+#if PostgreSQL
+    import CChecksum
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    /// The current version of a record, or its tombstone, as its row in `records` is.
+    struct CurrentRecord {
+        let record: RecordNumber
+        let position: Position
+        let type: Int64
+        let flags: VersionFlags
+        let body: [UInt8]
+        /// Whether the row is not what was written.
+        let isDamaged: Bool
+
+        var head: StoredHead { StoredHead(record: record, position: position) }
+
+        /// Runs a body on the version, a damaged one as it is told of.
+        func visit<Value>(_ body: (StoredVersion) throws -> Value) rethrows -> Value {
+            guard !isDamaged else {
+                return try body(
+                    StoredVersion(
+                        damaged: record, position: position, flags: flags,
+                        bytesCounted: self.body.count))
+            }
+            return try self.body.withUnsafeBytes {
+                try body(
+                    StoredVersion(
+                        record: record, position: position, type: type, flags: flags, body: $0))
+            }
+        }
+    }
+
+    /// The columns of a version, as each query of versions begins.
+    enum VersionColumns {
+        static let text = """
+            r.record, r.position, r.type, r.flags, r.checksum, r.zone, r.deleted_at, r.body
+            """
+        static let count = 8
+
+        /// The sum over all that a version says.
+        static func checksum(
+            _ zone: ZoneNumber, _ record: RecordNumber, _ position: Position, _ type: Int64,
+            _ flags: VersionFlags, _ body: UnsafeRawBufferPointer
+        ) -> Int64 {
+            var sum: UInt32 = 0
+            for number in [zone.value, record.value, position, type, flags.rawValue] {
+                withUnsafeBytes(of: number.littleEndian) {
+                    sum = checksum_crc32c(sum, $0.baseAddress, $0.count)
+                }
+            }
+            return Int64(checksum_crc32c(sum, body.baseAddress, body.count))
+        }
+
+        /// Visits a row's version, a damaged one as it is told of; its body is the row's.
+        ///
+        /// - Parameter column: where the columns begin.
+        static func visit<Value>(
+            _ rows: Rows, _ row: Int, from column: Int = 0,
+            _ visit: (ZoneNumber, StoredVersion) throws -> Value
+        ) rethrows -> Value {
+            let record = RecordNumber(rows.number(row, column))
+            let position = rows.number(row, column + 1)
+            let type = rows.number(row, column + 2)
+            let flags = VersionFlags(rawValue: rows.number(row, column + 3))
+            let zone = ZoneNumber(rows.number(row, column + 5))
+            let body = rows.bytes(row, column + 7)
+            let sum = checksum(zone, record, position, type, flags, body)
+            guard sum == rows.number(row, column + 4) else {
+                // Nothing of the row counts, but that somebody has deleted the record.
+                let flags: VersionFlags =
+                    rows.isNull(row, column + 6) ? [.hasLinks, .hasAssets] : .tombstone
+                return try visit(
+                    zone,
+                    StoredVersion(
+                        damaged: record, position: position, flags: flags, bytesCounted: body.count)
+                )
+            }
+            return try visit(
+                zone,
+                StoredVersion(
+                    record: record, position: position, type: type, flags: flags, body: body))
+        }
+
+        /// A row's version, copied.
+        static func copy(_ rows: Rows, _ row: Int, from column: Int = 0) -> CurrentRecord {
+            visit(rows, row, from: column) { _, version in
+                CurrentRecord(
+                    record: version.record, position: version.position, type: version.type,
+                    flags: version.flags, body: Array(version.body), isDamaged: version.isDamaged)
+            }
+        }
+    }
+
+    /// Names a record within its store.
+    struct RecordKey: Hashable {
+        let zone: ZoneNumber
+        let name: RecordName
+    }
+#endif

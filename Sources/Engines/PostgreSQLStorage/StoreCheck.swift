@@ -1,0 +1,93 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    /// Finds what does not agree in a store.
+    struct StoreCheck {
+        private let snapshot: PostgreSQLSnapshot
+
+        init(_ snapshot: PostgreSQLSnapshot) { self.snapshot = snapshot }
+
+        /// What is wrong, and the question whose rows are wrong.
+        private static let questions: [(String, String)] = [
+            (
+                "the sums of a zone are not those of its records: zone",
+                """
+                SELECT z.zone FROM zones z LEFT JOIN LATERAL (
+                    SELECT count(*) AS records, coalesce(sum(octet_length(body)), 0) AS bytes
+                    FROM records r WHERE r.store = $1 AND r.zone = z.zone AND r.deleted_at IS NULL
+                ) AS found ON true
+                WHERE z.store = $1 AND z.deleted_at IS NULL
+                    AND (z.record_count <> found.records OR z.body_bytes <> found.bytes)
+                """
+            ),
+            (
+                "an owner's bytes are not those of their zones: owner",
+                """
+                SELECT o.owner FROM owners o WHERE o.store = $1 AND o.used_bytes <> (
+                    SELECT coalesce(sum(z.body_bytes + z.asset_bytes), 0) FROM zones z
+                    WHERE z.store = $1 AND z.owner = o.owner AND z.deleted_at IS NULL)
+                """
+            ),
+            (
+                "a record lies in no zone: record",
+                """
+                SELECT r.record FROM records r WHERE r.store = $1 AND NOT EXISTS (
+                    SELECT 1 FROM zones z WHERE z.store = $1 AND z.zone = r.zone)
+                """
+            ),
+            (
+                "a record is beyond the last position, or its zone does not tell of it: record",
+                """
+                SELECT r.record FROM records r
+                    JOIN progress p ON p.store = $1
+                    JOIN zones z ON z.store = $1 AND z.zone = r.zone
+                WHERE r.store = $1 AND (r.position > p.last_position OR r.record >= p.next_record
+                    OR (z.deleted_at IS NULL AND z.changed > 0 AND z.changed < r.position))
+                """
+            ),
+            (
+                "a zone or its owner is not there, or beyond the numbers given out: zone",
+                """
+                SELECT z.zone FROM zones z JOIN progress p ON p.store = $1
+                    LEFT JOIN owners o ON o.store = $1 AND o.owner = z.owner
+                WHERE z.store = $1 AND (o.owner IS NULL OR z.zone >= p.next_zone
+                    OR o.owner >= p.next_owner OR z.changed > p.last_position)
+                """
+            ),
+            (
+                "a link has no source: record",
+                """
+                SELECT l.source FROM links l WHERE l.store = $1 AND NOT EXISTS (
+                    SELECT 1 FROM records r WHERE r.store = $1 AND r.record = l.source)
+                """
+            ),
+        ]
+
+        func problems() throws -> [String] {
+            var problems: [String] = []
+            let store = Value.number(snapshot.store)
+            let answers = try snapshot.ask(Self.questions.map { Query($0.1, store) })
+            for ((words, _), rows) in zip(Self.questions, answers) {
+                problems += (0..<rows.count).map { "\(words) \(rows.number($0, 0))" }
+            }
+            return problems + (try damaged())
+        }
+
+        /// Reads every version.
+        private func damaged() throws -> [String] {
+            var problems: [String] = []
+            var cursor: SurveyCursor? = .start
+            while let after = cursor {
+                do {
+                    cursor = try snapshot.versions(after: after, limit: 1_000) { _, _ in true }
+                } catch let damaged as DamagedVersion {
+                    problems.append("\(damaged)")
+                    cursor = SurveyCursor(zone: damaged.zone, position: damaged.position)
+                }
+            }
+            return problems
+        }
+    }
+#endif

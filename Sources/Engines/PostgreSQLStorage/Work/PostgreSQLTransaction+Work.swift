@@ -1,0 +1,128 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    // The queue of work.
+    extension PostgreSQLTransaction {
+        /// The longest that work may be postponed or held.
+        private static let delayMillisecondsMax: Milliseconds = 3_600_000
+
+        private static func unknown(_ kind: WorkKind) -> BrokenInvariant {
+            BrokenInvariant("work is of the kinds that the engine knows: \(kind)")
+        }
+
+        func enqueue(_ task: WorkTask) throws {
+            guard let kind = task.kind.number else { throw Self.unknown(task.kind) }
+            let row = WorkRow(task)
+            job.statements.append(
+                Query(
+                    """
+                    INSERT INTO work (store, work, kind, subject, item, name)
+                    VALUES ($1, $2, $3, $4, $5, $6)
+                    ON CONFLICT (store, kind, subject, item, name) DO UPDATE SET cursor = 0
+                    """, .number(store), .number(try group.take(\.work)), .number(kind),
+                    .number(row.subject), .number(row.item), .text(row.name)))
+            job.moved.insert(.work)
+        }
+
+        func takeWork(
+            _ turn: inout WorkTurn, heldUntil moment: Milliseconds?
+        ) throws -> StoredWork? {
+            for step in 0..<turn.kinds.count {
+                let index = (turn.next + step) % turn.kinds.count
+                let kind = turn.kinds[index]
+                // Subjects after the last one, then all from the first on.
+                let last = turn.subjects[kind] ?? .min
+                let found =
+                    try take(kind, afterSubject: last, turn.holder)
+                    ?? (last == .min ? nil : take(kind, afterSubject: .min, turn.holder))
+                guard let (subject, work) = found else { continue }
+                turn.next = index
+                turn.subjects[kind] = subject
+                if let moment { try hold(work, by: turn.holder, until: moment) }
+                return work
+            }
+            return nil
+        }
+
+        // Nothing is due later, or held longer, than what follows from now: a clock that was set back must not hold
+        // work up.
+        private static let takeText = """
+            SELECT work, subject, item, name, cursor, failures FROM work w
+            WHERE store = $1 AND kind = $2 AND subject > $3
+                AND (due_at <= $4 OR due_at > $4 + \(delayMillisecondsMax))
+                AND NOT EXISTS (
+                    SELECT 1 FROM work h WHERE h.store = $1 AND h.kind = w.kind
+                        AND h.subject = w.subject AND h.holder <> $5 AND h.held_until > $4
+                        AND h.held_until <= $4 + \(delayMillisecondsMax))
+            ORDER BY subject, work LIMIT 1
+            """
+
+        private func take(
+            _ kind: WorkKind, afterSubject last: Int64, _ holder: WorkHolder
+        ) throws -> (subject: Int64, StoredWork)? {
+            // Work that an engine leaves for itself this one has none of.
+            guard let number = kind.number else { return nil }
+            let rows = try ask(
+                Self.takeText, .number(store), .number(number), .number(last), .number(now),
+                .number(holder.value))
+            guard rows.count == 1 else { return nil }
+            let row = WorkRow(
+                subject: rows.number(0, 1), item: rows.number(0, 2), name: rows.text(0, 3))
+            guard let task = row.task(of: kind) else { throw InvalidRow(table: "work") }
+            return (
+                row.subject,
+                StoredWork(
+                    number: WorkNumber(rows.number(0, 0)), task: task, cursor: rows.number(0, 4),
+                    failures: Int(rows.number(0, 5)))
+            )
+        }
+
+        private func hold(
+            _ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds
+        ) throws {
+            // Else two would do the same work at once.
+            job.statements.append(
+                .requiring(
+                    1,
+                    """
+                    UPDATE work SET holder = $3, held_until = $5
+                    WHERE store = $1 AND work = $2
+                        AND (holder IS NULL OR holder = $3
+                            OR NOT (held_until > $4
+                                AND held_until <= $4 + \(Self.delayMillisecondsMax)))
+                    """, .number(store), .number(work.number.value), .number(holder.value),
+                    .number(now), .number(min(moment, now + Self.delayMillisecondsMax))))
+        }
+
+        func leave(_ work: StoredWork, _ rest: WorkRemainder?) throws {
+            if case .cover(_, in: let zone) = work.task, rest == nil || rest?.cursor != nil {
+                // A step that covers records by shares moves what their viewers are shown.
+                job.moved.insert(.zone(zone))
+            }
+            guard let rest else {
+                if case .cover = work.task { throw NotBuilt("leave(cover)") }
+                job.statements.append(
+                    Query(
+                        "DELETE FROM work WHERE store = $1 AND work = $2", .number(store),
+                        .number(work.number.value)))
+                return
+            }
+            job.statements.append(
+                Query(
+                    """
+                    UPDATE work SET cursor = coalesce($3, cursor), due_at = coalesce($4, due_at),
+                        failures = CASE WHEN $5 = 1 THEN failures + 1 ELSE 0 END, holder = NULL,
+                        held_until = NULL
+                    WHERE store = $1 AND work = $2
+                    """, .number(store), .number(work.number.value), .number(rest.cursor),
+                    .number(rest.due.map { min($0, now + Self.delayMillisecondsMax) }),
+                    .number(rest.isFailure ? 1 : 0)))
+        }
+
+        func maintain(_ maintenance: Maintenance, step: Int) throws -> Bool {
+            throw BrokenInvariant("the engine leaves itself no work: \(maintenance.name)")
+        }
+    }
+#endif

@@ -1,0 +1,81 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    /// Rows of owners and zones, and the questions that lead to them.
+    enum ZoneRows {
+        static let ownerColumns = "o.owner, o.record_name, o.used_bytes, o.whole_after"
+        static let ownerColumnCount = 4
+        static let columns = """
+            z.zone, z.owner, z.name, z.created, z.changed, z.whole_after,
+            (z.deleted_at IS NOT NULL)::int
+            """
+
+        static func ownerQuery(_ store: Int64, _ name: UserRecordName) -> Query {
+            Query(
+                "SELECT \(ownerColumns) FROM owners o WHERE o.store = $1 AND o.record_name = $2",
+                .number(store), .text(name.text))
+        }
+
+        static func ownerQuery(_ store: Int64, _ number: OwnerNumber) -> Query {
+            Query(
+                "SELECT \(ownerColumns) FROM owners o WHERE o.store = $1 AND o.owner = $2",
+                .number(store), .number(number.value))
+        }
+
+        static func zoneQuery(_ store: Int64, _ number: ZoneNumber) -> Query {
+            Query(
+                "SELECT \(columns) FROM zones z WHERE z.store = $1 AND z.zone = $2",
+                .number(store), .number(number.value))
+        }
+
+        static func zoneQuery(
+            _ store: Int64, _ name: ZoneName, of owner: OwnerNumber
+        ) -> Query {
+            Query(
+                """
+                SELECT \(columns) FROM zones z
+                WHERE z.store = $1 AND z.owner = $2 AND z.name = $3 AND z.deleted_at IS NULL
+                """, .number(store), .number(owner.value), .text(name.text))
+        }
+
+        static func zoneQuery(
+            _ store: Int64, _ name: ZoneName, ofOwnerNamed owner: UserRecordName
+        ) -> Query {
+            Query(
+                """
+                SELECT \(columns) FROM owners o JOIN zones z ON z.store = $1 AND z.owner = o.owner
+                WHERE o.store = $1 AND o.record_name = $2 AND z.name = $3 AND z.deleted_at IS NULL
+                """, .number(store), .text(owner.text), .text(name.text))
+        }
+
+        static func owner(_ rows: Rows, _ row: Int, from column: Int = 0) -> StoredOwner {
+            StoredOwner(
+                number: OwnerNumber(rows.number(row, column)),
+                recordName: rows.text(row, column + 1), usedBytes: rows.number(row, column + 2),
+                oldestValidPosition: rows.number(row, column + 3))
+        }
+
+        static func zone(_ rows: Rows, _ row: Int, from column: Int = 0) throws -> StoredZone {
+            guard let name = ZoneName(rows.text(row, column + 2)) else {
+                throw InvalidRow(table: "zones")
+            }
+            return StoredZone(
+                number: ZoneNumber(rows.number(row, column)),
+                owner: OwnerNumber(rows.number(row, column + 1)), name: name,
+                created: rows.number(row, column + 3), changed: rows.number(row, column + 4),
+                oldestValidPosition: rows.number(row, column + 5),
+                isDeleted: rows.number(row, column + 6) != 0)
+        }
+    }
+
+    extension StoredOwner {
+        /// The owner once they use more bytes, or fewer.
+        func using(_ bytes: Int64) -> StoredOwner {
+            StoredOwner(
+                number: number, recordName: recordName, usedBytes: usedBytes + bytes,
+                oldestValidPosition: oldestValidPosition)
+        }
+    }
+#endif

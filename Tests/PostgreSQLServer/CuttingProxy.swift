@@ -1,0 +1,146 @@
+#if PostgreSQL
+    import Foundation
+    import Synchronization
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Darwin)
+        import Darwin
+    #endif
+
+    /// Stands between a client and a server, and cuts connections at a word that the client sends.
+    package final class CuttingProxy: Sendable {
+        package enum Cut: Sendable {
+            /// What has the word does not come to the server.
+            case before
+            /// It does, and the answer does not come back.
+            case after
+        }
+
+        private struct State {
+            var cut: (word: [UInt8], Cut)?
+            var cuts = 0
+        }
+
+        /// In the place of the server's folder.
+        package let folder: String
+        private let target: String
+        private let listener: Int32
+        private let state = Mutex(State())
+
+        package init(before server: PostgreSQLServer) throws {
+            folder = server.folder + "-proxy-\(UUID().uuidString.prefix(4))"
+            target = server.folder + "/.s.PGSQL.5432"
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true)
+            listener = try Self.socket(at: folder + "/.s.PGSQL.5432") { bind($0, $1, $2) }
+            guard listen(listener, 64) == 0 else { throw POSIXError(.EIO) }
+            let (listener, target) = (listener, target)
+            Thread.detachNewThread { [weak self] in
+                while true {
+                    let client = accept(listener, nil, nil)
+                    guard client >= 0, let self else { return }
+                    guard let server = try? Self.socket(at: target, { connect($0, $1, $2) }) else {
+                        close(client)
+                        continue
+                    }
+                    self.carry(client, server)
+                }
+            }
+        }
+
+        deinit {
+            _ = shutdown(listener, Int32(SHUT_RDWR))
+            close(listener)
+            try? FileManager.default.removeItem(atPath: folder)
+        }
+
+        /// Cuts the next connection that sends a word.
+        package func cut(_ cut: Cut, at word: String) {
+            state.withLock { $0.cut = (Array(word.utf8), cut) }
+        }
+
+        package var cuts: Int { state.withLock { $0.cuts } }
+
+        private func take(_ bytes: ArraySlice<UInt8>) -> Cut? {
+            state.withLock { state in
+                guard let (word, cut) = state.cut, Data(bytes).range(of: Data(word)) != nil else {
+                    return nil
+                }
+                state.cut = nil
+                state.cuts += 1
+                return cut
+            }
+        }
+
+        private func carry(_ client: Int32, _ server: Int32) {
+            let isCut = Atomic(false)
+            let ends = Ends(isCut: isCut)
+            Thread.detachNewThread {
+                Self.copy(from: client, to: server) { bytes in
+                    guard let cut = self.take(bytes) else { return true }
+                    ends.isCut.store(true, ordering: .sequentiallyConsistent)
+                    _ = shutdown(client, Int32(SHUT_RDWR))
+                    return cut == .after
+                }
+                // The server still does what it was sent, and then finds that nobody is there.
+                _ = shutdown(server, Int32(SHUT_WR))
+            }
+            Thread.detachNewThread {
+                Self.copy(from: server, to: client) { _ in
+                    !ends.isCut.load(ordering: .sequentiallyConsistent)
+                }
+                _ = shutdown(client, Int32(SHUT_RDWR))
+                close(server)
+                close(client)
+            }
+        }
+
+        private final class Ends: Sendable {
+            let isCut: Atomic<Bool>
+
+            init(isCut: consuming Atomic<Bool>) { self.isCut = isCut }
+        }
+
+        /// Copies until an end, or until a piece is not to be copied.
+        private static func copy(
+            from source: Int32, to target: Int32, _ passes: (ArraySlice<UInt8>) -> Bool
+        ) {
+            var buffer = [UInt8](repeating: 0, count: 65_536)
+            while true {
+                let count = recv(source, &buffer, buffer.count, 0)
+                guard count > 0 else { return }
+                let goes = passes(buffer[..<count])
+                var sent = 0
+                while goes, sent < count {
+                    let more = buffer[sent..<count].withUnsafeBytes {
+                        send(target, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                    }
+                    guard more > 0 else { return }
+                    sent += more
+                }
+            }
+        }
+
+        private static func socket(
+            at path: String,
+            _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32
+        ) throws -> Int32 {
+            #if canImport(Glibc)
+                let made = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            #else
+                let made = Darwin.socket(AF_UNIX, SOCK_STREAM, 0)
+            #endif
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            let code = withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    use(made, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            guard made >= 0, code == 0 else { throw POSIXError(.EIO) }
+            return made
+        }
+    }
+#endif

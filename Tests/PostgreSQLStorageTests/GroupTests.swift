@@ -1,0 +1,320 @@
+#if PostgreSQL
+    import Awaiting
+    import CloudModel
+    import Dispatch
+    import PostgreSQL
+    import PostgreSQLServer
+    import PostgreSQLStorage
+    import Storage
+    import StorageConformance
+    import Synchronization
+    import Testing
+
+    /// What a test of this file works with.
+    private struct Fixture {
+        let location: PostgreSQLLocation
+        let store: PostgreSQLStore
+        let zone: StoredZone
+
+        static let user = UserRecordName("_00000000000000000000000000000001")
+        static let shelf = ZoneName("Shelf")
+
+        init(
+            _ location: PostgreSQLLocation? = nil,
+            _ change: (inout PostgreSQLStore.Options) -> Void = { _ in }
+        ) throws {
+            let location = try location ?? PostgreSQLLocation()
+            let user = try #require(Self.user)
+            let shelf = try #require(Self.shelf)
+            self.location = location
+            store = try location.openPostgreSQLStore(change)
+            zone = try store.writeAndWait { transaction in
+                let owner = try transaction.makeOwner(user)
+                return try transaction.makeZone(named: shelf, of: owner.number)
+            }
+        }
+
+        /// What a save of these records says that it needs.
+        func needs(_ names: [String]) -> WriteNeeds {
+            var needs = WriteNeeds()
+            needs.owner = Self.user
+            needs.zone = Self.shelf
+            needs.records = names.compactMap { RecordName($0) }
+            return needs
+        }
+
+        /// Saves records in one write, and waits.
+        func save(_ names: [String], foreseen: Bool = true) throws {
+            let done = DispatchSemaphore(value: 0)
+            let outcome = Mutex<Result<Void, any Error>?>(nil)
+            write(names, foreseen: foreseen) { result in
+                outcome.withLock { $0 = result }
+                done.signal()
+            }
+            guard done.wait(timeout: .now() + .seconds(600)) == .success,
+                let outcome = outcome.withLock({ $0 })
+            else { throw StorageFailure.indeterminate }
+            try outcome.get()
+        }
+
+        func write(
+            _ names: [String], foreseen: Bool = true, caller: UInt64 = 0,
+            completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+        ) {
+            let needs = foreseen ? needs(names) : WriteNeeds()
+            let load = WriteLoad(cost: names.count, caller: WriteCaller(caller)) { needs }
+            store.write(load, { try Self.save(names, $0) }, completion: completion)
+        }
+
+        private static func save(_ names: [String], _ transaction: any StoreTransaction) throws {
+            guard let user, let shelf,
+                let zone = try transaction.zone(named: shelf, ofOwnerNamed: user)
+            else { throw StorageFailure.missing }
+            let names = names.compactMap { RecordName($0) }
+            let heads = try transaction.heads(of: names, in: zone.number)
+            let first = try transaction.takePositions(names.count)
+            let versions = zip(names, heads).enumerated().map { index, pair in
+                NewVersion(
+                    zone: zone, name: pair.0, position: first + Position(index), previous: pair.1,
+                    previousBytes: pair.1 == nil ? 0 : 2, previousIsAlive: pair.1 != nil, type: 1,
+                    flags: [], body: [123, 125])
+            }
+            _ = try transaction.save(versions)
+        }
+
+        func names() throws -> Int {
+            try store.read { snapshot in
+                var count = 0
+                try snapshot.versions(
+                    in: zone.number, after: 0, through: .max, newestFirst: false
+                ) { _ in
+                    count += 1
+                    return true
+                }
+                return count
+            }
+        }
+    }
+
+    @Suite("Groups of writes on PostgreSQL")
+    struct PostgreSQLGroupTests {
+        @Test("A group takes two round trips, whatever its size", arguments: [1, 10, 400])
+        func roundTrips(_ count: Int) throws {
+            let fixture = try Fixture()
+            defer { fixture.location.remove() }
+            let names = (0..<count).map { "r\($0)" }
+            for _ in 0..<2 {
+                let before = fixture.store.groupRoundTrips
+                try fixture.save(names)
+                #expect(fixture.store.groupRoundTrips - before == 2)
+            }
+            #expect(try fixture.names() == count)
+            #expect(try fixture.store.problems() == [])
+        }
+
+        @Test("Many writes that come together are few groups, and each takes two round trips")
+        func together() throws {
+            let fixture = try Fixture()
+            defer { fixture.location.remove() }
+            let (trips, commits) = (
+                fixture.store.groupRoundTrips, fixture.store.measurements.commits
+            )
+            let done = DispatchGroup()
+            let failures = Mutex(0)
+            for number in 0..<300 {
+                done.enter()
+                fixture.write(["r\(number % 70)"], caller: UInt64(2 + number % 10)) { result in
+                    if case .failure = result { failures.withLock { $0 += 1 } }
+                    done.leave()
+                }
+            }
+            #expect(done.wait(timeout: .now() + .seconds(600)) == .success)
+            #expect(failures.withLock { $0 } == 0)
+            let groups = Int(fixture.store.measurements.commits - commits)
+            #expect(groups < 300)
+            #expect(fixture.store.groupRoundTrips - trips == 2 * groups)
+            #expect(try fixture.names() == 70)
+            #expect(try fixture.store.problems() == [])
+        }
+
+        @Test("What nobody foresaw takes a round trip for each kind of question")
+        func unforeseen() throws {
+            let fixture = try Fixture()
+            defer { fixture.location.remove() }
+            let before = fixture.store.groupRoundTrips
+            try fixture.save((0..<100).map { "r\($0)" }, foreseen: false)
+            // The owner, the zone and all of the names.
+            #expect(fixture.store.groupRoundTrips - before == 5)
+        }
+
+        @Test("A write that fails after it was told of is undone alone")
+        func isolation() throws {
+            let fixture = try Fixture()
+            defer { fixture.location.remove() }
+            struct Refusal: Error {}
+            let done = DispatchGroup()
+            let zone = fixture.zone.number
+            for number in 0..<60 {
+                done.enter()
+                fixture.write(["a\(number)"], caller: 5) { _ in done.leave() }
+                done.enter()
+                fixture.store.write(WriteLoad(caller: WriteCaller(6))) { transaction in
+                    _ = try transaction.makeZone(
+                        named: #require(ZoneName("lost\(number)")), of: fixture.zone.owner)
+                    // Asks behind what was made, which the server then knows.
+                    _ = try transaction.zone(zone)
+                    throw Refusal()
+                } completion: { (_: Result<Void, any Error>) in
+                    done.leave()
+                }
+            }
+            #expect(done.wait(timeout: .now() + .seconds(600)) == .success)
+            #expect(try fixture.names() == 60)
+            let zones = try fixture.store.read { try $0.zones(of: fixture.zone.owner).count }
+            #expect(zones == 1)
+            #expect(try fixture.store.problems() == [])
+        }
+
+        /// Where a connection is cut, and whether the write is there then.
+        struct Lost: Sendable {
+            let word: String
+            let cut: CuttingProxy.Cut
+            let isThere: Bool
+
+            static let all = [
+                // A group that has not begun yet begins in another session.
+                Lost(word: "READ COMMITTED", cut: .before, isThere: true),
+                // The mark goes together with the commit.
+                Lost(word: "group_marks", cut: .before, isThere: false),
+                Lost(word: "group_marks", cut: .after, isThere: true),
+            ]
+        }
+
+        @Test(
+            "What became of a commit whose answer is lost is found by its mark", arguments: Lost.all
+        )
+        func lostAnswer(_ lost: Lost) throws {
+            let proxy = try CuttingProxy(before: PostgreSQLServer.shared())
+            let location = try PostgreSQLLocation()
+            defer { location.remove() }
+            // Its session for groups begins with the first of them, so the texts pass once.
+            let fixture = try Proxied(location, proxy)
+            proxy.cut(lost.cut, at: lost.word)
+            let outcome = Result { try fixture.makeOwner(fixture.user) }
+            #expect(proxy.cuts == 1)
+            if lost.isThere {
+                try outcome.get()
+            } else {
+                #expect(throws: StorageFailure.self) { try outcome.get() }
+            }
+            let owner = try fixture.store.read { try $0.owner(named: fixture.user) }
+            #expect((owner != nil) == lost.isThere)
+            // The committer goes on.
+            try fixture.makeOwner(fixture.other)
+            #expect(try fixture.store.problems() == [])
+        }
+
+        @Test("A server that starts again ends no store: what comes meanwhile is told to try again")
+        func restart() throws {
+            let server = try PostgreSQLServer()
+            let location = try PostgreSQLLocation(on: server)
+            let fixture = try Fixture(location) { $0.connection.connectSecondsMax = 5 }
+            try fixture.save(["a"])
+            try server.stop()
+            #expect(throws: StorageFailure.self) { try fixture.save(["b"]) }
+            #expect(throws: StorageFailure.self) { try fixture.names() }
+            try server.start()
+            try fixture.save(["c"])
+            #expect(try fixture.names() == 2)
+            try server.crash()
+            #expect(try fixture.names() == 2)
+            try fixture.save(["d"])
+            #expect(try fixture.names() == 3)
+            #expect(try fixture.store.problems() == [])
+        }
+
+        @Test("On another server of the cluster another life begins, and no number comes again")
+        func lives() throws {
+            let fixture = try Fixture()
+            defer { fixture.location.remove() }
+            try fixture.save(["a"])
+            let before = try fixture.store.identity
+            let other = try Connection(fixture.location.connection)
+            // As if the last write had gone to the server before a promotion.
+            _ = try other.run("UPDATE progress SET timeline = timeline - 1")
+            try fixture.save(["b"])
+            let after = try fixture.store.identity
+            #expect(after.incarnation != before.incarnation)
+            #expect(after.previous == before.incarnation)
+            #expect(after.knows(before.incarnation, through: before.last))
+            #expect(!after.knows(before.incarnation, through: before.last + 1))
+            #expect(after.last > before.last + 1_000_000)
+            try fixture.save(["c"])
+            #expect(try fixture.store.identity.incarnation == after.incarnation)
+        }
+
+        @Test("The counter's row is written in place, whatever is written beside it")
+        func inPlace() throws {
+            let fixture = try Fixture()
+            defer { fixture.location.remove() }
+            for number in 0..<200 { try fixture.save(["r\(number)"]) }
+            fixture.location.close(fixture.store)
+            let connection = try Connection(fixture.location.connection)
+            var counts = (all: Int64(0), inPlace: Int64(0))
+            // The server counts beside what it does.
+            try Wait.until {
+                let rows = try connection.run(
+                    """
+                    SELECT n_tup_upd, n_tup_hot_upd FROM pg_stat_user_tables
+                    WHERE relname = 'progress'
+                    """)
+                counts = (rows.number(0, 0), rows.number(0, 1))
+                return counts.all >= 200
+            }
+            #expect(counts.inPlace * 10 >= counts.all * 9, "\(counts)")
+        }
+
+        @Test("A version that is not what was written is never handed out, and is told of")
+        func damage() throws {
+            let fixture = try Fixture()
+            defer { fixture.location.remove() }
+            try fixture.save(["a", "b"])
+            let connection = try Connection(fixture.location.connection)
+            _ = try connection.run(
+                "UPDATE records SET body = '{ ' WHERE name = $1", .text("a"))
+            #expect(throws: DamagedVersion.self) { try fixture.names() }
+            #expect(try fixture.store.problems().count == 1)
+            let found = try fixture.store.read { snapshot in
+                var found: [Bool] = []
+                try snapshot.current(
+                    of: [#require(RecordName("a")), #require(RecordName("b"))],
+                    in: fixture.zone.number, inOrder: true
+                ) {
+                    found.append($1.isDamaged)
+                    return true
+                }
+                return found
+            }
+            #expect(found == [true, false])
+        }
+    }
+
+    /// A store that is reached through a proxy.
+    private struct Proxied {
+        let store: PostgreSQLStore
+        let user: UserRecordName
+        let other: UserRecordName
+
+        init(_ location: PostgreSQLLocation, _ proxy: CuttingProxy) throws {
+            user = try #require(UserRecordName("_00000000000000000000000000000002"))
+            other = try #require(UserRecordName("_00000000000000000000000000000003"))
+            let address = location.connection.address.replacing(
+                try PostgreSQLServer.shared().folder, with: proxy.folder)
+            store = try location.openPostgreSQLStore { $0.connection.address = address }
+        }
+
+        func makeOwner(_ name: UserRecordName) throws {
+            _ = try store.writeAndWait { _ = try $0.makeOwner(name) }
+        }
+    }
+#endif

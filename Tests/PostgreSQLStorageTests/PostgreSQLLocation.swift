@@ -1,0 +1,128 @@
+#if PostgreSQL
+    import CloudModel
+    import Foundation
+    import PostgreSQL
+    import PostgreSQLServer
+    import PostgreSQLStorage
+    import Storage
+    import StorageConformance
+    import Synchronization
+
+    extension Engine {
+        /// The engine of this target, each time in a database of its own on one server.
+        static let postgreSQL = Engine(name: "PostgreSQL") { try PostgreSQLLocation($0) }
+    }
+
+    /// A database with one store.
+    final class PostgreSQLLocation: EngineLocation {
+        /// What the engine has no part for yet.
+        struct HasNone: Error, Equatable {
+            let what: String
+        }
+
+        private let server: PostgreSQLServer
+        private let database: String
+        private let clock: TestClock
+        private let open = Mutex<[PostgreSQLStore]>([])
+
+        init(_ clock: TestClock = TestClock(), on server: PostgreSQLServer? = nil) throws {
+            let server = try server ?? PostgreSQLServer.shared()
+            self.server = server
+            self.clock = clock
+            database = server.newDatabaseName()
+            let connection = try Connection(
+                ConnectionOptions(address: server.address(of: "postgres")))
+            _ = try connection.run("CREATE DATABASE \(database) TEMPLATE template0")
+        }
+
+        let followerChangesMax = 500
+
+        /// How to reach the database.
+        var connection: ConnectionOptions {
+            ConnectionOptions(address: server.address(of: database))
+        }
+
+        func openPostgreSQLStore(
+            _ change: (inout PostgreSQLStore.Options) -> Void = { _ in }
+        ) throws -> PostgreSQLStore {
+            var options = PostgreSQLStore.Options(
+                connection: connection, clock: clock.clock,
+                random: { count in (0..<count).map { _ in .random(in: 0...255) } })
+            options.readersMax = 8
+            // On a busy machine reads take long.
+            options.snapshotSecondsMax = 600
+            options.readerWaitSecondsMax = 600
+            options.connection.answerMillisecondsMax = 600_000
+            change(&options)
+            let store = try PostgreSQLStore(named: Array("store".utf8), options)
+            open.withLock { $0.append(store) }
+            return store
+        }
+
+        func openStore() throws -> any Store { try openPostgreSQLStore() }
+
+        func close(_ store: any Store) {
+            let closed = open.withLock { open in
+                open.firstIndex { $0 === store }.map { open.remove(at: $0) }
+            }
+            closed?.close()
+        }
+
+        /// What a process leaves that ends without a word: the server finds its sessions gone.
+        func openAfterCrash() throws -> (any Store)? {
+            let connection = try Connection(
+                ConnectionOptions(address: server.address(of: "postgres")))
+            _ = try connection.run(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE datname = convert_from($1, 'UTF8')::name
+                """, .text(database))
+            return try openStore()
+        }
+
+        func openBeside() throws -> (any Store)? { try openStore() }
+
+        func openCatalog() throws -> any CatalogStorage { throw HasNone(what: "catalog") }
+
+        var factory: any EngineFactory { NoFactory() }
+
+        func makeFolder(_ name: String) throws -> String { "/nowhere/\(name)" }
+
+        func problems() throws -> [String] {
+            let store = try openPostgreSQLStore()
+            defer { close(store) }
+            return try store.problems()
+        }
+
+        func remove() {
+            let stores = open.withLock { open in
+                defer { open = [] }
+                return open
+            }
+            for store in stores { store.close() }
+            // NB: the server is gone with the test's process in any case.
+            let connection = try? Connection(
+                ConnectionOptions(address: server.address(of: "postgres")))
+            _ = try? connection?.run("DROP DATABASE IF EXISTS \(database) WITH (FORCE)")
+        }
+    }
+
+    /// In place of a factory, which the engine has none of yet.
+    private struct NoFactory: EngineFactory {
+        var words: EngineWords { EngineWords(catalog: "", store: "") }
+
+        func hasData(for folder: String) throws -> Bool {
+            throw PostgreSQLLocation.HasNone(what: "factory")
+        }
+
+        func open(for folder: String, _ options: EngineOptions) throws -> any StorageEngine {
+            throw PostgreSQLLocation.HasNone(what: "factory")
+        }
+
+        func restore(
+            _ part: EnginePart, for folder: String,
+            from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
+            assets visit: (AssetRow) throws -> Void
+        ) throws { throw PostgreSQLLocation.HasNone(what: "factory") }
+    }
+#endif
