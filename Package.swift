@@ -150,8 +150,8 @@ let package = Package(
         layer(
             "PostgreSQLStorage", in: .engines,
             [
-                "CChecksum", "Storage", "CloudModel", "GroupCommit", "MigrationHistory",
-                "PostgreSQL", "PostgreSQLMigrations",
+                "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
+                "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations",
             ]),
         layer(
             "CloudDatabase", in: .cloud,
