@@ -98,11 +98,12 @@ package struct QueryString: Sendable {
     private func name(
         of parameter: Parameter, in target: UnsafeRawBufferPointer, is known: StaticString
     ) -> Bool {
-        let name = UnsafeRawBufferPointer(rebasing: target[parameter.start..<parameter.nameEnd])
+        let count = parameter.nameEnd - parameter.start
         // Longer than the name itself it can only be with some of it encoded.
-        guard hasEscapedNames, name.count > known.utf8CodeUnitCount else {
-            return Self.isSame(name, known)
-        }
+        let isEscaped = hasEscapedNames && count > known.utf8CodeUnitCount
+        guard isEscaped || count == known.utf8CodeUnitCount else { return false }
+        let name = UnsafeRawBufferPointer(rebasing: target[parameter.start..<parameter.nameEnd])
+        guard isEscaped else { return Self.isSame(name, known) }
         return name.percentDecoded.withUnsafeBytes { Self.isSame($0, known) }
     }
 
