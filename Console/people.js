@@ -57,7 +57,7 @@ class PeopleScreen extends Listing {
       const made = await this.act('user invite', values, 'The invitation is made.');
       this.made = made && {...values, ...made};
     }, this.made && html`<p>${link ? html`No mail is set up here, so send <bdi>${email}</bdi> this link. It makes their account.`
-      : html`A letter is on its way to <bdi>${email}</bdi>.`}</p>${link ? copyable(link, 'Invitation link') : nothing}`);
+      : html`A letter is on its way to <bdi>${email}</bdi>.`}</p>${link ? copyable(link, 'Invitation link') : nothing}`, 'Invite');
   }
 }
 define('people-screen', PeopleScreen, LISTING);

@@ -60,6 +60,9 @@ static const unsigned char schema_js[] = {
 static const unsigned char sharing_js[] = {
 #embed "../../../Console/sharing.js"
 };
+static const unsigned char screen_js[] = {
+#embed "../../../Console/screen.js"
+};
 static const unsigned char share_sheet_js[] = {
 #embed "../../../Console/share-sheet.js"
 };
@@ -124,6 +127,7 @@ static const struct lenticular_console_file files[] = {
     {"marks.js", marks_js, sizeof marks_js},
     {"schema.js", schema_js, sizeof schema_js},
     {"sharing.js", sharing_js, sizeof sharing_js},
+    {"screen.js", screen_js, sizeof screen_js},
     {"share-sheet.js", share_sheet_js, sizeof share_sheet_js},
     {"delivery.js", delivery_js, sizeof delivery_js},
     {"overview.js", overview_js, sizeof overview_js},
