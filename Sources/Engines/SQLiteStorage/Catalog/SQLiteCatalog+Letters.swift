@@ -3,8 +3,14 @@ import SQLite
 import Storage
 
 extension SQLiteCatalog {
-    package func add(_ letter: Letter, dueAt: Milliseconds) throws {
+    package func add(_ letter: Letter, dueAt: Milliseconds, waitingMax: Int?) throws -> Bool {
         try write(endsWhatWasTrue: false) {
+            if let waitingMax {
+                let waiting = try $0.first(
+                    "SELECT count(*) FROM letters WHERE purpose = ?", .text(letter.purpose.rawValue)
+                ) { Int($0.int64(0)) }
+                guard waiting ?? 0 < waitingMax else { return false }
+            }
             try $0.run(
                 """
                 INSERT INTO letters
@@ -15,6 +21,7 @@ extension SQLiteCatalog {
                 .text(letter.address.text), .text(letter.detail), .optional(letter.returnPath),
                 .text(letter.language), .integer(Int64(letter.tries)), .integer(letter.madeAt),
                 .integer(dueAt))
+            return true
         }
     }
 
@@ -40,15 +47,6 @@ extension SQLiteCatalog {
                     language: row.string(10), tries: Int(clamping: row.int64(7)),
                     madeAt: row.int64(8))
             }
-        }
-    }
-
-    package func letterCount(of purpose: Letter.Purpose?) throws -> Int {
-        try read {
-            try $0.first(
-                "SELECT count(*) FROM letters WHERE ?1 IS NULL OR purpose = ?1",
-                .optional(purpose?.rawValue)
-            ) { Int($0.int64(0)) } ?? 0
         }
     }
 
