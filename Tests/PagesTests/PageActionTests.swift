@@ -31,7 +31,8 @@ private struct Entrance: Equatable {
         hasApp = try catalog.webSessions(.account(account), livingAt: .min, ListRequest()).items
             .contains { $0.session == app }
         isEnding = try catalog.ending(of: account) != nil
-        codesUnderWay = try catalog.letterCount(of: .address)
+        codesUnderWay = try catalog.dueLetters(to: .email, now: .max, countMax: 99)
+            .count { $0.purpose == .address }
     }
 }
 
@@ -63,7 +64,8 @@ private final class Scene {
                 signingKey: nil, trustsEmail: false, usesFormPost: false, now: 1)
         }
         try server.catalog.add(
-            ProvidedIdentity(issuer: "https://b.example", subject: "1"), of: account, now: 1)
+            .identity(ProvidedIdentity(issuer: "https://b.example", subject: "1")), of: account,
+            now: 1)
         api = try server.apiToken(callback: "https://app.example/back")
         _ = try WebTokens(catalog: server.catalog).create(
             container: server.container, environment: .development, email: "ida@example.org",

@@ -73,10 +73,8 @@ final class TestStore: Sendable {
                 schema.types[Self.type] = Schema.RecordType()
                 try transaction.replaceSchema(by: schema, who: "trial", difference: ["+ type Note"])
             }
-            let owner =
-                try transaction.owner(named: Self.user(1))
-                ?? transaction.makeOwner(Self.user(1))
-            return try transaction.makeZone(named: Self.zone(name), of: owner.number)
+            return try transaction.makeZone(
+                named: Self.zone(name), ofOwnerNamed: Self.user(1))
         }
     }
 
@@ -108,7 +106,8 @@ extension StoreTransaction {
     @discardableResult
     func save(
         _ name: String, in zone: StoredZone, body: [UInt8]? = nil, fieldsEnd: Int? = nil,
-        flags: VersionFlags = [], links: [Link]? = nil, files: Set<AssetDigest>? = nil
+        flags: VersionFlags = [], links: [Link]? = nil, files: Set<AssetDigest>? = nil,
+        shortGUID: String? = nil
     ) throws -> StoredHead {
         let name = TestStore.record(name)
         let previous = try head(of: name, in: zone.number)
@@ -127,6 +126,7 @@ extension StoreTransaction {
             body: body ?? Array("\"\(name.text)\"".utf8), fieldsEnd: fieldsEnd)
         made.links = links
         made.files = files
+        made.shortGUID = shortGUID
         return StoredHead(record: try save(made), position: position)
     }
 

@@ -57,6 +57,11 @@ package final class Database: Sendable {
         try storage.read(by: .anybody, until: stop, body)
     }
 
+    /// Ends a loop over what was read once the caller's reads are to end.
+    ///
+    /// - Throws: `WorkStopped`.
+    func checkStop() throws { try stop?.check() }
+
     /// The owner of a zone: another user in the shared database.
     func owner(of zone: ZoneID) -> UserRecordName {
         scope == .shared ? zone.owner ?? ownerRecordName : ownerRecordName
@@ -132,8 +137,7 @@ package final class Database: Sendable {
     /// - Throws: as `zone`.
     func madeZone(_ id: ZoneID, _ transaction: any StoreTransaction) throws -> StoredZone {
         if let zone = try zone(id, transaction) { return zone }
-        let owner = try owner(transaction) ?? transaction.makeOwner(ownerRecordName)
-        return try transaction.makeZone(named: id.name, of: owner.number)
+        return try transaction.makeZone(named: id.name, ofOwnerNamed: ownerRecordName)
     }
 
     /// What the caller may see of a zone of the shared database.

@@ -63,8 +63,10 @@ package protocol ShareReading: AnyObject {
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> MembershipRun?
 
-    /// Whether queued work has gone through all of some trees.
-    func isWhole(_ trees: ShareTrees) throws -> Bool
+    /// Since when queued work on trees is under way; nil for none.
+    ///
+    /// This is a position at which records left or joined the trees that still has to be told to others.
+    func coverageWork(_ key: CoverageWorkKey) throws -> Position?
 }
 
 /// Whose entries among the participants of shares are asked for.
@@ -128,8 +130,10 @@ package struct StoredViewer: Sendable {
     }
 }
 
-/// Trees of shares.
-package enum ShareTrees: Sendable {
+/// What queued work on trees is looked for by.
+package enum CoverageWorkKey: Sendable {
+    /// The work on a record's children, as far as it concerns a share.
+    case children(of: RecordNumber, concerning: ShareNumber)
     case share(ShareNumber)
     /// All trees of a zone.
     case zone(ZoneNumber)
@@ -197,10 +201,14 @@ extension ShareReading {
     ) throws -> [StoredView] { try views(of: viewer, .changed(after: changedAfter, limit: limit)) }
 
     /// Whether queued work has gone through the whole tree of a share.
-    package func isWhole(_ share: ShareNumber) throws -> Bool { try isWhole(.share(share)) }
+    package func isWhole(_ share: ShareNumber) throws -> Bool {
+        try coverageWork(.share(share)) == nil
+    }
 
     /// Whether queued work has gone through all trees of a zone.
-    package func isWhole(_ zone: ZoneNumber) throws -> Bool { try isWhole(.zone(zone)) }
+    package func isWhole(_ zone: ZoneNumber) throws -> Bool {
+        try coverageWork(.zone(zone)) == nil
+    }
 
     /// The standing shares of a zone.
     package func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
@@ -241,14 +249,16 @@ package protocol ShareWriting: ShareReading {
     /// Stores what others than the participants may do with a share, and when they were told of requests.
     func save(_ share: StoredShare) throws
 
-    /// Notes that a user has asked to take part in a share.
+    /// Adds requests to take part in a share and blocks, after it has settled what others had there.
     ///
-    /// - Parameter share: nil when nobody should see the request; it counts towards the user's limit all the
-    ///   same.
-    func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws
-
-    /// Replaces all requests and blocks of a share; someone who is not among the new ones may ask again.
-    func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws
+    /// What is settled is gone from the share, and a request counts on towards its user's limit.
+    ///
+    /// - Parameters:
+    ///   - users: whose request or block is settled: those of whom one is added have none beside it.
+    ///   - share: nil for requests that nobody should see; they count towards the users' limits all the same.
+    func save(
+        _ requests: [StoredAccessRequest], settling users: [UserRecordName],
+        of share: ShareNumber?) throws
 
     /// Ends a share at the next position: everybody loses it, and its participants are forgotten.
     func endShare(_ share: ShareNumber) throws
@@ -258,9 +268,6 @@ package protocol ShareWriting: ShareReading {
     /// - Parameter ids: of those that are forgotten; their grants stay until `revoke`.
     func save(
         _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber) throws
-
-    /// Gives a record a short identifier that no other record may have.
-    func setShortGUID(_ value: String, of record: RecordNumber) throws
 
     /// Sets what a viewer may do with a standing share.
     ///
@@ -272,20 +279,6 @@ package protocol ShareWriting: ShareReading {
 
     /// Notes that a record came into a share, moved on in it or left it.
     func move(_ membership: MembershipMove) throws
-
-    /// Notes which shares the queued work `cover` of a record concerns.
-    ///
-    /// These shares are not whole until the work is finished; finishing it removes the notes.
-    ///
-    /// - Parameter since: when the record's children left or joined the shares.
-    func markCoverageWork(
-        _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
-        since: Position) throws
-
-    /// The position since which the `cover` work on a record's children concerns this share.
-    func coverageWorkSince(
-        _ record: RecordNumber, concerning share: ShareNumber
-    ) throws -> Position?
 }
 
 extension ShareWriting {

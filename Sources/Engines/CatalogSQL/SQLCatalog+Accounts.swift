@@ -68,6 +68,10 @@ extension SQLCatalog {
                 "\(start) (SELECT account FROM identities WHERE issuer = ? AND subject = ?)",
                 .text(identity.issuer), .text(identity.subject)
             ) { try Self.account($0, in: catalog) }
+        case .passkey(let id):
+            return try catalog.all(
+                "\(start) (SELECT account FROM passkeys WHERE id = ?)", .bytes(id)
+            ) { try Self.account($0, in: catalog) }
         }
     }
 

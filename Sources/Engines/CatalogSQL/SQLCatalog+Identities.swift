@@ -40,11 +40,15 @@ extension SQLCatalog {
     }
 
     package func add(
-        _ identity: ProvidedIdentity, of account: AccountID, now: Milliseconds
+        _ means: NewSignInMeans, of account: AccountID, now: Milliseconds
     ) throws {
         try write(endsWhatWasTrue: false) { catalog in
             try Self.requireAccount(account, in: catalog)
-            try Self.add(identity, account, now, catalog)
+            switch means {
+            case .identity(let identity):
+                try Self.add(identity, account, now, catalog)
+            case .passkey(let passkey): try Self.add(passkey, account, catalog)
+            }
         }
     }
 

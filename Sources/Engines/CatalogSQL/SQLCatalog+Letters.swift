@@ -2,8 +2,14 @@ import CloudModel
 import Storage
 
 extension SQLCatalog {
-    package func add(_ letter: Letter, dueAt: Milliseconds) throws {
+    package func add(_ letter: Letter, dueAt: Milliseconds, waitingMax: Int?) throws -> Bool {
         try write(endsWhatWasTrue: false) {
+            if let waitingMax {
+                let waiting = try $0.first(
+                    "SELECT count(*) FROM letters WHERE purpose = ?", .text(letter.purpose.rawValue)
+                ) { Int($0.int64(0)) }
+                guard waiting ?? 0 < waitingMax else { return false }
+            }
             try $0.run(
                 """
                 INSERT INTO letters
@@ -14,6 +20,7 @@ extension SQLCatalog {
                 .text(letter.address.text), .text(letter.detail), .optional(letter.returnPath),
                 .text(letter.language), .integer(Int64(letter.tries)), .integer(letter.madeAt),
                 .integer(dueAt))
+            return true
         }
     }
 
@@ -39,15 +46,6 @@ extension SQLCatalog {
                     language: row.string(10), tries: Int(clamping: row.int64(7)),
                     madeAt: row.int64(8))
             }
-        }
-    }
-
-    package func letterCount(of purpose: Letter.Purpose?) throws -> Int {
-        try read {
-            try $0.first(
-                "SELECT count(*) FROM letters WHERE purpose = ?1 OR ?1 IS NULL",
-                .optional(purpose?.rawValue)
-            ) { Int($0.int64(0)) } ?? 0
         }
     }
 

@@ -57,14 +57,6 @@ struct ShareWriter {
         let new = requests.all.filter { !previous.all.contains($0) }
         guard !gone.isEmpty || !new.isEmpty else { return }
         let settled = Set((gone + new).map(\.user))
-        let others = try transaction.accessRequests(of: share.number)
-            .filter { !settled.contains($0.user) }
-        try transaction.replaceRequests(of: share.number, by: others + new)
-    }
-
-    /// Stores a record's short identifier, unless it is stored already.
-    func keep(_ value: ShortGUID, of record: RecordNumber) throws {
-        guard try transaction.shortGUID(of: record) == nil else { return }
-        try transaction.setShortGUID(value.text, of: record)
+        try transaction.save(new, settling: Array(settled), of: share.number)
     }
 }
