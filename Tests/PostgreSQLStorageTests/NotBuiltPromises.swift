@@ -62,6 +62,7 @@
             "What is saved while the engine makes ready is found in the end",
             "What was given up is kept to a number, and can be sent after all",
             "What was sent goes, and no number comes again",
+            "What speaks of a person is found, whether it waits or was given up",
             "When a store is due is kept, and its end says when its work is",
             "When requests were last told of is noted for each share",
             "Where a viewer's feed begins is told once their lost zones are collected",

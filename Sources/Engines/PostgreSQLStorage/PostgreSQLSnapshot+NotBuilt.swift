@@ -39,7 +39,7 @@
             of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
         ) throws -> MembershipRun? { throw NotBuilt() }
 
-        func isWhole(_ trees: ShareTrees) throws -> Bool { throw NotBuilt() }
+        func coverageWork(_ key: CoverageWorkKey) throws -> Position? { throw NotBuilt() }
 
         func page(
             of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
@@ -78,14 +78,9 @@
         }
 
         func notices(
-            _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
-            limit: Int
+            _ keys: NoticeKeys, after number: NoticeNumber, limit: Int
         ) throws -> [StoredNotice] { throw NotBuilt() }
 
         func outboxState() throws -> (count: Int, oldest: Milliseconds?) { throw NotBuilt() }
-
-        func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber] {
-            throw NotBuilt()
-        }
     }
 #endif

@@ -13,13 +13,10 @@
 
         func save(_ share: StoredShare) throws { throw NotBuilt() }
 
-        func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
-            throw NotBuilt()
-        }
-
-        func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
-            throw NotBuilt()
-        }
+        func save(
+            _ requests: [StoredAccessRequest], settling users: [UserRecordName],
+            of share: ShareNumber?
+        ) throws { throw NotBuilt() }
 
         func endShare(_ share: ShareNumber) throws { throw NotBuilt() }
 
@@ -27,22 +24,11 @@
             _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber
         ) throws { throw NotBuilt() }
 
-        func setShortGUID(_ value: String, of record: RecordNumber) throws { throw NotBuilt() }
-
         func set(
             _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName
         ) throws { throw NotBuilt() }
 
         func move(_ membership: MembershipMove) throws { throw NotBuilt() }
-
-        func markCoverageWork(
-            _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
-            since: Position
-        ) throws { throw NotBuilt() }
-
-        func coverageWorkSince(
-            _ record: RecordNumber, concerning share: ShareNumber
-        ) throws -> Position? { throw NotBuilt() }
 
         func addReceipt(
             _ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool
@@ -66,11 +52,9 @@
             as follower: FollowerName, wanting wanted: Set<PreviousVersionNeed>, alone: Bool
         ) throws -> Position { throw NotBuilt() }
 
-        func advance(_ follower: FollowerName, through position: Position) throws {
+        func setPosition(_ position: Position?, of follower: FollowerName) throws {
             throw NotBuilt()
         }
-
-        func unfollow(_ follower: FollowerName) throws { throw NotBuilt() }
 
         func register(_ destination: NewDestination) throws -> DestinationNumber {
             throw NotBuilt()
@@ -98,7 +82,5 @@
         func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {
             throw NotBuilt()
         }
-
-        func forget(_ person: UserRecordName) throws { throw NotBuilt() }
     }
 #endif

@@ -52,6 +52,7 @@
             let zone = version.zone
             try requireTaken(version.position)
             if version.files?.isEmpty == false { throw NotBuilt() }
+            if version.shortGUID != nil { throw NotBuilt("save(shortGUID)") }
             let former = record(version.name, in: zone.number)
             try requireFormer(former, version)
             let record = try former?.record ?? RecordNumber(group.take(\.record))
@@ -101,6 +102,7 @@
                 try StoreCollection(self, rowsMax: rowsMax).run(olderThan: moment)
             case .zones: throw NotBuilt("collect(zones)")
             case .previousVersions: throw NotBuilt("collect(previousVersions)")
+            case .leftBehind: throw NotBuilt("collect(leftBehind)")
             }
         }
     }

@@ -12,7 +12,8 @@
             BrokenInvariant("work is of the kinds that the engine knows: \(kind)")
         }
 
-        func enqueue(_ task: WorkTask) throws {
+        func enqueue(_ task: WorkTask, concerning moved: MovedChildren?) throws {
+            guard moved == nil else { throw NotBuilt("enqueue(cover)") }
             guard let kind = task.kind.number else { throw Self.unknown(task.kind) }
             let row = WorkRow(task)
             job.statements.append(
