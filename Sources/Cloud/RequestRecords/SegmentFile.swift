@@ -108,9 +108,10 @@ package enum SegmentForm {
 
     /// Says of a block's items how many bytes they are, and their checksum.
     static func end(_ block: inout GrowingBytes) {
-        let items = block.memory[blockHeadBytes..<block.count]
-        block.set(UInt32(items.count), at: 0)
-        block.set(checksum(items), at: 4)
+        // Nothing holds the memory when it is written to: it would be copied.
+        let sum = checksum(block.memory[blockHeadBytes..<block.count])
+        block.set(UInt32(block.count - blockHeadBytes), at: 0)
+        block.set(sum, at: 4)
     }
 
     static func tail(indexAt offset: Int) -> [UInt8] {

@@ -65,6 +65,24 @@ package struct QueryString: Sendable {
         return found.map { target[$0.valueStart..<$0.end] }
     }
 
+    /// Whether the first value under a name is these bytes, as received; of none, whether the name is absent.
+    package func hasValue(_ name: StaticString, _ bytes: [UInt8]) -> Bool {
+        target.withUnsafeBytes { target in
+            for parameter in parameters where self.name(of: parameter, in: target, is: name) {
+                let value = UnsafeRawBufferPointer(
+                    rebasing: target[parameter.valueStart..<parameter.end])
+                return value.count == bytes.count
+                    && bytes.withUnsafeBytes { bytes in
+                        guard let start = value.baseAddress, let other = bytes.baseAddress else {
+                            return true
+                        }
+                        return memcmp(start, other, value.count) == 0
+                    }
+            }
+            return bytes.isEmpty
+        }
+    }
+
     /// Runs the body on the first value under a name, as received; not where there is none.
     package func withValue(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Void) {
         target.withUnsafeBytes { target in

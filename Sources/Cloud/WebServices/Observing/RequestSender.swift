@@ -38,6 +38,11 @@ package struct RequestSender: Sendable {
             agent: headers?["user-agent"] ?? "", scriptVersion: query?.text("ckjsVersion"))
     }
 
+    /// Whether it sent a `clientId` that is these bytes, without escapes; of none, whether it sent none.
+    package func isDevice(_ bytes: [UInt8]) -> Bool {
+        query?.hasValue("clientId", bytes) ?? bytes.isEmpty
+    }
+
     /// Runs the body on the `clientId` without making a text; not where there is none that could be one.
     package func withDevice(_ body: (UnsafeRawBufferPointer) -> Void) {
         if let query { DeviceName.withBytes(of: query, body) }

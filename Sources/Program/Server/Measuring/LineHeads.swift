@@ -26,9 +26,9 @@ struct LineHeads {
         if let session = request.session, session.count >= 8 {
             hash ^= session.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
         }
-        if let operation = request.operation {
-            hash &+= UInt64(operation.utf8.last ?? 0) &* 64 &+ UInt64(operation.utf8.count)
-        }
+        // Few operations have as many letters and the same last one.
+        let last = request.operation?.utf8.withContiguousStorageIfAvailable { $0.last }
+        hash &+= UInt64((last ?? nil) ?? 0) &* 64 &+ UInt64(request.operation?.utf8.count ?? 0)
         return Int(truncatingIfNeeded: (hash &* 0x9e37_79b9_7f4a_7c15) >> 48) & (count - 1)
     }
 }
@@ -38,12 +38,13 @@ private final class HeadEntry {
     let head: LineHead
     private let operation: String?
     private let container: String?
-    private let user: UserRecordName?
+    private let user: String?
     private let session: [UInt8]
     private let keyID: String?
     private let softwareHash: UInt64
     private let device: [UInt8]
-    private let zone: ZoneID?
+    private let zone: String?
+    private let zoneOwner: String?
 
     /// What clients call something may be longer.
     private static let textBytesMax = 128
@@ -51,23 +52,24 @@ private final class HeadEntry {
     init(_ request: borrowing RequestObservation) {
         operation = request.operation
         container = request.container
-        user = request.userRecordName
+        user = request.userRecordName?.text
         session = request.session ?? []
         keyID = request.keyID
         softwareHash = request.sender.softwareHash
         var name: [UInt8] = []
         request.sender.withDevice { name = Array($0) }
         device = name
-        zone = request.work.zone?.zone
+        zone = request.work.zone?.zone.name.text
+        zoneOwner = request.work.zone?.zone.owner?.text
         let software = request.sender.software
         let reason = request.refusal.map { "\($0)" } ?? request.reason
-        let (code, claimed) = (request.code?.rawValue, request.claimedUser)
-        let (operation, container, user, zone) = (operation, container, user, zone)
-        let (session, keyID) = (request.session, keyID)
+        let (code, claimed) = (request.code?.rawValue, request.claimedUser?.text)
+        let (operation, container, user) = (operation, container, user)
+        let (session, keyID, zone, zoneOwner) = (request.session, keyID, zone, zoneOwner)
         head = LineHead { texts in
             texts.append(.operation, operation)
             texts.append(.container, container, max: Self.textBytesMax)
-            texts.append(.user, (user ?? claimed)?.text)
+            texts.append(.user, user ?? claimed)
             if !name.isEmpty {
                 texts.append(
                     .device, String(decoding: name, as: UTF8.self), max: Self.textBytesMax)
@@ -81,16 +83,18 @@ private final class HeadEntry {
             texts.append(.key, keyID)
             texts.append(.code, code)
             texts.append(.reason, reason)
-            if let zone { texts.append(zone: zone.name.text, owner: zone.owner?.text) }
+            if let zone { texts.append(zone: zone, owner: zoneOwner) }
         }
     }
 
     /// Whether a request that did not fail has this head.
     func takes(_ request: borrowing RequestObservation) -> Bool {
         softwareHash == request.sender.softwareHash && operation == request.operation
-            && isSame(session, request.session) && user == request.userRecordName
-            && keyID == request.keyID && zone == request.work.zone?.zone
-            && container == request.container && isFrom(request.sender)
+            && isSame(session, request.session) && user == request.userRecordName?.text
+            && zone == request.work.zone?.zone.name.text
+            && zoneOwner == request.work.zone?.zone.owner?.text
+            && keyID == request.keyID && container == request.container
+            && request.sender.isDevice(device)
     }
 
     private func isSame(_ one: [UInt8], _ other: [UInt8]?) -> Bool {
@@ -104,19 +108,5 @@ private final class HeadEntry {
                 return memcmp(first, second, one.count) == 0
             }
         }
-    }
-
-    private func isFrom(_ sender: RequestSender) -> Bool {
-        var isSame = device.isEmpty
-        sender.withDevice { sent in
-            guard sent.count == device.count, let start = sent.baseAddress else {
-                isSame = false
-                return
-            }
-            isSame = device.withUnsafeBytes { device in
-                device.baseAddress.map { memcmp($0, start, sent.count) == 0 } ?? true
-            }
-        }
-        return isSame
     }
 }
