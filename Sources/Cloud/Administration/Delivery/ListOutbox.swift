@@ -36,7 +36,7 @@ package struct ListOutbox: AdministrativeAction {
 
     package var name: String { "outbox list" }
 
-    package var right: ActionRight { .container }
+    package var right: ActionRight { .container.ofPerson }
 
     private static let countedMax = 1_000
     private static let destinationsMax = 200
