@@ -53,7 +53,11 @@ package struct CommandConsole: Sendable {
         case .data(let action): output = try action(invocation, administrator)
         case .watched(let action):
             output = try action(invocation, administrator, ProgressWatcher { _ in true })
-        case .streamed(let action): output = try action(invocation, administrator, files)
+        case .streamed(let action):
+            output = try action(invocation, administrator, files)
+            if output.endsStream, invocation.has("progress") {
+                try files.print(output.rendered(asJSON: true))
+            }
         case .copy(_, .some, let action):
             output = try action(
                 invocation, administrator, CopyDestination { try files.print($0) })
