@@ -9,10 +9,9 @@ export function read() {
   return {screen: path.split('/')[0] || 'overview', values};
 }
 
-/// The address of a screen. On whose behalf one looks (`as`) holds on every screen until it is ended.
+/// The address of a screen.
 export function to(screen, values = {}) {
-  const {as} = read().values;
-  const kept = Object.entries({as, ...values}).filter(
+  const kept = Object.entries(values).filter(
     ([, value]) => value !== undefined && value !== null && value !== '');
   const query = new URLSearchParams(kept).toString();
   return ROOT + (screen === 'overview' ? '' : screen) + (query ? `?${query}` : '');

@@ -30,7 +30,10 @@ async function ask(method, path, body, signal) {
   let answer;
   try {
     const headers = {'Content-Type': 'application/json'};
-    if (session) headers['X-Console-Page'] = session.page;
+    if (session) {
+      headers['X-Console-Page'] = session.page;
+      headers['X-Console-Acting'] = session.acting?.id ?? 'none';
+    }
     answer = await fetch(ROOT + path, {
       method, headers, signal, body: body === undefined || body instanceof Blob ? body : JSON.stringify(body),
       credentials: 'same-origin', cache: 'no-store'});
@@ -43,6 +46,7 @@ async function ask(method, path, body, signal) {
   try { object = parse(await answer.text()); } catch (error) {
     if (error.name === 'AbortError') throw error;
   }
+  if (object.error === 'ACTING_CHANGED') await take('GET', '/session').catch(() => {});
   throw new Failure(answer.status, object);
 }
 
@@ -68,6 +72,18 @@ async function learn(found) {
   return session;
 }
 
+/// Asks for what the session has become, and says so to the frame.
+async function take(method, path, body) {
+  session = await send(method, path, body);
+  dispatchEvent(new Event('actingchange'));
+}
+
+/// As whom the operator acts, and where: a state of the session on the server; null for as themselves.
+export const acting = () => session?.acting ?? null;
+
+/// Begins to act as somebody in a container environment; else as themselves again.
+export const actAs = person => proven(() => person ? take('POST', '/session/acting', person) : take('DELETE', '/session/acting'));
+
 /// Finds the session that the browser has.
 export async function resume() {
   try {
@@ -90,7 +106,7 @@ export async function signOut() {
 }
 
 /// Whether the operator may ask for a command at all; the server decides for each container.
-export const may = name => Boolean(commands.get(name)?.may);
+export const may = name => Boolean(commands.get(name)?.may && !(acting() && commands.get(name).whileActing === 'refused'));
 export const isHere = name => commands.has(name);
 
 const given = values => Object.fromEntries(Object.entries(values).filter(

@@ -3,7 +3,7 @@
 
 import {Modal, Part, button, define, environments, field, files, html, named, nothing, pick, problem, serverName, serverURL,
   waiting} from './parts.js';
-import {all, isHere, may, operator, resume, signIn, signOut, whenProofIsNeeded} from './api.js';
+import {actAs, acting, all, isHere, may, operator, resume, signIn, signOut, whenProofIsNeeded} from './api.js';
 import {change, go, read, to} from './address.js';
 
 class SignIn extends Part {
@@ -103,6 +103,7 @@ class ConsoleApp extends Part {
     this.place = read();
     whenProofIsNeeded(signInAgain);
     addEventListener('addresschange', () => this.#arrive());
+    addEventListener('actingchange', () => this.requestUpdate());
     addEventListener('containerschange', () => this.#loadContainers());
     this.#begin();
   }
@@ -155,7 +156,7 @@ class ConsoleApp extends Part {
       await signOut();
       this.containers = null;
       this.state = 'out';
-      go('overview', {as: ''});
+      go('overview');
     } catch (failure) {
       this.failure = failure;
     }
@@ -198,18 +199,28 @@ class ConsoleApp extends Part {
           ${button('Sign out', () => this.#leave(), {kind: 'second'})}
           <p class="quiet small">Made with <a href="${files}lit.txt" target="_blank">lit</a> and
             <a href="${files}uPlot.txt" target="_blank">uPlot</a>.</p></div></details></header>
-      ${this.#acting(values.as)}
+      ${this.#acting()}
       ${SCREENS[screen]?.within ? this.#choice(container, environment) : nothing}
       <main id="screen" tabindex="-1">${problem(this.failure, () => this.#arrive())}${this.#screen()}</main>
       <p id="said" role="status" class="said"></p>`;
   }
 
   /// On whose behalf the operator looks: a state that is entered at a person, and left here.
-  #acting(as) {
-    return as ? html`<section class="acting" aria-label="On behalf of somebody"><p>You act as <b><bdi>${as}</bdi></b>. <i>Data</i>
-      shows what they see, and what you change there is changed on their behalf. They are told at their account.</p>
-      <button type="button" class="second small" @click=${() => change({as: '', zone: '', owner: '', record: '', database: ''})}>
-        Stop acting as them</button></section>` : nothing;
+  #acting() {
+    const as = acting();
+    return as ? html`<section class="acting" aria-label="On behalf of somebody"><p>You act as <b><bdi>${as.user}</bdi></b> in
+      <bdi>${as.container}</bdi>, ${as.environment}. <i>Data</i>, <i>Sharing</i> and <i>Delivery</i> show what they see, and what you
+      change there is changed on their behalf. They are told at their account.</p>
+      ${button('Stop acting as them', () => this.#stop())}</section>` : nothing;
+  }
+
+  async #stop() {
+    try {
+      await actAs(null);
+      change({zone: '', owner: '', record: '', database: '', open: ''});
+    } catch (failure) {
+      this.failure = failure;
+    }
   }
 
   /// Where: a container and an environment, on every screen that is within one.
@@ -224,8 +235,12 @@ class ConsoleApp extends Part {
     const found = SCREENS[screen];
     if (!found) return html`<h1>Nothing is here</h1><p><a href=${to('overview')}>To the overview</a></p>`;
     const {container, environment = 'development'} = values;
+    const as = acting();
+    const isThere = as && as.container === container && as.environment === environment;
+    // Only the session says as whom: no address does.
+    const who = {as: isThere ? as.user : undefined, ...isThere ? {user: as.user} : screen === 'sharing' ? {user: undefined} : {}};
     return this.child(`${screen}-screen`, {
-      values: found.within ? {...values, environment} : values, containers: this.containers, container});
+      values: found.within ? {...values, environment, ...who} : values, containers: this.containers, container});
   }
 }
 define('console-app', ConsoleApp, ['state', 'place', 'containers', 'failure']);

@@ -1,6 +1,6 @@
 // The records of one database: which ones, in which columns; what is done with many at once.
 
-import {ADDRESS, Asking, Latest, button, change, choice, columnChoice, confirm, define, emptied, empty, html, kept, many, may, moment, nothing, number, pick, popup,
+import {ADDRESS, actAs, Asking, Latest, button, change, choice, columnChoice, confirm, define, emptied, empty, html, kept, many, may, moment, nothing, number, pick, popup,
   problem, run, say, select, submitted, waiting} from './screen.js';
 import {comparators, filterText, isShort, read, shown, types, written} from './values.js';
 import './rows.js';
@@ -189,12 +189,21 @@ class DataScreen extends Asking {
   #databases(database) {
     return html`<fieldset><legend>Database</legend>${choice('Database', DATABASES, database,
         name => change({database: name, zone: '', owner: '', record: ''}))}</fieldset>
-      ${database === 'public' ? nothing : html`<form class="user" @submit=${submitted(({user}) => change(
-        {as: user, database, zone: '', owner: '', record: ''}))}><label for="of">Whose</label><input id="of" name="user" type="email" list="people" autocomplete="off" required
+      ${database === 'public' ? nothing : html`<form class="user" @submit=${submitted(({user}) => this.#actAs(user, database))}><label for="of">Whose</label><input id="of" name="user" type="email" list="people" autocomplete="off" required
         placeholder=${ADDRESS} .value=${this.values.as ?? ''} @input=${event => this.#suggest(event.target.value)}>
         <datalist id="people">${(this.people ?? []).map(email => html`<option value=${email}></option>`)}</datalist>
         <button class="small">Act as them</button>
         <p class="quiet hint">They are told at their account.</p></form>`}`;
+  }
+
+  async #actAs(email, database) {
+    const {container, environment} = this.target;
+    try {
+      await actAs({email, container, environment});
+      change({database, zone: '', owner: '', record: ''});
+    } catch (failure) {
+      this.aroundFailure = failure;
+    }
   }
 
   async #suggest(search) {

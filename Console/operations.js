@@ -1,7 +1,7 @@
 // What keeps the server well: backups and what comes back out of them, checks, index work, settings, alerts, and who did what.
 
 import {Asking, LISTING, LOOKS_ONLY, Listing, Part, all, button, bytes, change, check, confirm, copyable, define, each, empty,
-  facts, field, files, html, many, may, named, nothing, number, operator, problem, problems, run, say, search, select,
+  facts, field, follow, files, html, many, may, named, nothing, number, operator, problem, problems, run, say, search, select,
   short, submitted, table, time, to} from './screen.js';
 
 const VIEWS = [['', 'Backups', 'server show', 'backups-view'], ['checks', 'Checks', 'doctor', 'checks-view'],
@@ -161,19 +161,23 @@ class DataCheck extends Asking {
     this.state = {began, seconds: 0};
     this.timer = setInterval(() => this.set({seconds: Math.round((Date.now() - began) / 1000)}), 1000);
     await this.ask(async signal => {
-      this.state = {found: await run('check', values, {signal}), seconds: this.state.seconds};
+      let found;
+      for await (const line of follow('check', {...values, progress: true}, {signal})) {
+        if (line.progress) this.set({at: line.progress}); else found = line;
+      }
+      this.state = {found, seconds: this.state.seconds};
       say('Everything is read.');
     }, failure => { this.state = {failure}; });
     clearInterval(this.timer);
   }
 
   render() {
-    const {began, seconds, found, failure} = this.state;
+    const {began, seconds, at = '', found, failure} = this.state;
     return html`<section aria-labelledby="check"><h2 id="check">All that is stored</h2>
       <p class="quiet">Reads every record, index and file, and says what is not what was written. Apps go on meanwhile.</p>
       <div class="row"><button type="button" ?disabled=${began} @click=${() => this.#run({})}>Check everything</button></div>
-      ${began ? html`<p class="waiting" role="status">Reading everything…</p><p class="quiet" aria-hidden="true"><progress></progress>
-        ${many(seconds, 'second')}</p>` : nothing}
+      ${began ? html`<p class="waiting" role="status">Reading everything…</p><p class="quiet" aria-hidden="true"><progress max="100"
+        .value=${parseInt(at, 10) || 0}></progress> ${at}, ${many(seconds, 'second')}</p>` : nothing}
       ${problem(failure)}
       ${found ? html`${found.ok ? html`<p class="note"><b>No problems.</b></p>` : html`${problems(html`<b>${many(found.problems.length, 'problem')}</b>`,
           found.problems)}${!operator().readOnly ? html`<button type="button" class="danger" @click=${() => this.#removeDamaged()}>Remove damaged

@@ -1,7 +1,7 @@
 // People: their accounts and sign-ins, the apps that know one of them with the roles there, and why the devices of one of them
 // show old data.
 
-import {Asking, LISTING, Listing, button, bytes, change, confirm, copyable, define, download, empty, environments, facts, field,
+import {Asking, LISTING, Listing, actAs, button, bytes, change, confirm, copyable, define, download, empty, environments, facts, field, go,
   html, isHere, many, may, named, nothing, number, pick, problem, run, say, search, short, submitted, table, time, to, waiting}
   from './screen.js';
 import {give} from './transfer.js';
@@ -174,10 +174,17 @@ class UserSync extends Asking {
         ${environments(environment, name => change({environment: name}))}
         ${container ? html`${button('Look again', () => this.load())}
           ${may('logs') ? html`<a href=${to('logs', {container, user: this.email})}>Their requests</a>` : nothing}
-          ${may('record list') ? html`<a class="button second small"
-            href=${to('data', {container, environment, database: 'private', as: this.email})}>Act as them</a>` : nothing}` : nothing}</div>
+          ${may('record list') ? button('Act as them', () => this.#act()) : nothing}` : nothing}</div>
       ${!container ? empty('Choose an app to see how its devices stand.') : this.state.failure ? problem(this.state.failure, () => this.load())
         : !this.state.report ? waiting('Looking at the requests of the last days…') : this.#told()}</section>`;
+  }
+
+  #act() {
+    const {container, environment} = this.#where;
+    return this.attempt(async () => {
+      await actAs(this.#where);
+      go('data', {container, environment, database: 'private'});
+    });
   }
 
   #told() {

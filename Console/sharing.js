@@ -1,7 +1,7 @@
 // Sharing: what somebody shares and has joined, who takes part, and links. A private database is always somebody's, so
 // the operator acts on behalf of one person, by the rules that hold for them.
 
-import {Asking, button, change, confirm, define, empty, facts, field, html, many, may, nothing, problem, run, say, search,
+import {Asking, actAs, button, change, confirm, define, empty, facts, field, html, many, may, nothing, problem, run, say, search,
   serverURL, short, submitted, table, time, to, waiting} from './screen.js';
 import './share-sheet.js';
 
@@ -98,16 +98,23 @@ class SharingScreen extends Asking {
     this.source = this.entry ? source(this.values, this.entry, shares => this.set({shares})) : null;
   }
 
+  async #actAs(email) {
+    const {container, environment} = this.values;
+    await this.attempt(async () => {
+      await actAs({email, container, environment});
+      change({open: ''});
+    });
+  }
+
   render() {
     const {container, user, open} = this.values;
     if (!container) return html`<h1>Sharing</h1>${empty('Choose a container.')}`;
     if (!may('share list')) return html`<h1>Sharing</h1>${problem({code: 'FORBIDDEN', message: ''})}`;
     return html`<h1>Sharing</h1>
       ${search(html`<label>On behalf of <input name="user" class="short" required .value=${user ?? ''} autocomplete="off" spellcheck="false"
-          placeholder="name@example.org"></label>`, ({user}) => change({user, open: ''}), 'Look')}
-      ${!user ? empty('Shares are always somebody’s. Name a person to see what they share and have joined.')
-        : html`<p class="note">You see what <b><bdi>${user}</bdi></b> sees. They read at their account that an operator looked.
-          ${button('Stop', () => change({user: '', open: ''}))}</p>
+          placeholder="name@example.org"></label>`, ({user}) => this.#actAs(user), 'Look')}
+      ${!user ? html`${problem(this.state.failure)}${empty('Shares are always somebody’s. Name a person to see what they share and have joined.')}`
+        : html`<p class="note">You see what <b><bdi>${user}</bdi></b> sees. They read at their account that an operator looked.</p>
           ${this.#content(open)}`}`;
   }
 
@@ -178,7 +185,7 @@ class SharingScreen extends Asking {
   #whereabouts({databaseScope, zoneID: {zoneName}, rootRecordName}) {
     const {container, environment, user} = this.values;
     if (databaseScope !== 'PRIVATE') return nothing;
-    return html`<p><a href=${to('data', {container, environment, database: 'private', user, zone: zoneName,
+    return html`<p><a href=${to('data', {container, environment, database: 'private', zone: zoneName,
       record: rootRecordName})}>Its records</a></p>`;
   }
 }

@@ -15,10 +15,16 @@ export function give(name, type, parts) {
   setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
 
+/// Who acts as somebody takes tables of that person's private database alone.
+function requireOne({user, database}) {
+  if (user && database === 'public') throw new Error('A table of the public database is nobody’s own: stop acting first.');
+}
+
 /// Fetches page by page, and hands the browser a file.
 export async function exportRecords({format, target, type, sort, filters, signal, tell}) {
   const name = `${target.container}-${target.database}-${type ?? 'records'}`;
   if (format === 'csv') {
+    requireOne(target);
     const {container, environment, user, zone} = target;
     const table = await download('export', {container, environment, user, zone: zone ?? '_defaultZone', type, format,
       filter: filters.length ? filters : undefined}, {signal, tell: count => tell(`${bytes(count)}…`)});
@@ -72,6 +78,7 @@ export async function importRecords({target, type, file, signal, tell}) {
 /// Saves the rows of a table, whole: the server reads it.
 async function importTable({target, type, file, signal}) {
   const {container, environment, database, user, zone} = target;
+  requireOne(target);
   if (database === 'shared') throw new Error('A table goes into a public or a private database.');
   if (!type) throw new Error('Choose the record type of the table first.');
   const answer = await upload('import', {

@@ -81,7 +81,11 @@ struct OriginTests {
             ] {
                 let found = server.identify(query: "ckAPIToken=\(api)", origin: origin)
                 #expect(found.fault == Fault(.authenticationFailed, "Authentication failed"))
-                #expect(found.allowedOrigin == nil)
+                // The page reads this, and nothing else: it is told the same of a token that is not there.
+                let unknown = server.identify(query: "ckAPIToken=x", origin: origin)
+                #expect(found.allowedOrigin == (origin == "" ? nil : origin))
+                #expect(unknown.allowedOrigin == found.allowedOrigin)
+                #expect(unknown.fault == found.fault)
             }
         }
         let spelled = server.identify(
@@ -103,7 +107,7 @@ struct OriginTests {
         }
     }
 
-    @Test("The origin is allowed in a refusal too when the API token allows it")
+    @Test("The origin is allowed in a refusal too, so that a page reads why it was refused")
     func refusal() throws {
         let server = try TestServer()
         let api = try server.apiToken(origins: ["https://tea.example.org"]).token
@@ -112,6 +116,11 @@ struct OriginTests {
         #expect(found.fault?.code == .authenticationRequired)
         #expect(found.allowedOrigin == "https://tea.example.org")
         let unknown = server.identify(query: "ckAPIToken=x", origin: "https://tea.example.org")
-        #expect(unknown.allowedOrigin == nil)
+        #expect(unknown.fault?.code == .authenticationFailed)
+        #expect(unknown.allowedOrigin == "https://tea.example.org")
+        for forged in ["not an origin", "https://a.example\r\nX: y"] {
+            let found = server.identify(query: "ckAPIToken=x", origin: forged)
+            #expect(found.allowedOrigin == nil)
+        }
     }
 }

@@ -43,6 +43,13 @@ extension StoragePromise {
         try testStore.read { try $0.notices(for: destination, after: number, limit: limit) }
     }
 
+    private static func summary(
+        _ destination: DestinationNumber?, of state: NoticeState = .waiting, max: Int = 100,
+        _ testStore: TestStore
+    ) throws -> NoticeSummary {
+        try testStore.read { try $0.noticeSummary(state, for: destination, countedMax: max) }
+    }
+
     private static func dead(
         of destination: DestinationNumber, after number: NoticeNumber = NoticeNumber(0),
         limit: Int = 100, _ testStore: TestStore
@@ -82,8 +89,11 @@ extension StoragePromise {
             try expect(waiting(for: numbers[0], limit: 1, testStore) == [found[0]])
             try expect(waiting(for: numbers[0], after: found[0].number, testStore) == [found[1]])
             try expect(waiting(for: numbers[1], testStore).count, is: 1)
-            let state = try testStore.read { try $0.outboxState() }
-            try expect(state.count == 3 && state.oldest == first)
+            let all = try summary(nil, testStore)
+            try expect(all, is: NoticeSummary(count: 3, oldest: first, lastEnd: nil))
+            try expect(
+                summary(numbers[0], max: 1, testStore),
+                is: NoticeSummary(count: 1, oldest: first, lastEnd: nil))
             if try testStore.crash() { try expect(waiting(for: numbers[0], testStore) == found) }
         },
         StoragePromise("A notice takes the place of one with its key that still waits") {
@@ -124,7 +134,8 @@ extension StoragePromise {
                 try transaction.removeNotices(for: numbers[1], through: NoticeNumber(.max))
             }
             for number in numbers { try expect(waiting(for: number, testStore).isEmpty) }
-            try expect(testStore.read { try $0.outboxState().oldest } == nil)
+            try expect(
+                summary(nil, testStore), is: NoticeSummary(count: 0, oldest: nil, lastEnd: nil))
             try enqueue([notice("new", to: numbers[0])], testStore)
             try expect(
                 try require(waiting(for: numbers[0], testStore).first).number > found[4].number)
@@ -160,6 +171,10 @@ extension StoragePromise {
             try expect(
                 dead(of: numbers[0], after: found[1].number, testStore) == Array(letters[1...]))
             try expect(dead(of: numbers[1], testStore).map(\.end?.reason), is: ["gone"])
+            try expect(
+                summary(numbers[0], of: .dead, testStore),
+                is: NoticeSummary(
+                    count: 3, oldest: letters[0].madeAt, lastEnd: letters[2].end))
 
             try expect(
                 testStore.write { try $0.replayDeadLetters(of: numbers[0], limit: 2) }, is: 2)

@@ -108,7 +108,7 @@ class People(Run):
         """Each action on data as Ann, by what she may, and noted."""
         page = self.signed_in("op@example.org", f"/console/people?person={ANN}&container={CONTAINER}")
         asked = self.told(page)
-        page.get_by_role("link", name="Act as them").focus()
+        page.get_by_role("button", name="Act as them").focus()
         page.keyboard.press("Enter")
         banner = page.get_by_role("region", name="On behalf of somebody")
         banner.get_by_text(ANN).wait_for()
@@ -151,7 +151,7 @@ class People(Run):
         assert all(user == ANN for _, user in of_data), of_data
         noted = self.noted()
         assert wanted - {"zone list"} <= set(noted[: len(noted) - len(before)] + noted[len(before):]), noted
-        for screen in ("Containers", "People", "Telemetry", "Logs"):
+        for screen in ("Containers", "People", "Telemetry", "Logs", "Sharing", "Delivery", "Operations"):
             page.get_by_role("navigation").get_by_role("link", name=screen, exact=True).click()
             page.get_by_role("heading", name=screen, level=1).wait_for()
             assert banner.get_by_text(ANN).count() == 1, screen
@@ -165,12 +165,13 @@ class People(Run):
 
     def leaving(self):
         """Once it is left, by mouse, by keyboard or with the session, nothing is asked on her behalf any more."""
-        address = f"/console/data?container={CONTAINER}&database=private&as={ANN}"
+        address = f"/console/people?person={ANN}&container={CONTAINER}"
         page = self.signed_in("op@example.org", address)
         banner = page.get_by_role("region", name="On behalf of somebody")
         stop = page.get_by_role("button", name="Stop acting as them")
         for leave in (stop.click, lambda: (stop.focus(), page.keyboard.press("Enter"))):
             page.goto(self.base + address)
+            page.get_by_role("button", name="Act as them").click()
             page.get_by_role("button", name="Trips", exact=True).wait_for()
             leave()
             banner.wait_for(state="detached")
@@ -187,6 +188,7 @@ class People(Run):
             assert asked and all(user is None for _, user in asked), asked
             assert self.noted() == before, "nothing more is noted of her"
         page.goto(self.base + address)
+        page.get_by_role("button", name="Act as them").click()
         banner.wait_for()
         page.locator(".who summary").click()
         page.get_by_role("button", name="Sign out").click()

@@ -7,16 +7,21 @@ import Storage
 package struct Administrator: Sendable {
     /// Who acts.
     package let actor: Operator
+    /// On whose behalf they act; nil for as themselves.
+    package let acting: Acting?
     private let data: any ServerData
     private let note: @Sendable (ActionEntry) throws -> Void
 
-    /// - Parameter note: told of each action before it is done; what it cannot note is not done. Called
-    ///   on the thread that acts.
+    /// - Parameters:
+    ///   - acting: on whose behalf; nil for as themselves.
+    ///   - note: told of each action before it is done; what it cannot note is not done. Called on the thread that
+    ///     acts.
     package init(
-        _ actor: Operator, on data: any ServerData,
+        _ actor: Operator, as acting: Acting? = nil, on data: any ServerData,
         noting note: @escaping @Sendable (ActionEntry) throws -> Void = { _ in }
     ) {
         self.actor = actor
+        self.acting = acting
         self.data = data
         self.note = note
     }
@@ -31,7 +36,8 @@ package struct Administrator: Sendable {
         _ action: Action
     ) throws -> Action.Outcome {
         let now = data.clock.now()
-        let subject = try RightsCheck(of: actor, in: data, now: now).subject(of: action)
+        let check = RightsCheck(of: actor, as: acting, in: data, now: now)
+        let subject = try check.subject(of: action)
         try note(
             ActionEntry(
                 moment: now, actor: actor, action: action.name, changes: action.changes,

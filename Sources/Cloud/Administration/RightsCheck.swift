@@ -7,11 +7,16 @@ struct RightsCheck {
     static let proofMilliseconds: Milliseconds = 600_000
 
     private let actor: Operator
+    private let acting: Acting?
     private let data: any ServerData
     private let now: Milliseconds
 
-    init(of actor: Operator, in data: any ServerData, now: Milliseconds) {
+    /// - Parameter acting: on whose behalf the operator acts; nil for as themselves.
+    init(
+        of actor: Operator, as acting: Acting?, in data: any ServerData, now: Milliseconds
+    ) {
         self.actor = actor
+        self.acting = acting
         self.data = data
         self.now = now
     }
@@ -24,9 +29,12 @@ struct RightsCheck {
     func subject(of action: some AdministrativeAction) throws -> ActionSubject {
         let (rights, right) = (actor.rights, action.right)
         if rights.isReadOnly, action.changes { throw OperatorRefusal.readOnly }
+        if let acting, action.changes, !right.isOfPerson { throw OperatorRefusal.acts(acting) }
         guard let containers = rights.containers else {
             try requireProof(right)
-            return try action.subject(in: data)
+            let subject = try action.subject(in: data)
+            try requireActing(right, subject, action)
+            return subject
         }
         if right.reach == .server { throw OperatorRefusal.outOfReach }
         let subject: ActionSubject
@@ -39,14 +47,28 @@ struct RightsCheck {
         }
         guard try isWithin(containers, subject, action) else { throw OperatorRefusal.outOfReach }
         try requireProof(right)
+        try requireActing(right, subject, action)
         return subject
     }
 
     private func requireProof(_ right: ActionRight) throws(OperatorRefusal) {
-        guard right.wantsProof, !actor.hasProved(since: now - Self.proofMilliseconds) else {
+        if right.proof != .none, actor.kind == .token { throw .notByToken }
+        guard right.proof == .recent, !actor.hasProved(since: now - Self.proofMilliseconds) else {
             return
         }
-        throw actor.kind == .token ? .notByToken : .proofNeeded
+        throw .proofNeeded
+    }
+
+    /// Who acts as somebody does what is that person's, and else only looks at what is nobody's own.
+    private func requireActing(
+        _ right: ActionRight, _ subject: ActionSubject, _ action: some AdministrativeAction
+    ) throws(OperatorRefusal) {
+        guard let acting else {
+            if right.proof == .acting, actor.kind == .account { throw .doesNotAct }
+            return
+        }
+        guard right.isOfPerson || action.looksAtPrivateData else { return }
+        guard acting.covers(subject) else { throw .acts(acting) }
     }
 
     private func isWithin(

@@ -132,10 +132,14 @@ package protocol ServerData: AnyObject, Sendable {
     /// As `overwriteDeleted`, for what belongs to the server.
     func overwriteDeletedInCatalog(while goesOn: @Sendable () -> Bool) throws
 
+    /// In how many parts `problems` and `mendSums` go through everything.
+    func checkedParts() throws -> Int
+
     /// Reads everything.
     ///
     /// - Returns: a line for each thing that is wrong, which names where; empty when nothing is.
-    func problems() throws -> [String]
+    /// - Throws: `CheckProgress.Abandoned`.
+    func problems(_ progress: CheckProgress) throws -> [String]
 
     /// Looks at what surrounds the data: disk, network, what letters and backups need.
     func examine() throws -> [Finding]
@@ -143,7 +147,8 @@ package protocol ServerData: AnyObject, Sendable {
     /// Makes checksums of assets again that are missing, torn or wrong while the contents are whole.
     ///
     /// - Returns: of how many assets.
-    func mendSums() throws -> Int
+    /// - Throws: `CheckProgress.Abandoned`.
+    func mendSums(_ progress: CheckProgress) throws -> Int
 
     /// Which server this is, and how its backups stand.
     var serverState: ServerState { get }

@@ -81,6 +81,8 @@
             _ keys: NoticeKeys, after number: NoticeNumber, limit: Int
         ) throws -> [StoredNotice] { throw NotBuilt() }
 
-        func outboxState() throws -> (count: Int, oldest: Milliseconds?) { throw NotBuilt() }
+        func noticeSummary(
+            _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
+        ) throws -> NoticeSummary { throw NotBuilt() }
     }
 #endif

@@ -68,7 +68,9 @@ struct ConsoleDescribedTests {
         #expect(
             Set(paths.keys)
                 == Set(commands.map { "/console/api/" + $0.words.joined(separator: "/") })
-                .union(["/console/api", "/console/api/session"]))
+                .union([
+                    "/console/api", "/console/api/session", "/console/api/session/acting",
+                ]))
         for command in commands {
             let path = "/console/api/" + command.words.joined(separator: "/")
             let described = try arguments(try #require(paths[path]))

@@ -160,6 +160,21 @@ final class ConsoleStreamTests {
         #expect(try Data(contentsOf: URL(filePath: person.file)).starts(with: Array("PK".utf8)))
     }
 
+    @Test(
+        "A check tells where it is, and its outcome in the last line; without, it is one object as ever"
+    )
+    func checks() throws {
+        let plain = try ask("check", [:])
+        #expect(plain.wait() == "200 application/json; charset=utf-8")
+        #expect(plain.body.hasPrefix(#"{"ok":true,"#))
+        let told = try ask("check", ["progress": true])
+        #expect(told.wait() == "200 application/x-ndjson")
+        let lines = told.body.split(separator: "\n")
+        #expect(lines.first == #"{"progress":"0 % the catalog"}"#, "\(told.body)")
+        #expect(lines.last?.hasPrefix(#"{"ok":true,"#) == true, "\(told.body)")
+        #expect(lines.dropLast().allSatisfy { $0.hasPrefix(#"{"progress":""#) })
+    }
+
     @Test("What is refused before anything has come is answered as ever")
     func refusals() throws {
         let file = temporary.path("none.jsonl")

@@ -18,6 +18,8 @@ struct OperatorRightsTests {
         let reach: Reach
         var changes = true
         var proof = false
+        /// Whether it wants somebody who acts as the person.
+        var acting = false
     }
 
     private static let start: Milliseconds = 1_800_000_000_000
@@ -189,7 +191,7 @@ struct OperatorRightsTests {
                     changes: changes),
                 Way(
                     body: Self.located(own).merging(more) { $1 }, reach: .container,
-                    changes: changes, proof: true),
+                    changes: changes, acting: true),
             ]
         }
         return [
@@ -204,12 +206,12 @@ struct OperatorRightsTests {
             "share list": [
                 Way(
                     body: Self.located(["email": "ann@a.example"]), reach: .container,
-                    changes: false, proof: true)
+                    changes: false, acting: true)
             ],
             "share accept": [
                 Way(
                     body: Self.located(["email": "ann@a.example", "link": "nowhere"]),
-                    reach: .container, proof: true)
+                    reach: .container, acting: true)
             ],
         ]
     }
@@ -313,12 +315,15 @@ struct OperatorRightsTests {
     }
 
     /// Asks for a command as somebody; the error's word, or nil.
-    private func ask(_ name: String, _ body: [String: Any], as actor: Operator) throws -> String? {
+    private func ask(
+        _ name: String, _ body: [String: Any], as actor: Operator, acting: Acting? = nil
+    ) throws -> String? {
         let text = try JSONSerialization.data(withJSONObject: body)
         let words = name.split(separator: " ").map(String.init)
         let answer = CommandConsole().answer(
             .run(words: words, body: Array(text)),
-            by: Administrator(actor, on: server.folder, noting: server.folder.note))
+            by: Administrator(
+                actor, as: acting, on: server.folder, noting: server.folder.note))
         let object = try JSONSerialization.jsonObject(with: Data(answer.body))
         return (object as? [String: Any])?["error"] as? String
     }
@@ -361,7 +366,9 @@ struct OperatorRightsTests {
                 for way in ways {
                     let error = try ask(name, way.body, as: actor)
                     let wanted = expected(way)
-                    if wanted != nil || error == "FORBIDDEN" || error == "PROOF_NEEDED" {
+                    if wanted != nil
+                        || ["FORBIDDEN", "PROOF_NEEDED", "NOT_ACTING"].contains(error)
+                    {
                         #expect(error == wanted, "\(actor): \(name) \(way.body)")
                     }
                     #expect(error != "USAGE" && error != "FAILED", "\(name) \(way.body)")
@@ -371,7 +378,7 @@ struct OperatorRightsTests {
         let (fresh, stale) = (Self.start - 1, Self.start - 600_001)
         // Who may only look, everywhere, and in a container.
         try each(.account(account, rights(nil, readOnly: true), provedAt: fresh)) {
-            $0.changes ? "FORBIDDEN" : nil
+            $0.changes ? "FORBIDDEN" : $0.acting ? "NOT_ACTING" : nil
         }
         // Of another container, and of none any more.
         for names in [["iCloud.b"], []] {
@@ -381,11 +388,113 @@ struct OperatorRightsTests {
         }
         // Of the container, with an old proof.
         try each(.account(account, rights(["iCloud.a"]), provedAt: stale)) {
-            $0.reach == .server ? "FORBIDDEN" : $0.proof ? "PROOF_NEEDED" : nil
+            $0.reach == .server
+                ? "FORBIDDEN" : $0.proof ? "PROOF_NEEDED" : $0.acting ? "NOT_ACTING" : nil
         }
-        try each(.account(account, .all, provedAt: stale)) { $0.proof ? "PROOF_NEEDED" : nil }
-        try each(.token(name: "job", .all)) { $0.proof ? "FORBIDDEN" : nil }
-        try each(.account(account, .all, provedAt: fresh)) { _ in nil }
+        try each(.account(account, .all, provedAt: stale)) {
+            $0.proof ? "PROOF_NEEDED" : $0.acting ? "NOT_ACTING" : nil
+        }
+        try each(.token(name: "job", .all)) { $0.proof || $0.acting ? "FORBIDDEN" : nil }
+        try each(.account(account, .all, provedAt: fresh)) { $0.acting ? "NOT_ACTING" : nil }
+    }
+
+    /// What makes no sense on somebody's behalf, and is refused until the operator stops.
+    private static let refusedWhileActing: Set = [
+        "container create", "container set", "container delete", "api-token create",
+        "api-token set", "api-token revoke", "server-key add", "server-key revoke",
+        "secrets reseal", "server backup", "server mail", "user create", "user verify",
+        "user delete", "user password", "user invite", "user erase", "user export",
+        "user restore", "zone restore", "record restore", "identity-provider add",
+        "identity-provider remove", "operator create", "operator invite", "operator remove",
+        "operator-token create", "operator-token revoke", "user role add", "user role remove",
+        "web-token create", "web-token revoke", "alert add", "alert remove", "alert test",
+        "webhook add", "webhook test", "webhook replay", "webhook remove", "schema import",
+        "schema deploy", "schema reset", "shrink", "push key add", "push key remove",
+    ]
+
+    @Test(
+        "While an operator acts as somebody, each command is for that person, only looks, or is refused"
+    )
+    func acting() throws {
+        defer { server.stop() }
+        let key = try prepare()
+        let ann = try server.folder.users.find(email: "ann@a.example").id
+        let container = try #require(ContainerID("iCloud.a"))
+        let target = ContainerEnvironment(container, .development)
+        let acting = Acting(ann, named: "ann@a.example", in: target)
+        // The proof with which it was begun may be old by now.
+        let stale = Operator.account(account, .all, provedAt: Self.start - 600_001)
+        let fresh = Operator.account(account, .all, provedAt: Self.start - 1)
+        let refusals = ["ACTING", "NOT_ACTING", "FORBIDDEN"]
+        for command in Command.all where command.isAtConsole {
+            let kind = CommandActing(of: command)
+            // A new command has to be put among those for the person, those that look, or here.
+            #expect(
+                (kind == .refused) == Self.refusedWhileActing.contains(command.name),
+                "\(command.name)")
+            for way in try #require(ways(serverKey: key)[command.name]) {
+                let error = try ask(
+                    command.name, way.body, as: way.proof ? fresh : stale, acting: acting)
+                let isRefused = kind == .refused || kind == .own && way.changes
+                if isRefused {
+                    #expect(error == "ACTING", "\(command.name) \(way.body)")
+                } else {
+                    #expect(
+                        error.map { refusals.contains($0) } != true,
+                        "\(command.name) \(way.body) \(error ?? "")")
+                }
+                // The actions say the same without the list of commands.
+                guard way.changes || kind == .person else { continue }
+                let isExpected = isRefused || kind == .person && !names(ann: way.body)
+                #expect(
+                    try isRefusedInside(command, way.body, by: fresh, acting: acting)
+                        != !isExpected, "\(command.name) \(way.body)")
+            }
+            guard kind == .person else { continue }
+            for (key, other) in [
+                ("user", "bob@b.example"), ("email", "bob@b.example"), ("container", "iCloud.b"),
+                ("environment", "production"),
+            ] where command.consoleArguments.contains(where: { $0.key == key }) {
+                for way in try #require(ways(serverKey: self.account.text)[command.name]) {
+                    let body = way.body.merging([key: other]) { $1 }
+                    #expect(
+                        try ask(command.name, body, as: fresh, acting: acting) == "ACTING",
+                        "\(command.name) \(body)")
+                }
+            }
+        }
+    }
+
+    private func names(ann body: [String: Any]) -> Bool {
+        ["user", "email"].contains { body[$0] as? String == "ann@a.example" }
+    }
+
+    /// Whether the action of a command refuses because of whom the operator acts as; nil where it fails otherwise.
+    private func isRefusedInside(
+        _ command: Command, _ body: [String: Any], by actor: Operator, acting: Acting
+    ) throws -> Bool? {
+        let text = try JSONSerialization.data(withJSONObject: body)
+        let invocation = try ConsoleArguments(Array(text), of: command).invocation()
+        let administrator = Administrator(actor, as: acting, on: server.folder)
+        let files = ConsoleFiles(NoConsoleStream(), for: invocation)
+        do {
+            switch command.action {
+            case .data(let action): _ = try action(invocation, administrator)
+            case .watched(let action):
+                _ = try action(invocation, administrator, ProgressWatcher { _ in true })
+            case .streamed(let action): _ = try action(invocation, administrator, files)
+            case .copy(_, _, let action):
+                _ = try action(
+                    invocation, administrator, CopyDestination { try files.print($0) })
+            case .local: break
+            }
+            return false
+        } catch let refusal as OperatorRefusal {
+            if case .acts = refusal { return true }
+            return nil
+        } catch {
+            return nil
+        }
     }
 
     @Test("An operator is told which commands their rights never reach")

@@ -316,9 +316,11 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.notices(keys, after: number, limit: limit)
     }
 
-    func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
-        note("outboxState")
-        return try snapshot.outboxState()
+    func noticeSummary(
+        _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
+    ) throws -> NoticeSummary {
+        note("noticeSummary")
+        return try snapshot.noticeSummary(state, for: destination, countedMax: countedMax)
     }
 
     // MARK: - StoreSnapshot

@@ -211,7 +211,7 @@ package final class Authenticator: Sendable {
         let version = catalog.version
         if let entry = checked.entry(key, version: version) {
             if let why = entry.apiToken.refusal(of: credentials, in: container, environment) {
-                return .refused(Authenticator.failed, why)
+                return .refusedToken(why, credentials)
             }
             return answer(by: entry, key, credentials, now: now)
         }
@@ -220,10 +220,10 @@ package final class Authenticator: Sendable {
             return answer(by: entry, key, credentials, now: now)
         }
         guard let token = try catalog.apiToken(hash: SHA256.digest(apiToken.bytes)) else {
-            return .refused(Authenticator.failed, .apiTokenUnknown)
+            return .refusedToken(.apiTokenUnknown, credentials)
         }
         if let why = token.refusal(of: credentials, in: container, environment) {
-            return .refused(Authenticator.failed, why)
+            return .refusedToken(why, credentials)
         }
         guard let presented = key.webToken else {
             return keep(CheckedTokens.Entry(apiToken: token))
@@ -278,7 +278,7 @@ package final class Authenticator: Sendable {
             refusal: why)
     }
 
-    private static let failed = Fault(.authenticationFailed, "Authentication failed")
+    fileprivate static let failed = Fault(.authenticationFailed, "Authentication failed")
     private static let noCredentials = Fault.badRequest(
         "no credentials: send ckAPIToken, or sign the request with a server key")
     private static let bothKinds = Fault.badRequest(
@@ -291,6 +291,16 @@ extension Identification {
         _ fault: Fault, _ why: CredentialRefusal? = nil
     ) -> Identification {
         Identification(allowedOrigin: nil, result: .failure(fault), refusal: why)
+    }
+
+    /// Any page reads that its API token is not good, which is the same for one that is not there, that is another
+    /// container's, and that is not for the page's origin.
+    fileprivate static func refusedToken(
+        _ why: CredentialRefusal, _ credentials: Credentials
+    ) -> Identification {
+        Identification(
+            allowedOrigin: credentials.origin.flatMap(WebOrigin.echo),
+            result: .failure(Authenticator.failed), refusal: why)
     }
 }
 
@@ -315,8 +325,13 @@ extension APITokenRecord {
     /// What to answer a page whose origin is allowed: only what is an origin is sent back.
     fileprivate func echo(of origin: String?) -> String? {
         guard let origin else { return nil }
-        let isOrigin =
-            origins.contains(origin) || origin == "null" || WebOrigin.serialized(origin) != nil
-        return isOrigin ? origin : nil
+        return origins.contains(origin) ? origin : WebOrigin.echo(origin)
+    }
+}
+
+extension WebOrigin {
+    /// What to answer any page: only what is an origin is sent back.
+    fileprivate static func echo(_ origin: String) -> String? {
+        origin == "null" || serialized(origin) != nil ? origin : nil
     }
 }

@@ -19,18 +19,30 @@ package struct CheckData: AdministrativeAction {
     }
 
     private let removesDamaged: Bool
+    private let tell: (String) -> Bool
 
-    /// - Parameter removesDamaged: whether records that are not what was written are deleted first.
-    package init(removingDamaged removesDamaged: Bool = false) {
+    /// - Parameters:
+    ///   - removesDamaged: whether records that are not what was written are deleted first.
+    ///   - tell: as of `CheckProgress`.
+    package init(
+        removingDamaged removesDamaged: Bool = false,
+        tell: @escaping (String) -> Bool = { _ in true }
+    ) {
         self.removesDamaged = removesDamaged
+        self.tell = tell
     }
 
     package var changes: Bool { removesDamaged }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
         var removed = RemoveDamagedRecords.Report()
+        let progress = CheckProgress(tell)
+        let parts = try data.checkedParts()
+        progress.expect(parts: parts + (removesDamaged ? 1 : 0))
         if removesDamaged {
+            try progress.begin("damaged records")
             try data.forEachEnvironment { target in
+                try progress.advance(0, of: 1)
                 let store = try data.store(of: target.container, in: target.environment)
                 let report = try RemoveDamagedRecords(
                     in: store, of: target.environment, limits: data.limits
@@ -39,9 +51,9 @@ package struct CheckData: AdministrativeAction {
                 removed.kept += report.kept
             }
         }
-        let problems = try data.problems() + removed.kept
+        let problems = try data.problems(progress) + removed.kept
         return Outcome(
-            problems: problems, mendedSums: try data.mendSums(),
+            problems: problems, mendedSums: try data.mendSums(progress),
             trashedAssets: try data.trashedAssets(), removedRecords: removed.removed)
     }
 }

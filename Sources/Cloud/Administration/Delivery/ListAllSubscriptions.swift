@@ -18,7 +18,7 @@ package struct ListAllSubscriptions: AdministrativeAction {
 
     package var name: String { "subscription list" }
 
-    package var right: ActionRight { .container }
+    package var right: ActionRight { .container.ofPerson }
 
     private let target: NamedEnvironment
     private let email: String?

@@ -36,7 +36,7 @@ package struct ListOutbox: AdministrativeAction {
 
     package var name: String { "outbox list" }
 
-    package var right: ActionRight { .container }
+    package var right: ActionRight { .container.ofPerson }
 
     private static let countedMax = 1_000
     private static let destinationsMax = 200
@@ -67,7 +67,7 @@ package struct ListOutbox: AdministrativeAction {
                 ?? snapshot.destinationsDue(by: .max, limit: Self.destinationsMax + 1)
             let users = Set(found.compactMap(\.user))
             let emails = try data.users.emails(of: users, in: container)
-            let state = try snapshot.outboxState()
+            let state = try snapshot.noticeSummary(.waiting, for: nil, countedMax: .max)
             return Outcome(
                 entries: try found.prefix(Self.destinationsMax).map {
                     try Self.entry(of: $0, $0.user.flatMap { emails[$0] }, snapshot)
@@ -79,13 +79,13 @@ package struct ListOutbox: AdministrativeAction {
     private static func entry(
         of destination: StoredDestination, _ email: String?, _ snapshot: any StoreSnapshot
     ) throws -> Entry {
-        let waiting = try snapshot.notices(
-            for: destination.number, after: NoticeNumber(0), limit: countedMax)
+        let waiting = try snapshot.noticeSummary(
+            .waiting, for: destination.number, countedMax: countedMax)
         let webhook =
             destination.kind == .webhook ? String(decoding: destination.key, as: UTF8.self) : nil
         return Entry(
             kind: destination.kind, email: email, device: webhook ?? destination.device,
             failures: destination.failures, waiting: waiting.count,
-            since: waiting.first?.madeAt, used: destination.usedAt)
+            since: waiting.oldest, used: destination.usedAt)
     }
 }

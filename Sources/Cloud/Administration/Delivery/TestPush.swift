@@ -9,7 +9,7 @@ import Storage
 package struct TestPush: AdministrativeAction {
     package var name: String { "push test" }
 
-    package var right: ActionRight { .container }
+    package var right: ActionRight { .container.ofPerson }
 
     private let email: String
     private let target: NamedEnvironment

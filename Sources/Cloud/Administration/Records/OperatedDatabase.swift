@@ -34,8 +34,8 @@ package struct OperatedDatabase: Sendable {
     /// Whether records are somebody's own, or are shown as somebody sees them.
     var isPrivate: Bool { scope != .public || email != nil }
 
-    /// Who acts as somebody must have shown who they are.
-    var right: ActionRight { email == nil ? .container : .container.proven }
+    /// Without a person, an operator works on the public database as themselves.
+    var right: ActionRight { email == nil ? .container.ofPerson : .container.onBehalf }
 
     /// - Throws: as `ActionSubject.init`.
     func subject(in data: any ServerData) throws -> ActionSubject {

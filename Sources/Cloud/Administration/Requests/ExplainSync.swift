@@ -165,8 +165,8 @@ private struct SyncFactReader {
 
     private func destinations() throws -> [SyncFacts.Destination] {
         try snapshot.destinations(of: user).map { way in
-            let waiting = try snapshot.notices(
-                for: way.number, after: NoticeNumber(0), limit: Self.noticesMax)
+            let waiting = try snapshot.noticeSummary(
+                .waiting, for: way.number, countedMax: Self.noticesMax)
             let kind =
                 switch way.kind {
                 case .courier: "courier"
@@ -176,7 +176,7 @@ private struct SyncFactReader {
                 }
             return SyncFacts.Destination(
                 kind: kind, device: way.device, failures: way.failures, waiting: waiting.count,
-                oldest: waiting.first?.madeAt, usedAt: way.usedAt)
+                oldest: waiting.oldest, usedAt: way.usedAt)
         }
     }
 

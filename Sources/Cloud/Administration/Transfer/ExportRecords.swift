@@ -59,7 +59,7 @@ package struct ExportRecords: AdministrativeAction {
 
     package var name: String { "export" }
     package var changes: Bool { false }
-    package var right: ActionRight { .container.proven }
+    package var right: ActionRight { .container.proven.ofPerson }
     package var looksAtPrivateData: Bool { true }
 
     private let target: TransferTarget

@@ -60,7 +60,7 @@ package struct ImportRecords: AdministrativeAction {
     }
 
     package var name: String { "import" }
-    package var right: ActionRight { .container.proven }
+    package var right: ActionRight { .container.proven.ofPerson }
 
     private let target: TransferTarget
     private let options: Options

@@ -87,15 +87,16 @@ package struct Webhooks: Sendable {
         try storage.read { snapshot in
             try snapshot.destinations(ofKind: .webhook).compactMap { destination in
                 guard let address = WebhookAddress(bytes: destination.address) else { return nil }
-                let none = NoticeNumber(0)
-                let dead = try snapshot.notices(
-                    .dead(destination.number), after: none, limit: Self.countedMax)
+                let (waiting, dead) = (
+                    try snapshot.noticeSummary(
+                        .waiting, for: destination.number, countedMax: Self.countedMax),
+                    try snapshot.noticeSummary(
+                        .dead, for: destination.number, countedMax: Self.countedMax)
+                )
                 return Entry(
                     name: address.name, url: "\(address.url)", madeAt: destination.madeAt,
                     failures: destination.failures,
-                    waiting: try snapshot.notices(
-                        for: destination.number, after: none, limit: Self.countedMax
-                    ).count, dead: dead.count, lastReason: dead.last?.end?.reason)
+                    waiting: waiting.count, dead: dead.count, lastReason: dead.lastEnd?.reason)
             }
         }
     }

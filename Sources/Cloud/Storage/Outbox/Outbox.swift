@@ -117,6 +117,28 @@ package enum NoticeKeys: Sendable {
     case speakingOf(UserRecordName)
 }
 
+/// What is told of many notices, none of which is read.
+package struct NoticeSummary: Sendable, Equatable {
+    package let count: Int
+    /// When the one was made that has been there for longest; nil for none.
+    package let oldest: Milliseconds?
+    /// Why and when the one that came last was given up; nil for none.
+    package let lastEnd: NoticeEnd?
+
+    package init(count: Int, oldest: Milliseconds?, lastEnd: NoticeEnd?) {
+        self.count = count
+        self.oldest = oldest
+        self.lastEnd = lastEnd
+    }
+}
+
+/// Whether notices wait or were given up.
+package enum NoticeState: Sendable {
+    case waiting
+    /// Those that were given up.
+    case dead
+}
+
 /// The notices that wait to be sent, as a read sees them.
 package protocol OutboxReading: AnyObject {
     /// The notices that some keys lead to, after a number, in order, at most `limit` of them.
@@ -124,8 +146,10 @@ package protocol OutboxReading: AnyObject {
         _ keys: NoticeKeys, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice]
 
-    /// How many notices wait in the store, and when the oldest of them was made.
-    func outboxState() throws -> (count: Int, oldest: Milliseconds?)
+    /// How many notices there are for a destination, or in the store where that is nil, counted up to `countedMax`.
+    func noticeSummary(
+        _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
+    ) throws -> NoticeSummary
 }
 
 extension OutboxReading {

@@ -69,10 +69,26 @@ extension SQLiteSnapshot {
         }
     }
 
-    func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
-        let count = try connection.prepare("SELECT count(*) FROM outbox").first { Int($0.int64(0)) }
-        let oldest = try connection.prepare("SELECT made_at FROM outbox ORDER BY id LIMIT 1")
-        return (count ?? 0, try oldest.first { $0.int64(0) })
+    func noticeSummary(
+        _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
+    ) throws -> NoticeSummary {
+        let table = state == .waiting ? "outbox" : "dead_letters"
+        let these = "FROM \(table)\(destination == nil ? "" : " WHERE destination = ?1")"
+        func first<Value>(_ sql: String, _ body: (Statement) throws -> Value) throws -> Value? {
+            let statement = try connection.prepare(sql)
+            if let destination { statement.bind(destination.value, at: 1) }
+            return try statement.first(row: body)
+        }
+        return NoticeSummary(
+            count: try first("SELECT count(*) FROM (SELECT 1 \(these) LIMIT \(countedMax))") {
+                Int($0.int64(0))
+            } ?? 0,
+            oldest: try first("SELECT made_at \(these) ORDER BY id LIMIT 1") { $0.int64(0) },
+            lastEnd: state == .waiting
+                ? nil
+                : try first("SELECT reason, died_at \(these) ORDER BY id DESC LIMIT 1") {
+                    NoticeEnd(reason: $0.string(0), at: $0.int64(1))
+                })
     }
 
     private static func destination(_ row: Statement) throws -> StoredDestination {

@@ -24,6 +24,8 @@ package struct CommandOutput: Sendable {
     package var file: [UInt8]?
     /// Whether nothing was done yet: the command, run again with `--yes`, does what it says here.
     package var asks = false
+    /// Whether it is the last line where the command has streamed lines before; else these were all.
+    package var endsStream = false
 
     package init(
         _ text: String = "", values: [(key: String, value: Value)] = [], status: Int32 = 0

@@ -1,9 +1,6 @@
-import Accounts
 import Administration
 import Control
-import Delivery
 import Server
-import Storage
 
 /// The operators' interface over the same commands that the command line has.
 package struct CommandConsole: Sendable {
@@ -23,11 +20,13 @@ package struct CommandConsole: Sendable {
             switch ask {
             case .list:
                 return ConsoleAnswer(
-                    body: ConsoleDescription(of: commands, for: administrator.actor.rights).output
-                        .rendered(asJSON: true))
+                    body: ConsoleDescription(of: commands, for: administrator).output.rendered(
+                        asJSON: true))
             case .run(let words, let body):
                 return try run(words, body, by: administrator, over: stream)
             }
+        } catch let usage as UsageFailure {
+            return ConsoleFault(.usage, "\(usage)").answer
         } catch {
             return ConsoleFault(of: error).answer
         }
@@ -40,7 +39,11 @@ package struct CommandConsole: Sendable {
         guard let command = commands.first(where: { $0.words == words }), command.isAtConsole else {
             throw ConsoleFault(.noCommand, "there is no such command here; see GET /console/api")
         }
-        let invocation = try ConsoleArguments(body, of: command).invocation()
+        if let acting = administrator.acting, CommandActing(of: command) == .refused {
+            throw OperatorRefusal.acts(acting)
+        }
+        let invocation = try ConsoleArguments(body, of: command).invocation(
+            by: administrator.acting)
         if let question = command.question, !command.showsFirst, !invocation.has("yes") {
             throw ConsoleFault(.needsYes, "\(question) Then ask with \"yes\": true")
         }
@@ -50,7 +53,11 @@ package struct CommandConsole: Sendable {
         case .data(let action): output = try action(invocation, administrator)
         case .watched(let action):
             output = try action(invocation, administrator, ProgressWatcher { _ in true })
-        case .streamed(let action): output = try action(invocation, administrator, files)
+        case .streamed(let action):
+            output = try action(invocation, administrator, files)
+            if output.endsStream, invocation.has("progress") {
+                try files.print(output.rendered(asJSON: true))
+            }
         case .copy(_, .some, let action):
             output = try action(
                 invocation, administrator, CopyDestination { try files.print($0) })
@@ -88,39 +95,6 @@ extension Command {
         switch action {
         case .streamed, .copy(_, .some, _): readsStream ? .body : .answer
         case .local, .data, .watched, .copy: nil
-        }
-    }
-}
-
-extension ConsoleFault {
-    /// What is told of an error of a command.
-    fileprivate init(of error: any Error) {
-        switch error {
-        case let fault as ConsoleFault: self = fault
-        case let usage as UsageFailure: self.init(.usage, "\(usage)")
-        case OperatorRefusal.proofNeeded: self.init(.proofNeeded, "\(error)")
-        case is OperatorRefusal: self.init(.forbidden, "\(error)")
-        case let refusal as CatalogRefusal where refusal.isOfUnknown:
-            self.init(.unknown, "\(error)")
-        case AccountsRefusal.userUnknown, AccountsRefusal.sessionUnknown,
-            DeliveryRefusal.webhookUnknown:
-            self.init(.unknown, "\(error)")
-        case is UnusableCursor: self.init(.usage, "\(error)")
-        case is StorageFailure: self.init(.unavailable, "\(error)")
-        case is any EngineFault: self.init(.failed, "\(error)")
-        default: self.init(.refused, "\(error)")
-        }
-    }
-}
-
-extension CatalogRefusal {
-    fileprivate var isOfUnknown: Bool {
-        switch self {
-        case .containerUnknown, .apiTokenUnknown, .serverKeyUnknown, .pushKeyUnknown,
-            .accountUnknown, .webTokenUnknown, .identityProviderUnknown, .operatorUnknown,
-            .operatorTokenUnknown:
-            true
-        case .containerExists, .nameTaken, .addressTaken, .identityTaken, .passkeyTaken: false
         }
     }
 }

@@ -1,3 +1,4 @@
+import Administration
 import Control
 import JSON
 import Server
@@ -85,8 +86,9 @@ struct ConsoleArguments {
         members = root.members.compactMap { key, value in key.string.map { ($0, value) } }
     }
 
+    /// - Parameter acting: as whom the operator acts, whom a command for one person is for; nil for as themselves.
     /// - Throws: `ConsoleFault` that names the argument and what was expected.
-    func invocation() throws(ConsoleFault) -> Invocation {
+    func invocation(by acting: Acting? = nil) throws(ConsoleFault) -> Invocation {
         var invocation = Invocation(command: command)
         if command.consoleStreaming != nil {
             invocation.append("", toOption: "json")
@@ -105,6 +107,9 @@ struct ConsoleArguments {
             }
             try put(value, as: argument, into: &invocation)
         }
+        if let acting, CommandActing(of: command) == .person {
+            put(acting, among: known, into: &invocation)
+        }
         for argument in known where argument.isRequired && !has(argument, in: invocation) {
             throw ConsoleFault(.usage, "\(argument.key) is missing")
         }
@@ -113,6 +118,22 @@ struct ConsoleArguments {
 
     private func has(_ argument: ConsoleArgument, in invocation: Invocation) -> Bool {
         !invocation.values(argument.name).isEmpty
+    }
+
+    /// Says for whom and where, as far as it was not said.
+    private func put(
+        _ acting: Acting, among known: [ConsoleArgument], into invocation: inout Invocation
+    ) {
+        let target = acting.target
+        for (key, text) in [
+            ("user", acting.name), ("email", acting.name), ("container", target.container.name),
+            ("environment", target.environment.rawValue),
+        ] {
+            guard let argument = known.first(where: { $0.key == key }),
+                !has(argument, in: invocation)
+            else { continue }
+            append(text, argument, to: &invocation)
+        }
     }
 
     private func put(

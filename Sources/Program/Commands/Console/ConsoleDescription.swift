@@ -1,14 +1,14 @@
-import Storage
+import Administration
 
 /// What the operators' interface has, so that a page can be drawn from it.
 struct ConsoleDescription {
     private let commands: [Command]
-    private let rights: OperatorRights
+    private let administrator: Administrator
 
-    /// - Parameter rights: of who asks.
-    init(of commands: [Command], for rights: OperatorRights) {
+    /// - Parameter administrator: who asks.
+    init(of commands: [Command], for administrator: Administrator) {
         self.commands = commands
-        self.rights = rights
+        self.administrator = administrator
     }
 
     var output: CommandOutput {
@@ -19,7 +19,14 @@ struct ConsoleDescription {
                     "commandLineOnly",
                     .texts(commands.filter { !$0.isAtConsole }.map(\.name))
                 ),
-            ])
+            ] + (administrator.acting.map { [("acting", .object(members(of: $0)))] } ?? []))
+    }
+
+    private func members(of acting: Acting) -> [(key: String, value: CommandOutput.Value)] {
+        [
+            ("user", .text(acting.name)), ("container", .text(acting.target.container.name)),
+            ("environment", .text(acting.target.environment.rawValue)),
+        ]
     }
 
     private func members(of command: Command) -> [(key: String, value: CommandOutput.Value)] {
@@ -27,7 +34,8 @@ struct ConsoleDescription {
             ("name", .text(command.name)),
             ("path", .text("/console/api/" + command.words.joined(separator: "/"))),
             ("summary", .text(command.summary)),
-            ("may", .flag(CommandReach(of: command).allows(rights))),
+            ("may", .flag(CommandReach(of: command).allows(administrator.actor.rights))),
+            ("whileActing", .text(CommandActing(of: command).rawValue)),
             ("asks", .flag(command.question != nil)),
         ] + (command.question.map { [("question", .text($0))] } ?? [])
             + [

@@ -1,5 +1,6 @@
 import Administration
 import Configuration
+import Control
 import Server
 
 extension Command {
@@ -70,11 +71,15 @@ extension Command {
             "check", "read everything and say what is wrong",
             options: [
                 CommandOption(
-                    "remove-damaged", "first delete the records that are not what was written")
+                    "remove-damaged", "first delete the records that are not what was written"),
+                CommandOption("progress", "say on the way how far it has come, in lines"),
             ], isLong: true,
-            action: .data { invocation, administrator in
+            action: .streamed { invocation, administrator, files in
+                let watcher = ProgressWatcher { progress($0, of: invocation, files) }
                 let found = try administrator.perform(
-                    CheckData(removingDamaged: invocation.has("remove-damaged")))
+                    CheckData(removingDamaged: invocation.has("remove-damaged")) {
+                        watcher.tell($0)
+                    })
                 let trashed = found.trashedAssets
                 var lines = found.problems.isEmpty ? ["no problems"] : found.problems
                 let mended = found.mendedSums
@@ -87,9 +92,27 @@ extension Command {
                 output.values.append(("mendedSums", .number(Int64(mended))))
                 output.values.append(("trashedAssets", .number(Int64(trashed))))
                 output.values.append(("removedRecords", .number(Int64(removed))))
+                output.endsStream = true
                 return output
             }),
     ]
+
+    /// Passes on how far a check has come: a line where one is asked for, else what a terminal shows.
+    private static func progress(
+        _ line: String, of invocation: Invocation, _ files: any CallerFiles
+    ) -> Bool {
+        guard invocation.has("progress") else {
+            return invocation.has("json") || files.tell(line)
+        }
+        let output = CommandOutput(line, values: [("progress", .text(line))])
+        do {
+            try files.print(output.rendered(asJSON: invocation.has("json")))
+            return true
+        } catch {
+            // Nobody is there to read it.
+            return false
+        }
+    }
 
     private static func outcome(problems: [String], _ text: String) -> CommandOutput {
         CommandOutput(

@@ -10,6 +10,8 @@ final class ConsoleExchange: ConsoleStream, BodySink {
         var pieces: [[UInt8]] = []
         var isGone = false
         var hasBegun = false
+        /// Whether it may go on, which is asked again and again.
+        var isStanding: @Sendable () -> Bool = { true }
     }
 
     private let reply: HTTPReply
@@ -38,7 +40,15 @@ final class ConsoleExchange: ConsoleStream, BodySink {
         reply.whenAbandoned { [weak self] in self?.abort() }
     }
 
-    var isGone: Bool { isStopped() || state.withLock { $0.isGone } }
+    var isGone: Bool {
+        let (isGone, isStanding) = state.withLock { ($0.isGone, $0.isStanding) }
+        return isStopped() || isGone || !isStanding()
+    }
+
+    /// Ends it as if its client had gone, once a condition does not hold any more.
+    func hold(while isStanding: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.isStanding = isStanding }
+    }
 
     /// Whether anything was sent.
     var hasBegun: Bool { state.withLock { $0.hasBegun } }

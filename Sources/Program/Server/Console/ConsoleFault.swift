@@ -26,6 +26,12 @@ package struct ConsoleFault: Error, Sendable, Equatable {
         /// What the command is about does not exist.
         case unknown = "UNKNOWN"
         case methodRefused = "METHOD_REFUSED"
+        /// The operator acts as somebody, and this is not for that person: they have to stop first.
+        case acting = "ACTING"
+        /// The command is for who acts as the person.
+        case notActing = "NOT_ACTING"
+        /// The operator does not act as their page takes them to: it asks anew on whose behalf it is.
+        case actingChanged = "ACTING_CHANGED"
         /// The command does it once it is asked with `yes`.
         case needsYes = "NEEDS_YES"
         /// The command refuses; the reason says why.
@@ -44,7 +50,7 @@ package struct ConsoleFault: Error, Sendable, Equatable {
             case .secondFactorMissing, .foreignPage, .addressRefused, .forbidden, .proofNeeded: 403
             case .noCommand, .unknown: 404
             case .methodRefused: 405
-            case .needsYes: 409
+            case .needsYes, .acting, .notActing, .actingChanged: 409
             case .refused: 422
             case .wait: 429
             case .failed: 500

@@ -42,9 +42,10 @@ struct ConsoleListener: Sendable {
         wire.wallSeconds = { [clock = folder.clock] in clock.now() / 1_000 }
         let responder = ConsoleResponder(
             access, allowing: settings.allow, folder.accountUseCases,
-            pages: ConsolePages(mark: mark, baseURL: reached.baseURL), clock: folder.clock
-        ) { actor in
-            Administrator(actor, on: folder) {
+            pages: ConsolePages(mark: mark, baseURL: reached.baseURL), clock: folder.clock,
+            random: folder.random
+        ) { actor, acting in
+            Administrator(actor, as: acting, on: folder) {
                 try folder.note($0)
                 log.note($0)
             }

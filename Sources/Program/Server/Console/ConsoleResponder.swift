@@ -2,6 +2,7 @@ import Accounts
 import Administration
 import CloudModel
 import Configuration
+import Cryptography
 import Dispatch
 import Fairness
 import HTTP
@@ -25,7 +26,8 @@ final class ConsoleResponder: Responder {
     private let signIn: ConsoleSignIn
     private let pages: ConsolePages
     private let clock: Clock
-    private let administrator: @Sendable (Operator) -> Administrator
+    private let acting: ConsoleActing
+    private let administrator: @Sendable (Operator, Acting?) -> Administrator
     private let failed: @Sendable (_ requestID: String, any Error) -> Void
     private let workers: WorkPool<String>
     private let passwords: WorkPool<String>
@@ -35,12 +37,12 @@ final class ConsoleResponder: Responder {
     private let isStopped = Atomic<Bool>(false)
 
     /// - Parameters:
-    ///   - administrator: makes what an operator acts through.
+    ///   - administrator: makes what an operator acts through, as themselves or on somebody's behalf.
     ///   - failed: told of what is the server's own fault; from any thread.
     init(
         _ access: ConsoleAccess, allowing allowed: [AddressRange], _ useCases: AccountUseCases,
-        pages: ConsolePages, clock: Clock,
-        administrator: @escaping @Sendable (Operator) -> Administrator,
+        pages: ConsolePages, clock: Clock, random: RandomSource,
+        administrator: @escaping @Sendable (Operator, Acting?) -> Administrator,
         failed: @escaping @Sendable (_ requestID: String, any Error) -> Void
     ) {
         self.access = access
@@ -50,8 +52,10 @@ final class ConsoleResponder: Responder {
         self.clock = clock
         self.administrator = administrator
         self.failed = failed
+        acting = ConsoleActing(sessions: ActingSessions(random: random), useCases: useCases)
         signIn = ConsoleSignIn(
-            useCases: useCases, wantsSecondFactor: access.wantsSecondFactor)
+            useCases: useCases, wantsSecondFactor: access.wantsSecondFactor,
+            acting: acting.sessions)
         var options = WorkOptions()
         (options.shortThreads, options.longThreads, options.commitThreads) = (8, 1, 1)
         (options.waitingMax, options.waitingPerPrincipalMax) = (Self.waitingMax, Self.waitingMax)
@@ -217,14 +221,16 @@ final class ConsoleResponder: Responder {
     ) {
         do {
             let caller = try ConsoleCaller(of: request, useCases)
-            if request.words == ["session"] {
+            if request.words?.first == "session" {
                 return try answerSession(request, caller, reply)
             }
+            var entry = try acting.entry(of: caller, now: request.now)
             let ask: ConsoleAsk
             switch (request.http.method, request.words ?? []) {
             case (.get, []): ask = .list
             case (.post, let words) where !words.isEmpty:
                 try caller.requireOwnPage(request)
+                entry = try acting.use(by: caller, request)
                 let isStreamed = access.streams(words) == .body
                 ask = .run(
                     words: words, body: isStreamed ? request.queryArguments : request.http.body)
@@ -233,7 +239,12 @@ final class ConsoleResponder: Responder {
                     .methodRefused, "GET /console/api lists the commands; POST runs one")
             }
             let stream: any ConsoleStream = exchange ?? NoConsoleStream()
-            let answer = access.answer(ask, administrator(caller.actor), stream)
+            if let entry {
+                exchange?.hold(
+                    while: acting.standing(entry, of: caller, request, now: clock.now))
+            }
+            let answer = access.answer(
+                ask, administrator(caller.actor, entry?.acting), stream)
             if let exchange, exchange.hasBegun {
                 return exchange.finish(isWhole: answer.status == 200 && !exchange.isGone)
             }
@@ -249,15 +260,28 @@ final class ConsoleResponder: Responder {
         guard let signedIn = caller.signedIn else {
             throw ConsoleFault(.forbidden, "a token has no session")
         }
-        switch request.http.method {
-        case .get: send(try signIn.state(of: signedIn), of: request, by: reply)
-        case .delete:
-            try caller.requireOwnPage(request)
+        func sendState() throws {
+            let entry = try acting.entry(of: caller, now: request.now)
+            send(try signIn.state(of: signedIn, entry), of: request, by: reply)
+        }
+        if request.http.method != .get { try caller.requireOwnPage(request) }
+        switch (request.http.method, request.words ?? []) {
+        case (.post, ConsoleActing.words):
+            try acting.begin(request, caller, by: administrator(caller.actor, nil))
+            try sendState()
+        case (.delete, ConsoleActing.words):
+            acting.sessions.end(in: signedIn.session)
+            try sendState()
+        case (.get, ["session"]): try sendState()
+        case (.delete, ["session"]):
             try useCases.operatorSessions.end(signedIn.session)
+            acting.sessions.end(in: signedIn.session)
             send(
                 ConsoleAnswer(body: Array("{}".utf8)), [request.setting(cookie: "", seconds: 0)],
                 of: request, by: reply)
-        default: throw ConsoleFault(.methodRefused, "a session takes POST, GET and DELETE")
+        default:
+            throw ConsoleFault(
+                .methodRefused, "a session takes POST, GET and DELETE; its acting POST and DELETE")
         }
     }
 

@@ -7,6 +7,7 @@ import Storage
 struct ConsoleSignIn: Sendable {
     let useCases: AccountUseCases
     let wantsSecondFactor: Bool
+    let acting: ActingSessions
 
     /// Signs an operator in; a session that the browser has ends.
     ///
@@ -38,9 +39,15 @@ struct ConsoleSignIn: Sendable {
                 let session = try useCases.operatorSessions.find(former, now: request.now)?.session
             {
                 try useCases.operatorSessions.end(session)
+                if session.account == found.session.account {
+                    acting.move(from: session, to: found.session)
+                } else {
+                    acting.end(in: session)
+                }
             }
             return (
-                try state(of: found), request.setting(cookie: cookie, seconds: seconds)
+                try state(of: found, acting.entry(of: found.session, now: request.now)),
+                request.setting(cookie: cookie, seconds: seconds)
             )
         case .wrong: throw ConsoleFault(.wrong, Self.wrong)
         case .codeNeeded: throw ConsoleFault(.codeNeeded, "the code of your second factor, too")
@@ -55,7 +62,11 @@ struct ConsoleSignIn: Sendable {
     }
 
     /// Who is signed in, and what their page has to show.
-    func state(of signedIn: OperatorSessions.SignedIn) throws -> ConsoleAnswer {
+    ///
+    /// - Parameter acting: as whom they act; nil for as themselves.
+    func state(
+        of signedIn: OperatorSessions.SignedIn, _ acting: ActingSessions.Entry?
+    ) throws -> ConsoleAnswer {
         let rights = signedIn.record.rights
         var line = JSONLine()
         line.beginObject()
@@ -79,13 +90,14 @@ struct ConsoleSignIn: Sendable {
         line.number(signedIn.session.expiresAt)
         line.key("page")
         line.text(signedIn.pageSecret)
+        if let acting { line.acting(acting) }
         line.endObject()
         return ConsoleAnswer(body: line.bytes)
     }
 
     private static let wrong = "no operator has this address, password and code"
 
-    private static func object(_ body: [UInt8]) throws(ConsoleFault) -> JSONValue {
+    static func object(_ body: [UInt8]) throws(ConsoleFault) -> JSONValue {
         // NB: whatever is not JSON is refused like JSON of another form.
         guard let root = (try? JSONDocument(parsing: body))?.root, root.kind == .object else {
             throw ConsoleFault(.usage, "the body is no JSON object")

@@ -24,7 +24,7 @@ package struct DescribedConsole: Sendable {
     /// - Parameter commands: the item of each path.
     init(commands: [Member]) { self.commands = commands }
 
-    var paths: [Member] { [Self.list, Self.session] + commands }
+    var paths: [Member] { [Self.list, Self.session, Self.acting] + commands }
 
     // MARK: - Pieces of a path
 
@@ -146,8 +146,26 @@ package struct DescribedConsole: Sendable {
         + #""required":["email","password"],"properties":{"email":{"type":"string"},"#
         + #""password":{"type":"string"},"code":{"type":"string"}}}}}}"#
 
+    private static var acting: Member {
+        var line = item()
+        append(
+            "delete", "console-acting-delete", "act as oneself again, in a session", to: &line)
+        append(
+            "post", "console-acting", "act as somebody in a container environment, in a session",
+            taking: Array(acted.utf8), to: &line)
+        line.endObject()
+        return Member(name: path(of: ConsoleActing.words), json: line.bytes)
+    }
+
+    private static let acted =
+        #"{"required":true,"content":{"application/json":{"schema":{"type":"object","#
+        + #""required":["email","container","environment"],"properties":{"email":"#
+        + #"{"type":"string"},"container":{"type":"string"},"environment":{"enum":"#
+        + #"["development","production"]}}}}}}"#
+
     private static func append(
-        _ method: String, _ name: String, _ summary: String, to line: inout JSONLine
+        _ method: String, _ name: String, _ summary: String, taking body: [UInt8]? = nil,
+        to line: inout JSONLine
     ) {
         line.key(method)
         line.beginObject()
@@ -156,6 +174,10 @@ package struct DescribedConsole: Sendable {
         line.key("summary")
         line.text(summary)
         appendSecurity(isForPages: method != "get", to: &line)
+        if let body {
+            line.key("requestBody")
+            line.encoded(body)
+        }
         appendAnswers(as: ["application/json"], to: &line)
         line.endObject()
     }

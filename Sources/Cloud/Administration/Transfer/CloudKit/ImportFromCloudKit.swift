@@ -34,7 +34,7 @@ package struct ImportFromCloudKit: AdministrativeAction {
     }
 
     package var name: String { "import" }
-    package var right: ActionRight { .container.proven }
+    package var right: ActionRight { .container.proven.ofPerson }
 
     private let source: CloudKitSource
     private let target: TransferTarget

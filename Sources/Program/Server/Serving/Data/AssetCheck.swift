@@ -8,6 +8,9 @@ struct AssetCheck {
     private static let toldMax = 20
     private static let pageFiles = 1_000
 
+    /// Hears how many of its files are dealt with, and of how many.
+    typealias Progress = (_ done: Int, _ whole: Int) throws -> Void
+
     /// A page of the files that the store refers to, as `PartImage.assets`.
     let rows: (_ after: AssetDigest?, _ limit: Int) throws -> [AssetRow]
     let storage: any AssetBlobStore
@@ -16,9 +19,10 @@ struct AssetCheck {
 
     /// What is wrong, a line each.
     ///
-    /// - Throws: what the database and the system report.
-    func problems() throws -> [String] {
+    /// - Throws: what the database and the system report, and what `advance` throws.
+    func problems(_ advance: Progress = { _, _ in }) throws -> [String] {
         guard storage.isLocal else { return try listedProblems() }
+        let whole = try count()
         var missing: [String] = []
         var damaged: [String] = []
         var known: Set<AssetDigest> = []
@@ -26,6 +30,7 @@ struct AssetCheck {
         while true {
             let page = try rows(last, Self.pageFiles)
             for entry in page {
+                try advance(known.count, whole)
                 known.insert(entry.content.digest)
                 switch try state(of: entry.content) {
                 case .whole: break
@@ -44,14 +49,17 @@ struct AssetCheck {
     /// Makes the sums of whole files again where they are missing, torn or wrong; reads every file.
     ///
     /// - Returns: how many were made again.
-    /// - Throws: what the database reports.
-    func mendSums() throws -> Int {
+    /// - Throws: what the database reports, and what `advance` throws.
+    func mendSums(_ advance: Progress = { _, _ in }) throws -> Int {
         guard storage.isLocal else { return 0 }
-        var count = 0
+        let whole = try self.count()
+        var (count, done) = (0, 0)
         var last: AssetDigest?
         while true {
             let page = try rows(last, Self.pageFiles)
             for entry in page {
+                try advance(done, whole)
+                done += 1
                 do throws(AssetFailure) {
                     let isMended = try storage.mendSums(entry.content.digest, comparing: true)
                     if isMended { count += 1 }
@@ -60,6 +68,17 @@ struct AssetCheck {
                     // without room are made when the file is read.
                 }
             }
+            guard page.count == Self.pageFiles else { return count }
+            last = page.last?.content.digest
+        }
+    }
+
+    private func count() throws -> Int {
+        var count = 0
+        var last: AssetDigest?
+        while true {
+            let page = try rows(last, Self.pageFiles)
+            count += page.count
             guard page.count == Self.pageFiles else { return count }
             last = page.last?.content.digest
         }

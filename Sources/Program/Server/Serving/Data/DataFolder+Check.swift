@@ -1,3 +1,4 @@
+import Administration
 import AssetStorage
 import Audit
 import CloudModel
@@ -8,10 +9,21 @@ extension DataFolder {
     /// How long `check` names a loss after the start that has found it: 30 days.
     private static let lossesToldMilliseconds: Milliseconds = 30 * 86_400_000
 
+    /// The catalog; and of each store its database, its files, and their sums.
+    package func checkedParts() throws -> Int {
+        var count = 0
+        do { try stores.forEachKnown { _, _ in count += 1 } } catch let error as any EngineFault
+            where error.isDamage
+        {
+            // NB: `problems` names it.
+        }
+        return 1 + 3 * count
+    }
+
     /// What is wrong with the data, each in a line that names the file; empty when nothing is.
-    package func problems() throws -> [String] {
+    package func problems(_ progress: CheckProgress = CheckProgress()) throws -> [String] {
         do {
-            return try problemsOfAll()
+            return try problemsOfAll(progress)
         } catch let error as any EngineFault where error.isDamage {
             // Problems of stores are reported separately. Without the catalog nobody knows which there are.
             let name = engineWords.catalog
@@ -19,26 +31,32 @@ extension DataFolder {
         }
     }
 
-    private func problemsOfAll() throws -> [String] {
+    private func problemsOfAll(_ progress: CheckProgress) throws -> [String] {
+        try progress.begin("the catalog")
         var problems = try engine.problems(of: .catalog, lossesSince: .max).map { "catalog: \($0)" }
         problems += try AuditReport(of: Self.auditPath(in: path)).problems
         try stores.forEachKnown { key, isMissing in
             let found =
                 try isMissing
-                ? ["\(engineWords.store) is not there, or is another's"] : self.problems(of: key)
+                ? ["\(engineWords.store) is not there, or is another's"]
+                : self.problems(of: key, progress)
             problems += found.map { "\(key.container.name) \(key.environment.rawValue): \($0)" }
         }
         return problems
     }
 
     /// What is wrong with one store and its assets.
-    private func problems(of key: Stores.Key) throws -> [String] {
+    private func problems(
+        of key: Stores.Key, _ progress: CheckProgress
+    ) throws -> [String] {
         do {
+            try progress.begin("\(key.shown), records")
             let found = try engine.problems(
                 of: .store(key), lossesSince: clock.now() - Self.lossesToldMilliseconds)
             // Rows that cannot be read say nothing of files.
             guard found.isEmpty else { return found }
-            return try checkingAssets(of: key) { try $0.problems() }
+            try progress.begin("\(key.shown), files")
+            return try checkingAssets(of: key) { try $0.problems(progress.advance) }
         } catch let error as any EngineFault where error.isDamage {
             return ["\(engineWords.store) is damaged, and cannot be read: \(error)"]
         } catch let error as any EngineFault where error.finding == .foreign {
@@ -59,8 +77,11 @@ extension DataFolder {
     }
 
     /// Makes the checksums of whole assets again where they are missing, torn or wrong.
-    package func mendSums() throws -> Int {
-        try sumOverStores { key in try checkingAssets(of: key) { try $0.mendSums() } }
+    package func mendSums(_ progress: CheckProgress = CheckProgress()) throws -> Int {
+        try sumOverStores { key in
+            try progress.begin("\(key.shown), checksums of files")
+            return try checkingAssets(of: key) { try $0.mendSums(progress.advance) }
+        }
     }
 
     /// How many files of assets lie in the trash.
@@ -84,4 +105,8 @@ extension DataFolder {
             return 0
         }
     }
+}
+
+extension StoreKey {
+    fileprivate var shown: String { "\(container.name) \(environment.rawValue)" }
 }
