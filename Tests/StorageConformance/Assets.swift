@@ -23,11 +23,12 @@ extension StoragePromise {
             try expect(testStore.write { try !$0.addReceiptForKnown([3], unknown) })
             try testStore.read { snapshot in
                 for id in [[UInt8(1)], [2]] {
-                    let found = try require(snapshot.assetReceipt(id))
+                    let found = try require(snapshot.assetReceipts([id])[0])
                     try expect(found.content == one.content && found.identity == one.identity)
                     try expect(found.expires, is: one.expires)
                 }
-                try expect(snapshot.assetReceipt([3]) == nil)
+                let ids: [[UInt8]] = [[3], [1], [3]]
+                try expect(snapshot.assetReceipts(ids).map { $0 != nil }, is: [false, true, false])
                 try expect(
                     snapshot.assets(.unknown(among: [digest(1), digest(9)])), is: [digest(9)])
             }
@@ -54,7 +55,9 @@ extension StoragePromise {
             }
             // The body is the name in quotes.
             try expect(used(), is: 133)
-            try expect(testStore.read { try $0.assetBytes(of: head.record) }, is: 130)
+            try expect(
+                testStore.read { try $0.assetBytes(of: [RecordNumber(0), head.record]) },
+                is: [0, 130])
             try testStore.write {
                 try $0.save("a", in: zone, flags: .hasAssets, files: [digest(2)])
             }

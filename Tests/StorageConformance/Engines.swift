@@ -161,10 +161,10 @@ extension StoragePromise {
             let test = try EngineTestData(testStore)
             try test.makeContainer()
             try test.makeZone("a")
-            func due() throws -> [Milliseconds] {
+            func due() throws -> [Milliseconds?] {
                 try test.engine.stores(ListRequest()).items.map(\.due)
             }
-            try expect(due(), is: [0])
+            try expect(due(), is: [nil])
             let stray = StoreKey(TestStore.name(ContainerID("iCloud.none")), .production)
             try test.engine.setDue([
                 KnownStore(key: EngineTestData.key, due: 77), KnownStore(key: stray, due: 5),
@@ -304,7 +304,7 @@ extension StoragePromise {
             try test.check()
 
             let target = try testStore.location.makeFolder("restored")
-            var found: [AssetRow] = []
+            var found: [ReferencedAsset] = []
             try test.factory.restore(
                 .store(key), for: target, from: { visit in try Self.hand(bytes, to: visit) },
                 assets: { found.append($0) })

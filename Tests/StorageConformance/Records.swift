@@ -138,7 +138,7 @@ extension StoragePromise {
                     try expect(snapshot.owner(named: TestStore.user(1)) != nil)
                     try expect(snapshot.currentMembership(of: version.record) == nil)
                     try expect(snapshot.schema.types[TestStore.type] != nil)
-                    try expect(snapshot.assetBytes(of: version.record), is: 0)
+                    try expect(snapshot.assetBytes(of: [version.record]), is: [0])
                     try expect(TestStore.name(in: version.body), is: name.text)
                     count += 1
                     return true

@@ -25,13 +25,13 @@ package final class NewBackup {
 
     /// The asset files of a part.
     package struct Assets {
-        let page: (_ after: AssetDigest?, _ limit: Int) throws -> [AssetRow]
+        let page: (_ after: AssetDigest?, _ limit: Int) throws -> [ReferencedAsset]
         let storage: any AssetBlobStore
 
         /// - Parameter page: as `PartImage.assets`.
         package init(
             storage: any AssetBlobStore,
-            page: @escaping (_ after: AssetDigest?, _ limit: Int) throws -> [AssetRow]
+            page: @escaping (_ after: AssetDigest?, _ limit: Int) throws -> [ReferencedAsset]
         ) {
             self.page = page
             self.storage = storage
@@ -175,7 +175,7 @@ extension NewBackup {
     ) throws -> ([UInt8: PieceReference], [String]) {
         var lists: [UInt8: PieceReference] = [:]
         var problems: [String] = []
-        var rows: [AssetRow] = []
+        var rows: [ReferencedAsset] = []
         var last: AssetDigest?
         func endList() throws {
             guard let first = rows.first?.content.digest.bytes.first else { return }
@@ -203,7 +203,7 @@ extension NewBackup {
 
     /// Copies the files of one list; nil where none of them is there.
     private func copy(
-        _ rows: [AssetRow], _ storage: any AssetBlobStore, _ knownList: PieceReference?,
+        _ rows: [ReferencedAsset], _ storage: any AssetBlobStore, _ knownList: PieceReference?,
         _ problems: inout [String]
     ) throws -> PieceReference? {
         var known: [AssetDigest: BackedUpAsset] = [:]

@@ -21,11 +21,11 @@ package struct StoredReceipt: Sendable {
 /// forgets it before the file is removed. So every file that the store knows is there. At worst, a file is
 /// left over that the store does not know.
 package protocol AssetReading: AnyObject {
-    /// The upload with that id; nil when it is unknown or was forgotten.
-    func assetReceipt(_ id: [UInt8]) throws -> StoredReceipt?
+    /// The uploads with some ids, in their order; nil for one that is unknown or was forgotten.
+    func assetReceipts(_ ids: [[UInt8]]) throws -> [StoredReceipt?]
 
-    /// How many bytes all files of a record take, each file counted once.
-    func assetBytes(of record: RecordNumber) throws -> Int
+    /// How many bytes all files of each record take, each file counted once, in the records' order.
+    func assetBytes(of records: [RecordNumber]) throws -> [Int]
 
     /// The files of a selection.
     func assets(_ selection: AssetSelection) throws -> [AssetDigest]

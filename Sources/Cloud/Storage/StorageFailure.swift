@@ -30,7 +30,7 @@ package enum StorageFailure: Error, Sendable, Equatable {
         /// The store's data are gone, or another store's are in their place; the operator must put them back.
         case missing
         /// No file could be opened: the process has as many open as it is allowed.
-        case tooManyFiles
+        case tooManyOpen
         /// So many writes wait that the engine did not take this one.
         case busy
         /// So many writes of this caller wait that the engine did not take this one.
@@ -41,7 +41,7 @@ package enum StorageFailure: Error, Sendable, Equatable {
 
     package static let beginning = StorageFailure.unavailable(.beginning)
     package static let missing = StorageFailure.unavailable(.missing)
-    package static let tooManyFiles = StorageFailure.unavailable(.tooManyFiles)
+    package static let tooManyOpen = StorageFailure.unavailable(.tooManyOpen)
 }
 
 extension StorageFailure: CustomStringConvertible {
@@ -56,7 +56,7 @@ extension StorageFailure: CustomStringConvertible {
         case .unavailable(.missing):
             "the environment's store.sqlite is not there, or is another's; `check` names it. Put it "
                 + "back, restore a backup, or delete the container"
-        case .unavailable(.tooManyFiles):
+        case .unavailable(.tooManyOpen):
             "the server has as many files open as the system lets it (ulimit -n); try again"
         case .unavailable(.busy), .unavailable(.callerBusy): "too many writes wait; try again"
         case .unavailable(.unreachable(let words)):

@@ -114,7 +114,7 @@ final class Exchange: Sendable {
         case StorageFailure.unavailable(.beginning):
             fail(
                 .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)
-        case StorageFailure.unavailable(.tooManyFiles):
+        case StorageFailure.unavailable(.tooManyOpen):
             fail(
                 .tryAgainLater("the server has too many files open", seconds: 1),
                 failure: "no descriptor left for a database (ulimit -n)")

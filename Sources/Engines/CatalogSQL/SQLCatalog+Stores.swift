@@ -18,7 +18,10 @@ extension SQLCatalog {
             bounds: ListQuery.Bounds(textPrefix: request.prefix.lowercased()))
         return try read { catalog in
             try catalog.page(query, request) {
-                KnownStore(key: try Self.storeKey($0), due: $0.int64(2))
+                let due = $0.int64(2)
+                return KnownStore(
+                    key: try Self.storeKey($0),
+                    due: due == Self.neverDue ? nil : due)
             }
         }
     }
@@ -52,13 +55,16 @@ extension SQLCatalog {
         }
     }
 
+    /// What stands in a row for a moment that was never set.
+    private static var neverDue: Milliseconds { 0 }
+
     /// Notes when stores are due; passes over those that it does not know.
     package func setDue(_ stores: [KnownStore]) throws {
         try write(endsWhatWasTrue: false) { catalog in
             for store in stores {
                 try catalog.run(
                     "UPDATE stores SET due_at = ? WHERE container = ? AND environment = ?",
-                    .integer(store.due), .text(store.key.container.folded),
+                    .integer(store.due ?? Self.neverDue), .text(store.key.container.folded),
                     .text(store.key.environment.rawValue))
             }
         }

@@ -290,7 +290,7 @@ extension SQLiteError {
         // Another program has the file to itself, such as a shell.
         case .busy: .conflict
         case .interrupted: .interrupted
-        case .tooManyFiles: .unavailable(.tooManyFiles)
+        case .tooManyFiles: .unavailable(.tooManyOpen)
         case .unopened: .unavailable(.unreachable(description))
         case .inputOutput, .outOfMemory, .constraint, .corrupt, .other: nil
         }

@@ -235,14 +235,14 @@ class CountingSnapshot: StoreSnapshot {
 
     // MARK: - AssetReading
 
-    func assetReceipt(_ id: [UInt8]) throws -> StoredReceipt? {
-        note("assetReceipt")
-        return try snapshot.assetReceipt(id)
+    func assetReceipts(_ ids: [[UInt8]]) throws -> [StoredReceipt?] {
+        note("assetReceipts")
+        return try snapshot.assetReceipts(ids)
     }
 
-    func assetBytes(of record: RecordNumber) throws -> Int {
+    func assetBytes(of records: [RecordNumber]) throws -> [Int] {
         note("assetBytes")
-        return try snapshot.assetBytes(of: record)
+        return try snapshot.assetBytes(of: records)
     }
 
     func assets(_ selection: AssetSelection) throws -> [AssetDigest] {

@@ -89,6 +89,23 @@ struct QuestionTests {
         }
     }
 
+    @Test(
+        "A public batch of 200 by somebody who made none of the records asks no more than one of ten",
+        arguments: [10, 200])
+    func strangers(of count: Int) throws {
+        let bench = try Bench()
+        let operations = (0..<count).map { operation("forceReplace", "note\($0)", type: "Note") }
+        let made = try bench.user.modify(operations, zone: nil, in: "public")
+        #expect(made.records.allSatisfy { $0.code == nil }, "\(made.text)")
+        let stranger = try bench.server.user("eve")
+        bench.counted.questions.forget()
+        let answer = try stranger.modify(operations, zone: nil, in: "public")
+        let asked = bench.counted.questions.all
+        #expect(answer.records.count == count, "\(answer.text)")
+        #expect(answer.records.allSatisfy { $0.code == "ACCESS_DENIED" }, "\(answer.text)")
+        #expect(asked.count <= Self.questionsMax, "\(asked)")
+    }
+
     @Test("A lookup of 200 asks no more than one of ten", arguments: [10, 200])
     func lookup(of count: Int) throws {
         let bench = try bench()

@@ -35,6 +35,8 @@ final class BatchContext {
     private var parents: [RecordNumber: RecordName?] = [:]
     private var links: [RecordNumber: Set<Link>] = [:]
     private var creators: [RecordKey: String?] = [:]
+    private var assetBytes: [RecordNumber: Int] = [:]
+    private var storedReceipts: [[UInt8]: StoredReceipt?] = [:]
     /// The rights of users, as far as they were asked for.
     private(set) var accesses: [UserRecordName: RecordAccess] = [:]
     /// The owner's zones that references lead to, by name; nil for a zone that does not exist.
@@ -238,9 +240,40 @@ final class BatchContext {
     /// Whether a stored record has this link.
     func hasLink(_ link: Link, from record: RecordNumber) throws -> Bool {
         if let known = links[record] { return known.contains(link) }
-        let found = Set(try stored.links(of: record))
-        links[record] = found
-        return found.contains(link)
+        let records = together(with: record, isFirst: links.isEmpty) {
+            $0.flags.contains(.hasLinks)
+        }
+        for (record, found) in zip(records, try stored.links(of: records, kinds: LinkKind.all)) {
+            links[record] = Set(found)
+        }
+        return links[record]?.contains(link) ?? false
+    }
+
+    /// How many bytes the files of a stored record take.
+    func assetBytes(of record: RecordNumber) throws -> Int {
+        if let known = assetBytes[record] { return known }
+        let records = together(with: record, isFirst: assetBytes.isEmpty) {
+            $0.flags.contains(.hasAssets)
+        }
+        for (record, bytes) in zip(records, try stored.assetBytes(of: records)) {
+            assetBytes[record] = bytes
+        }
+        return assetBytes[record] ?? 0
+    }
+
+    /// A record, and at first with it the stored records of operations of which the same will be asked.
+    private func together(
+        with record: RecordNumber, isFirst: Bool, _ isAsked: (CurrentRecord) -> Bool
+    ) -> [RecordNumber] {
+        var found: Set<RecordNumber> = [record]
+        guard isFirst else { return Array(found) }
+        for case .operation(let operation) in operations {
+            guard let previous = previousRecords[key(operation.name)], let head = previous.head,
+                isAsked(previous)
+            else { continue }
+            found.insert(head.record)
+        }
+        return Array(found)
     }
 
     /// The parent that a stored record gives.
@@ -273,6 +306,8 @@ final class BatchContext {
     /// Who made a stored record; nil when nobody is named.
     func creator(of key: RecordKey) throws -> String? {
         if let known = creators[key] { return known }
+        if creators.isEmpty { try readCreators(in: key.zone) }
+        if let known = creators[key] { return known }
         let previous = try previous(key)
         let read =
             try previous.isDamaged
@@ -286,6 +321,19 @@ final class BatchContext {
         return read
     }
 
+    /// Reads at once who made the stored records that the operations concern.
+    private func readCreators(in zone: ZoneNumber) throws {
+        let names = previousRecords.compactMap { key, record in
+            key.zone == zone && record.isAlive ? key.name : nil
+        }
+        guard names.count > 1 else { return }
+        try stored.current(of: names, in: zone, inOrder: false) { index, version in
+            creators[RecordKey(zone: zone, name: names[index])] =
+                .some(try RecordBody.creator(of: version))
+            return true
+        }
+    }
+
     /// A zone of the same owner.
     func zone(named name: ZoneName) throws -> ZoneNumber? {
         if let known = zonesByName[name] { return known }
@@ -296,7 +344,21 @@ final class BatchContext {
 
     func receipt(_ id: [UInt8]) throws -> StoredReceipt? {
         receipts.insert(id)
-        return try stored.assetReceipt(id)
+        if let known = storedReceipts[id] { return known }
+        var asked: Set<[UInt8]> = [id]
+        if storedReceipts.isEmpty {
+            // Each asset that was sent is asked for: so all of them at once.
+            for case .operation(let operation) in operations {
+                for field in operation.fields.fields {
+                    asked.formUnion(field.assets.compactMap { $0.receipt?.id })
+                }
+            }
+        }
+        let ids = Array(asked)
+        for (id, receipt) in zip(ids, try stored.assetReceipts(ids)) {
+            storedReceipts[id] = .some(receipt)
+        }
+        return storedReceipts[id] ?? nil
     }
 
     /// What any user may do with public records.
@@ -403,37 +465,6 @@ final class BatchContext {
     /// - Throws: `Fault` when nobody can tell whether the caller sees the operation's record.
     func checkSight(of key: RecordKey) throws {
         if let fault = faultsOfSight[key] { throw fault }
-    }
-}
-
-/// The stored records that refer to a name, as far as they were read.
-private struct SourceRun {
-    struct Key: Hashable {
-        let target: RecordKey
-        let kinds: ClosedRange<LinkKind>
-    }
-
-    private(set) var sources: [(RecordKey, LinkKind)] = []
-    private var isWhole = false
-    private var limit = 8
-
-    /// Reads more of them.
-    ///
-    /// - Parameter most: reads at most this many, and one more to tell whether there are more.
-    /// - Returns: whether there were more.
-    mutating func grow(
-        _ key: Key, _ stored: any StoreSnapshot, upTo most: Int
-    ) throws -> Bool {
-        guard !isWhole else { return false }
-        limit = min(limit * 4, sources.count + most + 1)
-        let read = try stored.sources(
-            of: key.target.name, in: key.target.zone, kinds: key.kinds, limit: limit)
-        isWhole = read.count < limit
-        let known = sources.count
-        sources += read.dropFirst(known).map {
-            (RecordKey(zone: $0.zone, name: $0.name), $0.kind)
-        }
-        return sources.count > known
     }
 }
 

@@ -85,25 +85,32 @@ struct DecisionCheck {
             return changed.count <= most
         }
         guard changed.count <= most else { return .tooManyChanges }
-        for change in changed where try matters(change.record, change.flags, hadShares, stored) {
-            return .moved
-        }
-        return .stands
+        return try matter(changed, hadShares, stored) ? .moved : .stands
     }
 
-    private func matters(
-        _ record: RecordNumber, _ flags: VersionFlags, _ hadShares: Bool,
+    private func matter(
+        _ changed: [(record: RecordNumber, flags: VersionFlags)], _ hadShares: Bool,
         _ stored: any StoreSnapshot
     ) throws -> Bool {
+        guard !changed.isEmpty else { return false }
         // When a share begins or changes, its record and its root change too. When one ends, its record is
         // deleted.
-        if flags.contains(.share) || flags.contains(.root) { return true }
-        if hadShares, flags.contains(.tombstone) { return true }
-        guard let location = try stored.location(of: record) else { return true }
-        let key = RecordKey(zone: location.zone, name: location.name)
-        if context.previousRecords[key] != nil || sources.contains(key) { return true }
-        guard flags.contains(.hasLinks), !targets.isEmpty else { return false }
-        return try stored.links(of: record).contains { targets.contains($0.targetKey) }
+        if changed.contains(where: {
+            $0.flags.contains(.share) || $0.flags.contains(.root)
+                || hadShares && $0.flags.contains(.tombstone)
+        }) {
+            return true
+        }
+        for location in try stored.locations(of: changed.map(\.record)) {
+            guard let location else { return true }
+            let key = RecordKey(zone: location.zone, name: location.name)
+            if context.previousRecords[key] != nil || sources.contains(key) { return true }
+        }
+        let linked = changed.filter { $0.flags.contains(.hasLinks) }.map(\.record)
+        guard !linked.isEmpty, !targets.isEmpty else { return false }
+        return try stored.links(of: linked, kinds: LinkKind.all).contains { links in
+            links.contains { targets.contains($0.targetKey) }
+        }
     }
 
     // MARK: - What has no position
@@ -132,11 +139,10 @@ struct DecisionCheck {
     }
 
     private func receiptsStand(_ basis: DecisionBasis) throws -> Bool {
-        for id in context.receipts {
-            guard let receipt = try basis.stored.assetReceipt(id), receipt.expires > basis.now
-            else { return false }
+        guard !context.receipts.isEmpty else { return true }
+        return try basis.stored.assetReceipts(Array(context.receipts)).allSatisfy {
+            $0.map { $0.expires > basis.now } ?? false
         }
-        return true
     }
 
     /// Whether a participant still sees what they saw.

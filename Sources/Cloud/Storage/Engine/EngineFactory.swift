@@ -32,7 +32,7 @@ package protocol EngineFactory: Sendable {
     func restore(
         _ part: EnginePart, for folder: String,
         from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
-        assets visit: (AssetRow) throws -> Void
+        assets visit: (ReferencedAsset) throws -> Void
     ) throws
 }
 

@@ -16,14 +16,14 @@ package protocol PartImage: AnyObject {
 
     /// A page of the asset files that the part refers to, in the order of their digests, after one; fewer than `limit`
     /// only at the end.
-    func assets(after digest: AssetDigest?, limit: Int) throws -> [AssetRow]
+    func assets(after digest: AssetDigest?, limit: Int) throws -> [ReferencedAsset]
 
     /// What is wrong with the bytes, one line for each problem; reads all of them through.
     func problems() throws -> [String]
 }
 
 /// A file as a store refers to it.
-package struct AssetRow: Sendable {
+package struct ReferencedAsset: Sendable {
     package let content: AssetContent
     /// Whether a record or a receipt refers to it, so that its bytes must be there.
     package let isNeeded: Bool

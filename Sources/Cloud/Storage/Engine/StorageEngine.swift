@@ -46,7 +46,7 @@ package protocol StorageEngine: AnyObject, Sendable {
     ///
     /// - Parameter notices: told of each commit. Anyone who waits there goes on waiting after the store is
     ///   closed.
-    /// - Throws: `CatalogRefusal.containerUnknown`; `StorageFailure.missing`, `full`, `tooManyFiles`;
+    /// - Throws: `CatalogRefusal.containerUnknown`; `StorageFailure.missing`, `full`, `tooManyOpen`;
     ///   `EngineFault`.
     func open(_ key: StoreKey, notices: CommitNotices) throws -> any EngineStore
 
@@ -152,7 +152,7 @@ extension StorageEngine {
     /// A page of the asset files that a store refers to, as `PartImage.assets`.
     package func assets(
         of key: StoreKey, after digest: AssetDigest?, limit: Int
-    ) throws -> [AssetRow] {
+    ) throws -> [ReferencedAsset] {
         try read(.store(key)) { try $0.assets(after: digest, limit: limit) }
     }
 }
@@ -189,15 +189,15 @@ extension StorageEngine {
 /// A store that has been made, whether its data are in place or not.
 package struct KnownStore: Sendable, Equatable {
     package let key: StoreKey
-    /// When it must be opened for work of its own; 0 when that was never set.
-    package let due: Milliseconds
+    /// When it must be opened for work of its own; nil when that was never set.
+    package let due: Milliseconds?
     /// Whether a process ended with the store open, so that nobody knows what is due in it.
     package let isLeftOpen: Bool
     /// Whether something holds its data; nothing of them has been read.
     package let isThere: Bool
 
     package init(
-        key: StoreKey, due: Milliseconds, isLeftOpen: Bool = false, isThere: Bool = true
+        key: StoreKey, due: Milliseconds?, isLeftOpen: Bool = false, isThere: Bool = true
     ) {
         self.isThere = isThere
         self.key = key
@@ -227,7 +227,9 @@ package enum StoreReport: Sendable, Equatable {
     /// The store lacks commits that it had acknowledged.
     case behind(last: Position, acknowledged: Position)
     /// Something that belongs to no store lay in the way and was moved aside.
-    case stray(path: String)
+    ///
+    /// It says where that is now, in the engine's words.
+    case movedAside(String)
     /// A version was met that is not what was written; each is told of once.
     case damaged(DamagedVersion)
 }

@@ -4,7 +4,11 @@ import Storage
 
 // What a read sees of assets.
 extension SQLiteSnapshot {
-    func assetReceipt(_ id: [UInt8]) throws -> StoredReceipt? {
+    func assetReceipts(_ ids: [[UInt8]]) throws -> [StoredReceipt?] {
+        try ids.map(assetReceipt)
+    }
+
+    private func assetReceipt(_ id: [UInt8]) throws -> StoredReceipt? {
         try assetStatements().receipt.first(id) { row in
             guard let digest = AssetDigest(row.bytes(0)) else {
                 throw InvalidRow(table: "asset_files")
@@ -15,8 +19,9 @@ extension SQLiteSnapshot {
         }
     }
 
-    func assetBytes(of record: RecordNumber) throws -> Int {
-        try assetStatements().bytesOfRecord.first(record.value) { Int($0.int64(0)) } ?? 0
+    func assetBytes(of records: [RecordNumber]) throws -> [Int] {
+        let statement = try assetStatements().bytesOfRecord
+        return try records.map { try statement.first($0.value) { Int($0.int64(0)) } ?? 0 }
     }
 
     func assets(_ selection: AssetSelection) throws -> [AssetDigest] {

@@ -9,7 +9,7 @@ enum StoredAssets {
     /// - Throws: `SQLiteError`.
     static func rows(
         _ connection: Connection, after: AssetDigest?, limit: Int
-    ) throws -> [AssetRow] {
+    ) throws -> [ReferencedAsset] {
         try connection.prepare(
             """
             SELECT digest, bytes, references_held > 0
@@ -20,7 +20,7 @@ enum StoredAssets {
             guard let digest = AssetDigest(row.bytes(0)) else {
                 throw InvalidRow(table: "asset_files")
             }
-            return AssetRow(
+            return ReferencedAsset(
                 content: AssetContent(digest: digest, size: Int(row.int64(1))),
                 isNeeded: row.int64(2) != 0)
         }

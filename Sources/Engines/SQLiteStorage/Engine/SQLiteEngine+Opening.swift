@@ -15,7 +15,7 @@ extension SQLiteEngine {
             // Its maker may try again.
             throw StorageFailure.full
         } catch let error as SQLiteError where error.kind == .tooManyFiles {
-            throw StorageFailure.tooManyFiles
+            throw StorageFailure.tooManyOpen
         } catch let error as FileSystemFailure where error.isFull {
             throw StorageFailure.full
         }
@@ -88,6 +88,6 @@ extension SQLiteEngine {
             for suffix in ["", "-wal", "-shm"] { FileSystem.removeFile(path + suffix) }
             return
         }
-        options.report(key, .stray(path: try files.putAside(key)))
+        options.report(key, .movedAside(try files.putAside(key)))
     }
 }

@@ -74,7 +74,7 @@ private final class SQLitePartImage: PartImage {
         try image.read(at: offset, count: count)
     }
 
-    func assets(after digest: AssetDigest?, limit: Int) throws -> [AssetRow] {
+    func assets(after digest: AssetDigest?, limit: Int) throws -> [ReferencedAsset] {
         try StoredAssets.rows(rows, after: digest, limit: limit)
     }
 

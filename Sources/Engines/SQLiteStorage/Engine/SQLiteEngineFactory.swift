@@ -36,7 +36,7 @@ package struct SQLiteEngineFactory: EngineFactory {
     package func restore(
         _ part: EnginePart, for folder: String,
         from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
-        assets visit: (AssetRow) throws -> Void
+        assets visit: (ReferencedAsset) throws -> Void
     ) throws {
         let files = StoreFiles(folder: folder)
         switch part {
@@ -61,7 +61,7 @@ package struct SQLiteEngineFactory: EngineFactory {
         try FileSystem.synchronize(folder)
     }
 
-    private func visitAssets(of path: String, _ visit: (AssetRow) throws -> Void) throws {
+    private func visitAssets(of path: String, _ visit: (ReferencedAsset) throws -> Void) throws {
         let connection = try Connection(path: path, mode: .readOnly)
         var last: AssetDigest?
         while true {

@@ -52,7 +52,7 @@ struct AssetRule {
     func heldBytes(of previous: CurrentRecord?) throws -> Int64 {
         guard let previous, previous.flags.contains(.hasAssets), let record = previous.head?.record
         else { return 0 }
-        return Int64(try context.stored.assetBytes(of: record))
+        return Int64(try context.assetBytes(of: record))
     }
 
     private func checkReceipt(_ receipt: AssetReceipt, of field: FieldName) throws {

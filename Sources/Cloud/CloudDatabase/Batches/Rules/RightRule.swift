@@ -33,10 +33,7 @@ struct RightRule {
         guard context.rights.holdsBack else { return true }
         let previous = try context.previous(key)
         return try context.rights.allows(permission, ofType: previous.type) {
-            guard let head = previous.head, !previous.isDamaged else { return nil }
-            return try context.stored.version(at: head.position, in: key.zone) {
-                try RecordBody.creator(of: $0)
-            } ?? nil
+            try context.creator(of: key)
         }
     }
 

@@ -85,7 +85,7 @@ struct PlainCopy: RestoreSource {
     }
 
     private func restore(
-        _ part: EnginePart, for folder: String, assets visit: (AssetRow) throws -> Void
+        _ part: EnginePart, for folder: String, assets visit: (ReferencedAsset) throws -> Void
     ) throws {
         do {
             try factory.restore(

@@ -12,7 +12,7 @@ struct AssetCheck {
     typealias Progress = (_ done: Int, _ whole: Int) throws -> Void
 
     /// A page of the files that the store refers to, as `PartImage.assets`.
-    let rows: (_ after: AssetDigest?, _ limit: Int) throws -> [AssetRow]
+    let rows: (_ after: AssetDigest?, _ limit: Int) throws -> [ReferencedAsset]
     let storage: any AssetBlobStore
     /// Files without a row are a problem when they are older: they should have been removed.
     let strayBefore: Milliseconds

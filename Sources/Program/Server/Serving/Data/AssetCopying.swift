@@ -17,7 +17,7 @@ final class AssetCopying {
     }
 
     /// - Throws: `AssetFailure`, but for a file that is damaged.
-    func copy(_ row: AssetRow) throws {
+    func copy(_ row: ReferencedAsset) throws {
         let digest = row.content.digest
         do {
             // A bucket has what a copy that was made without files speaks of.

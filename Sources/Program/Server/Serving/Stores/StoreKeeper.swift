@@ -50,13 +50,13 @@ final class StoreKeeper: Sendable {
 
     /// Opens a store; blocks while it is made, migrated or recovered.
     ///
-    /// - Throws: as `StorageEngine.open`; `StorageFailure.tooManyFiles`; `AssetFailure`.
+    /// - Throws: as `StorageEngine.open`; `StorageFailure.tooManyOpen`; `AssetFailure`.
     func open(_ key: Stores.Key) throws -> Stores.Opened {
         do {
             return try opened(key)
         } catch {
             // Whatever failed for it, by whichever call, may succeed in a moment.
-            throw DescriptorRoom.isUsedUp ? StorageFailure.tooManyFiles : error
+            throw DescriptorRoom.isUsedUp ? StorageFailure.tooManyOpen : error
         }
     }
 

@@ -57,7 +57,7 @@ extension Log {
             error(
                 "a store has lost what it had acknowledged",
                 location + [("last", .number(last)), ("acknowledged", .number(acknowledged))])
-        case .stray(let path):
+        case .movedAside(let path):
             warning("files that no store owns were put aside", location + [("path", .text(path))])
         case .damaged(let version):
             error(

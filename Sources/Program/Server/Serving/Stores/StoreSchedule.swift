@@ -34,7 +34,8 @@ final class StoreSchedule: Sendable {
     /// One that a process has left open that ended is due at once.
     func load() throws {
         try ListPage.forEach(engine.stores) { store in
-            let (key, due) = (store.key, store.due)
+            // Nobody knows what is left in one that was never closed.
+            let (key, due) = (store.key, store.due ?? Self.atOnce)
             state.withLock { state in
                 guard !state.open.contains(key), state.due[key] == nil else { return }
                 state.due[key] = store.isLeftOpen ? Self.atOnce : due
