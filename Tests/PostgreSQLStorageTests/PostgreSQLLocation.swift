@@ -128,7 +128,7 @@
         func restore(
             _ part: EnginePart, for folder: String,
             from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
-            assets visit: (AssetRow) throws -> Void
+            assets visit: (ReferencedAsset) throws -> Void
         ) throws { throw PostgreSQLLocation.HasNone(what: "factory") }
     }
 #endif

@@ -47,9 +47,9 @@
 
         func words(in text: String) throws -> [[UInt8]] { throw NotBuilt() }
 
-        func assetReceipt(_ id: [UInt8]) throws -> StoredReceipt? { throw NotBuilt() }
+        func assetReceipts(_ ids: [[UInt8]]) throws -> [StoredReceipt?] { throw NotBuilt() }
 
-        func assetBytes(of record: RecordNumber) throws -> Int { throw NotBuilt() }
+        func assetBytes(of records: [RecordNumber]) throws -> [Int] { throw NotBuilt() }
 
         func assets(_ selection: AssetSelection) throws -> [AssetDigest] { throw NotBuilt() }
 
