@@ -395,7 +395,8 @@ struct OperatorRightsTests {
             $0.proof ? "PROOF_NEEDED" : $0.acting ? "NOT_ACTING" : nil
         }
         try each(.token(name: "job", .all)) { $0.proof || $0.acting ? "FORBIDDEN" : nil }
-        try each(.account(account, .all, provedAt: fresh)) { $0.acting ? "NOT_ACTING" : nil }
+        // This one deletes the container before it comes to records.
+        try each(.account(account, .all, provedAt: fresh)) { _ in nil }
     }
 
     /// What makes no sense on somebody's behalf, and is refused until the operator stops.
