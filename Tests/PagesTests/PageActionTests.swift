@@ -63,7 +63,8 @@ private final class Scene {
                 signingKey: nil, trustsEmail: false, usesFormPost: false, now: 1)
         }
         try server.catalog.add(
-            ProvidedIdentity(issuer: "https://b.example", subject: "1"), of: account, now: 1)
+            .identity(ProvidedIdentity(issuer: "https://b.example", subject: "1")), of: account,
+            now: 1)
         api = try server.apiToken(callback: "https://app.example/back")
         _ = try WebTokens(catalog: server.catalog).create(
             container: server.container, environment: .development, email: "ida@example.org",

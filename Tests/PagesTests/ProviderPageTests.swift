@@ -325,7 +325,8 @@ struct ProviderPageTests {
         try server.user()
         let id = try #require(try accounts().first?.id)
         try server.catalog.add(
-            ProvidedIdentity(issuer: StandInProvider.issuer, subject: "subject 1"), of: id, now: 1)
+            .identity(ProvidedIdentity(issuer: StandInProvider.issuer, subject: "subject 1")),
+            of: id, now: 1)
         let secret = server.accountUseCases.secondFactors.makeSecret()
         let codes = TimeCodes(secret: secret)
         _ = try server.accountUseCases.secondFactors.set(

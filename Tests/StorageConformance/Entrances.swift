@@ -47,8 +47,8 @@ extension StoragePromise {
             try expect(testStore.location.openCatalog().identityProviders(), is: [provider])
             let identity = ProvidedIdentity(issuer: provider.issuer, subject: "s")
             try catalog.add(account("a", "a@x.example"))
-            try catalog.add(identity, of: AccountID("a"), now: 1)
-            try catalog.add(identity, of: AccountID("a"), now: 2)
+            try catalog.add(.identity(identity), of: AccountID("a"), now: 1)
+            try catalog.add(.identity(identity), of: AccountID("a"), now: 2)
             try catalog.add(
                 account("b", nil), by: .identity(ProvidedIdentity(issuer: "i", subject: "s")),
                 now: 1)
@@ -58,7 +58,7 @@ extension StoragePromise {
             }
             try expect(catalog.account(AccountID("b"))?.email == "b@x.example")
             try refuses(.identityTaken) {
-                try catalog.add(identity, of: AccountID("b"), now: 1)
+                try catalog.add(.identity(identity), of: AccountID("b"), now: 1)
             }
             try refuses(.identityTaken) {
                 try catalog.add(account("c", nil), by: .identity(identity), now: 1)
@@ -66,7 +66,8 @@ extension StoragePromise {
             try expect(catalog.account(AccountID("c")) == nil)
             try refuses(.accountUnknown) {
                 try catalog.add(
-                    ProvidedIdentity(issuer: "i", subject: "t"), of: AccountID("x"), now: 1)
+                    .identity(ProvidedIdentity(issuer: "i", subject: "t")), of: AccountID("x"),
+                    now: 1)
             }
             try expect(catalog.account(of: identity)?.id == AccountID("a"))
             try catalog.delete(.identity(identity), of: AccountID("b"))
@@ -84,19 +85,22 @@ extension StoragePromise {
             let passkey = StoredPasskey(
                 id: [1], account: AccountID("a"), publicKey: [2], signCount: 4_000_000_000,
                 name: "n", madeAt: 1, usedAt: 1)
-            try refuses(.accountUnknown) { try catalog.add(passkey) }
+            func add() throws { try catalog.add(.passkey(passkey), of: AccountID("a"), now: 1) }
+            try refuses(.accountUnknown) { try add() }
             try catalog.add(account("a", "a@x.example"))
-            try catalog.add(passkey)
-            try refuses(.passkeyTaken) { try catalog.add(passkey) }
+            try add()
+            try refuses(.passkeyTaken) { try add() }
+            try expect(catalog.account(ofPasskey: [1])?.id == AccountID("a"))
+            try expect(catalog.account(ofPasskey: [2]) == nil)
             let again = try testStore.location.openCatalog()
             try expect(again.passkeys(of: AccountID("a")), is: [passkey])
             try expect(try !again.use(passkey: [1], from: 3, to: 5, now: 2))
             try expect(try again.use(passkey: [1], from: 4_000_000_000, to: 4_000_000_001, now: 2))
-            try expect(again.passkey(id: [1])?.signCount == 4_000_000_001)
+            try expect(again.passkeys(of: AccountID("a")).first?.signCount == 4_000_000_001)
             try again.delete(.passkey(id: [1]), of: AccountID("b"))
-            try expect(again.passkey(id: [1]) != nil)
+            try expect(again.account(ofPasskey: [1]) != nil)
             try again.delete(.passkey(id: [1]), of: AccountID("a"))
-            try expect(again.passkey(id: [1]) == nil)
+            try expect(again.account(ofPasskey: [1]) == nil)
         },
         StoragePromise("An account's end is due when it was asked for, and taken back once") {
             testStore in

@@ -49,7 +49,8 @@ extension StoragePromise {
                 var share = tree.share
                 share.publicPermission = .readOnly
                 try $0.save(share)
-                try $0.setShortGUID("guid", of: tree.root.record)
+                try $0.save("t", in: zone, shortGUID: "guid")
+                try $0.save("t", in: zone, shortGUID: "other")
             }
             try testStore.read { snapshot in
                 for found in try [
@@ -62,6 +63,7 @@ extension StoragePromise {
                 }
                 try expect(snapshot.record(ofShortGUID: "guid") == tree.root.record)
                 try expect(snapshot.shortGUID(of: tree.root.record) == "guid")
+                try expect(snapshot.record(ofShortGUID: "other") == nil)
                 try expect(snapshot.isWhole(tree.share.number) && snapshot.isWhole(zone.number))
             }
             try expect(testStore.write { try $0.keepsTrees(zone.number) })
@@ -307,13 +309,17 @@ extension StoragePromise {
             let tree = try testStore.write { try Tree("t", in: zone, $0) }
             try testStore.write { transaction in
                 let since = try transaction.takePosition()
-                try transaction.enqueue(.cover(tree.root.record, in: zone.number))
-                try transaction.markCoverageWork(
-                    tree.root.record, in: zone.number, concerning: [tree.share.number],
-                    since: since)
-                try expect(
-                    transaction.coverageWorkSince(
-                        tree.root.record, concerning: tree.share.number) == since)
+                try transaction.enqueue(
+                    .cover(tree.root.record, in: zone.number),
+                    concerning: MovedChildren(of: [tree.share.number], since: since))
+                let keys: [CoverageWorkKey] = [
+                    .children(of: tree.root.record, concerning: tree.share.number),
+                    .share(tree.share.number), .zone(zone.number),
+                ]
+                for key in keys { try expect(transaction.coverageWork(key) == since) }
+                let other = CoverageWorkKey.children(
+                    of: tree.share.record, concerning: tree.share.number)
+                try expect(transaction.coverageWork(other) == nil)
             }
             try expect(testStore.read { try !$0.isWhole(tree.share.number) })
             try expect(testStore.read { try !$0.isWhole(zone.number) })

@@ -108,7 +108,8 @@ extension StoreTransaction {
     @discardableResult
     func save(
         _ name: String, in zone: StoredZone, body: [UInt8]? = nil, fieldsEnd: Int? = nil,
-        flags: VersionFlags = [], links: [Link]? = nil, files: Set<AssetDigest>? = nil
+        flags: VersionFlags = [], links: [Link]? = nil, files: Set<AssetDigest>? = nil,
+        shortGUID: String? = nil
     ) throws -> StoredHead {
         let name = TestStore.record(name)
         let previous = try head(of: name, in: zone.number)
@@ -127,6 +128,7 @@ extension StoreTransaction {
             body: body ?? Array("\"\(name.text)\"".utf8), fieldsEnd: fieldsEnd)
         made.links = links
         made.files = files
+        made.shortGUID = shortGUID
         return StoredHead(record: try save(made), position: position)
     }
 

@@ -11,7 +11,6 @@ package protocol ContainerCatalog: Sendable {
     ///
     /// - Throws: `containerExists`, also when an existing name differs only in case.
     func add(_ container: ContainerRecord) throws
-    func container(_ id: ContainerID) throws -> ContainerRecord?
     /// The containers, in the order of their folded names; searched by these.
     ///
     /// - Parameters:
@@ -36,6 +35,11 @@ package protocol ContainerCatalog: Sendable {
 }
 
 extension ContainerCatalog {
+    package func container(_ id: ContainerID) throws -> ContainerRecord? {
+        // The shortest of the names that begin with it comes first.
+        try containers(ListRequest(limit: 1, prefix: id.name)).items.first { $0.id == id }
+    }
+
     /// All containers.
     package func containers(_ request: ListRequest) throws -> ListPage<ContainerRecord> {
         try containers(request, usedBy: nil)
@@ -259,6 +263,7 @@ package enum AccountKey: Hashable, Sendable {
     /// An address that is verified for it.
     case verified(Address)
     case identity(ProvidedIdentity)
+    case passkey(id: [UInt8])
 }
 
 /// What changes of an account, all at once; the rest of it stays.
@@ -308,6 +313,10 @@ extension AccountCatalog {
 
     package func account(of identity: ProvidedIdentity) throws -> AccountRecord? {
         try account(.identity(identity))
+    }
+
+    package func account(ofPasskey id: [UInt8]) throws -> AccountRecord? {
+        try account(.passkey(id: id))
     }
 
     /// Notes that an address is verified for an account.

@@ -62,10 +62,11 @@ package protocol IdentityCatalog: Sendable {
     func add(_ provider: IdentityProviderRecord) throws
     /// All providers, in the order of their names.
     func identityProviders() throws -> [IdentityProviderRecord]
-    /// Adds a provider's identity to an account.
+    /// Adds a means by which an account is signed in to.
     ///
-    /// - Throws: `accountUnknown`, `identityTaken` when it belongs to another account.
-    func add(_ identity: ProvidedIdentity, of account: AccountID, now: Milliseconds) throws
+    /// - Throws: `accountUnknown`; `identityTaken` for an identity of another account, `passkeyTaken` when a passkey
+    ///   has this id already.
+    func add(_ means: NewSignInMeans, of account: AccountID, now: Milliseconds) throws
     /// All by which an account is signed in to, beside a password.
     func signInMeans(of account: AccountID) throws -> AccountMeans
     /// Deletes a means by which an account is signed in to; does nothing when it has no such one.
@@ -101,6 +102,12 @@ extension IdentityCatalog {
     package func secondFactor(of account: AccountID) throws -> SecondFactor? {
         try signInMeans(of: account).secondFactor
     }
+}
+
+/// What an account gets, to be signed in to by it beside a password.
+package enum NewSignInMeans: Sendable {
+    case identity(ProvidedIdentity)
+    case passkey(StoredPasskey)
 }
 
 /// By what somebody shows who they are, beside a password.

@@ -30,11 +30,6 @@ package struct StoredPasskey: Sendable, Equatable {
 
 /// The passkeys of accounts.
 package protocol PasskeyCatalog: Sendable {
-    /// Adds a passkey.
-    ///
-    /// - Throws: `accountUnknown`, `passkeyTaken` when a passkey has this id already.
-    func add(_ passkey: StoredPasskey) throws
-    func passkey(id: [UInt8]) throws -> StoredPasskey?
     /// Notes that a passkey was used.
     ///
     /// - Returns: false when another use came in between, or when the passkey was removed.

@@ -227,6 +227,8 @@ package struct NewVersion {
     /// A file that the store does not have is a `BrokenInvariant`. That cannot happen to a sound store: a receipt, or
     /// the record itself, must have kept the file.
     package var files: Set<AssetDigest>?
+    /// A short identifier that no other record may have; it stays with the record, which keeps one that it has.
+    package var shortGUID: String?
     /// Whether the writer has seen to it that indexes have few entries of the record, so that none are left for later.
     package var hasFewEntries = false
 

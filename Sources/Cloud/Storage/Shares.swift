@@ -63,8 +63,10 @@ package protocol ShareReading: AnyObject {
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> MembershipRun?
 
-    /// Whether queued work has gone through all of some trees.
-    func isWhole(_ trees: ShareTrees) throws -> Bool
+    /// Since when queued work on trees is under way; nil for none.
+    ///
+    /// This is a position at which records left or joined the trees that still has to be told to others.
+    func coverageWork(_ key: CoverageWorkKey) throws -> Position?
 }
 
 /// Whose entries among the participants of shares are asked for.
@@ -128,8 +130,10 @@ package struct StoredViewer: Sendable {
     }
 }
 
-/// Trees of shares.
-package enum ShareTrees: Sendable {
+/// What queued work on trees is looked for by.
+package enum CoverageWorkKey: Sendable {
+    /// The work on a record's children, as far as it concerns a share.
+    case children(of: RecordNumber, concerning: ShareNumber)
     case share(ShareNumber)
     /// All trees of a zone.
     case zone(ZoneNumber)
@@ -197,10 +201,14 @@ extension ShareReading {
     ) throws -> [StoredView] { try views(of: viewer, .changed(after: changedAfter, limit: limit)) }
 
     /// Whether queued work has gone through the whole tree of a share.
-    package func isWhole(_ share: ShareNumber) throws -> Bool { try isWhole(.share(share)) }
+    package func isWhole(_ share: ShareNumber) throws -> Bool {
+        try coverageWork(.share(share)) == nil
+    }
 
     /// Whether queued work has gone through all trees of a zone.
-    package func isWhole(_ zone: ZoneNumber) throws -> Bool { try isWhole(.zone(zone)) }
+    package func isWhole(_ zone: ZoneNumber) throws -> Bool {
+        try coverageWork(.zone(zone)) == nil
+    }
 
     /// The standing shares of a zone.
     package func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
@@ -259,9 +267,6 @@ package protocol ShareWriting: ShareReading {
     func save(
         _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber) throws
 
-    /// Gives a record a short identifier that no other record may have.
-    func setShortGUID(_ value: String, of record: RecordNumber) throws
-
     /// Sets what a viewer may do with a standing share.
     ///
     /// Where the viewer gains or loses it, that is at the next position; where not, only their permission changes.
@@ -272,20 +277,6 @@ package protocol ShareWriting: ShareReading {
 
     /// Notes that a record came into a share, moved on in it or left it.
     func move(_ membership: MembershipMove) throws
-
-    /// Notes which shares the queued work `cover` of a record concerns.
-    ///
-    /// These shares are not whole until the work is finished; finishing it removes the notes.
-    ///
-    /// - Parameter since: when the record's children left or joined the shares.
-    func markCoverageWork(
-        _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
-        since: Position) throws
-
-    /// The position since which the `cover` work on a record's children concerns this share.
-    func coverageWorkSince(
-        _ record: RecordNumber, concerning share: ShareNumber
-    ) throws -> Position?
 }
 
 extension ShareWriting {

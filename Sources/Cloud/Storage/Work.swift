@@ -44,6 +44,8 @@ package struct Maintenance: Hashable, Sendable {
 /// Two equal tasks are one piece of work.
 package enum WorkTask: Hashable, Sendable {
     /// Lets the share that covers a record cover the record's children, too.
+    ///
+    /// Until it is finished, the shares that it concerns are not whole.
     case cover(RecordNumber, in: ZoneNumber)
     /// Deletes the records that referred by DELETE_SELF to a public record when it was deleted (rulings.md
     /// 45).
@@ -124,7 +126,9 @@ package protocol WorkQueue: AnyObject {
     /// Puts work at the end of the queue; once that is committed, who waits for `StorePart.work` is told.
     ///
     /// Work that is queued already keeps its place and begins anew.
-    func enqueue(_ task: WorkTask) throws
+    ///
+    /// - Parameter moved: what `cover` has to tell to others; nil for other work.
+    func enqueue(_ task: WorkTask, concerning moved: MovedChildren?) throws
 
     /// The next work that is due and that no other holder holds.
     ///
@@ -143,6 +147,17 @@ package protocol WorkQueue: AnyObject {
     func maintain(_ maintenance: Maintenance, step: Int) throws -> Bool
 }
 
+/// Which shares a record's children leave or join by the work `cover`, and since when.
+package struct MovedChildren: Sendable {
+    package let shares: [ShareNumber]
+    package let since: Position
+
+    package init(of shares: [ShareNumber], since: Position) {
+        self.shares = shares
+        self.since = since
+    }
+}
+
 /// What is left of work after a step.
 package struct WorkRemainder: Sendable {
     /// How far the work has come; nil for as far as before.
@@ -154,6 +169,9 @@ package struct WorkRemainder: Sendable {
 }
 
 extension WorkQueue {
+    /// Queues work that concerns no share.
+    package func enqueue(_ task: WorkTask) throws { try enqueue(task, concerning: nil) }
+
     /// The next work, for a step within the transaction.
     package func takeWork(_ turn: inout WorkTurn) throws -> StoredWork? {
         try takeWork(&turn, heldUntil: nil)

@@ -321,6 +321,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         if let files = version.files {
             try replaceAssets(of: record, in: version.zone, with: files)
         }
+        if let shortGUID = version.shortGUID { try keep(shortGUID: shortGUID, of: record) }
         if isTombstone {
             writes.insertTombstone.bind(now, at: 1)
             writes.insertTombstone.bind(key, at: 2)

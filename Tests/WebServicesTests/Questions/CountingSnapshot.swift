@@ -233,9 +233,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.changedMemberships(of: viewer, in: zone, after: after, limit: limit)
     }
 
-    func isWhole(_ trees: ShareTrees) throws -> Bool {
-        note("isWhole")
-        return try snapshot.isWhole(trees)
+    func coverageWork(_ key: CoverageWorkKey) throws -> Position? {
+        note("coverageWork")
+        return try snapshot.coverageWork(key)
     }
 
     // MARK: - AssetReading

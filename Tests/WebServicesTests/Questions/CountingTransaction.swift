@@ -99,11 +99,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.save(participants, removing: ids, of: share)
     }
 
-    func setShortGUID(_ value: String, of record: RecordNumber) throws {
-        note("setShortGUID")
-        try transaction.setShortGUID(value, of: record)
-    }
-
     func set(
         _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName
     ) throws {
@@ -114,21 +109,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     func move(_ membership: MembershipMove) throws {
         note("move")
         try transaction.move(membership)
-    }
-
-    func markCoverageWork(
-        _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
-        since: Position
-    ) throws {
-        note("markCoverageWork")
-        try transaction.markCoverageWork(record, in: zone, concerning: shares, since: since)
-    }
-
-    func coverageWorkSince(
-        _ record: RecordNumber, concerning share: ShareNumber
-    ) throws -> Position? {
-        note("coverageWorkSince")
-        return try transaction.coverageWorkSince(record, concerning: share)
     }
 
     // MARK: - AssetWriting
@@ -171,9 +151,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
 
     // MARK: - WorkQueue
 
-    func enqueue(_ task: WorkTask) throws {
+    func enqueue(_ task: WorkTask, concerning moved: MovedChildren?) throws {
         note("enqueue")
-        try transaction.enqueue(task)
+        try transaction.enqueue(task, concerning: moved)
     }
 
     func takeWork(

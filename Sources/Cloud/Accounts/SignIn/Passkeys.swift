@@ -104,11 +104,10 @@ package struct Passkeys: Sendable {
         guard try catalog.passkeys(of: account).count < Self.countMax,
             try pageTokens.spend(pageToken, seconds: Self.seconds, now: now)
         else { return false }
-        try catalog.add(
-            StoredPasskey(
-                id: passkey.id, account: account, publicKey: passkey.key.cose,
-                signCount: passkey.signCount, name: String(name.prefix(64)), madeAt: now,
-                usedAt: now))
+        let stored = StoredPasskey(
+            id: passkey.id, account: account, publicKey: passkey.key.cose,
+            signCount: passkey.signCount, name: String(name.prefix(64)), madeAt: now, usedAt: now)
+        try catalog.add(.passkey(stored), of: account, now: now)
         return true
     }
 
@@ -125,7 +124,8 @@ package struct Passkeys: Sendable {
             let clientData = Base64.decode(answer.clientData, .urlSafe),
             let data = Base64.decode(answer.data, .urlSafe),
             let signature = Base64.decode(answer.signature, .urlSafe),
-            let kept = try catalog.passkey(id: id),
+            let account = try catalog.account(ofPasskey: id),
+            let kept = try catalog.passkeys(of: account.id).first(where: { $0.id == id }),
             let key = PasskeyPublicKey(cose: kept.publicKey)
         else { return nil }
         let use: PasskeyUse
@@ -137,9 +137,7 @@ package struct Passkeys: Sendable {
             return nil
         }
         guard try pageTokens.spend(pageToken, seconds: Self.seconds, now: now),
-            try catalog.use(
-                passkey: id, from: kept.signCount, to: use.signCount, now: now),
-            let account = try catalog.account(kept.account)
+            try catalog.use(passkey: id, from: kept.signCount, to: use.signCount, now: now)
         else { return nil }
         return SignedIn(account: account, isUserVerified: use.isUserVerified)
     }

@@ -247,10 +247,10 @@ struct Coverage {
     }
 
     private mutating func queue(_ moved: Moved) throws {
-        try transaction.enqueue(.cover(moved.record, in: zone))
-        try transaction.markCoverageWork(
-            moved.record, in: zone, concerning: [moved.from, moved.to].compactMap { $0 },
-            since: moved.since)
+        try transaction.enqueue(
+            .cover(moved.record, in: zone),
+            concerning: MovedChildren(
+                of: [moved.from, moved.to].compactMap { $0 }, since: moved.since))
     }
 
     /// Covers a child as its parent is covered, unless the child is a root itself.
@@ -266,8 +266,8 @@ struct Coverage {
             // If an earlier move took it out, and nobody has gained it since, it left at that move.
             if previous.share != parent.from {
                 since =
-                    try transaction.coverageWorkSince(parent.record, concerning: previous.share)
-                    ?? since
+                    try transaction.coverageWork(
+                        .children(of: parent.record, concerning: previous.share)) ?? since
             }
             try leave(child, previous, at: transaction.takePosition(), left: since)
         }

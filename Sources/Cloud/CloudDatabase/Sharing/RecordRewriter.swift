@@ -27,19 +27,17 @@ struct RecordRewriter {
         let position = try transaction.takePosition()
         let rewritten = try RecordBody.rewritten(
             body, at: position, sharing: sharing, zone: zoneJSON)
-        _ = try transaction.save(
-            NewVersion(
-                zone: zone, name: key.name, position: position, previous: head,
-                previousBytes: previous.bodyBytes, previousIsAlive: true, type: previous.type,
-                flags: flags, body: rewritten))
+        var version = NewVersion(
+            zone: zone, name: key.name, position: position, previous: head,
+            previousBytes: previous.bodyBytes, previousIsAlive: true, type: previous.type,
+            flags: flags, body: rewritten)
+        if sharing.share != nil { version.shortGUID = sharing.shortGUID?.text }
+        _ = try transaction.save(version)
         var coverage = Coverage(transaction, zone: zone.number, recordsMax: 0)
         try coverage.saved(
             Coverage.Saved(
                 record: head.record, name: key.name, position: position, type: previous.type,
                 parent: try transaction.parent(of: head.record)))
-        if let shortGUID = sharing.shortGUID, sharing.share != nil {
-            try ShareWriter(transaction: transaction).keep(shortGUID, of: head.record)
-        }
         return .saved(
             StoredHead(record: head.record, position: position), bodyBytes: rewritten.count,
             type: previous.type, flags: flags)

@@ -177,7 +177,8 @@ extension Pages {
         let now = visit.request.now
         do {
             try accountUseCases.note("identity added", signedIn.account.id, now)
-            try accountUseCases.catalog.add(outcome.identity, of: signedIn.account.id, now: now)
+            try accountUseCases.catalog.add(
+                .identity(outcome.identity), of: signedIn.account.id, now: now)
         } catch CatalogRefusal.identityTaken {
             return providerProblem(409, Phrase.identityTaken.text)
         }

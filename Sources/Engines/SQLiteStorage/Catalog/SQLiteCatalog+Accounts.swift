@@ -69,6 +69,10 @@ extension SQLiteCatalog {
                 "\(start) (SELECT account FROM identities WHERE issuer = ? AND subject = ?)",
                 .text(identity.issuer), .text(identity.subject)
             ) { try SQLiteCatalog.account($0, in: catalog) }
+        case .passkey(let id):
+            return try catalog.all(
+                "\(start) (SELECT account FROM passkeys WHERE id = ?)", .bytes(id)
+            ) { try SQLiteCatalog.account($0, in: catalog) }
         }
     }
 

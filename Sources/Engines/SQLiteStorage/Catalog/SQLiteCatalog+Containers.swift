@@ -18,14 +18,6 @@ extension SQLiteCatalog {
         }
     }
 
-    package func container(_ id: ContainerID) throws -> ContainerRecord? {
-        try read { catalog in
-            try catalog.first(
-                "SELECT name, created_at FROM containers WHERE folded = ?", .text(id.folded)
-            ) { try SQLiteCatalog.container($0, in: catalog) }
-        }
-    }
-
     package func containers(
         _ request: ListRequest, usedBy account: AccountID?, among some: Set<ContainerID>?
     ) throws -> ListPage<ContainerRecord> {

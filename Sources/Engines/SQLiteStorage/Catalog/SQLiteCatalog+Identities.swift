@@ -41,11 +41,15 @@ extension SQLiteCatalog {
     }
 
     package func add(
-        _ identity: ProvidedIdentity, of account: AccountID, now: Milliseconds
+        _ means: NewSignInMeans, of account: AccountID, now: Milliseconds
     ) throws {
         try write(endsWhatWasTrue: false) { catalog in
             try SQLiteCatalog.requireAccount(account, in: catalog)
-            try SQLiteCatalog.add(identity, account, now, catalog)
+            switch means {
+            case .identity(let identity):
+                try SQLiteCatalog.add(identity, account, now, catalog)
+            case .passkey(let passkey): try SQLiteCatalog.add(passkey, account, catalog)
+            }
         }
     }
 

@@ -3,27 +3,18 @@ import SQLite
 import Storage
 
 extension SQLiteCatalog {
-    package func add(_ passkey: StoredPasskey) throws {
-        try write(endsWhatWasTrue: false) { catalog in
-            try SQLiteCatalog.requireAccount(passkey.account, in: catalog)
-            let added = try catalog.run(
-                """
-                INSERT INTO passkeys
-                (id, account, public_key, sign_count, name, made_at, used_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
-                """, .bytes(passkey.id), .text(passkey.account.text), .bytes(passkey.publicKey),
-                .integer(Int64(passkey.signCount)), .text(passkey.name),
-                .integer(passkey.madeAt), .integer(passkey.usedAt))
-            guard added == 1 else { throw CatalogRefusal.passkeyTaken }
-        }
-    }
-
-    package func passkey(id: [UInt8]) throws -> StoredPasskey? {
-        try read {
-            try $0.first(
-                "\(SQLiteCatalog.passkeyQuery) WHERE id = ?", .bytes(id),
-                row: SQLiteCatalog.passkey)
-        }
+    static func add(
+        _ passkey: StoredPasskey, _ account: AccountID, _ catalog: CatalogConnection
+    ) throws {
+        let added = try catalog.run(
+            """
+            INSERT INTO passkeys
+            (id, account, public_key, sign_count, name, made_at, used_at)
+            VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """, .bytes(passkey.id), .text(account.text), .bytes(passkey.publicKey),
+            .integer(Int64(passkey.signCount)), .text(passkey.name),
+            .integer(passkey.madeAt), .integer(passkey.usedAt))
+        guard added == 1 else { throw CatalogRefusal.passkeyTaken }
     }
 
     static func passkeys(

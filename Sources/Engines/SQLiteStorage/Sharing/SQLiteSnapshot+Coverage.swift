@@ -54,18 +54,14 @@ extension SQLiteSnapshot {
         return run
     }
 
-    func isWhole(_ trees: ShareTrees) throws -> Bool {
+    func coverageWork(_ key: CoverageWorkKey) throws -> Position? {
         let statements = try shareStatements().coverage
-        return switch trees {
-        case .share(let share): try hasNone(statements.shareWorkOfShare, share.value)
-        case .zone(let zone): try hasNone(statements.shareWorkOfZone, zone.value)
+        return switch key {
+        case .children(let record, let share):
+            try statements.workOfChildren.first(share.value, record.value) { $0.int64(0) }
+        case .share(let share): try statements.workOfShare.first(share.value) { $0.int64(0) }
+        case .zone(let zone): try statements.workOfZone.first(zone.value) { $0.int64(0) }
         }
-    }
-
-    private func hasNone(_ statement: Statement, _ value: Int64) throws -> Bool {
-        defer { statement.reset() }
-        statement.bind(value, at: 1)
-        return try !statement.step()
     }
 
     /// Takes rows until there are enough of them or no more.

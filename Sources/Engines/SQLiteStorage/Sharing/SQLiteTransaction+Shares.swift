@@ -88,7 +88,8 @@ extension SQLiteTransaction {
         if let text { statement.bind(text, at: index) } else { statement.bindNull(at: index) }
     }
 
-    func setShortGUID(_ value: String, of record: RecordNumber) throws {
+    /// Gives a record a short identifier, unless it has one already.
+    func keep(shortGUID value: String, of record: RecordNumber) throws {
         let statement = try shareWrites().shares.insertShortGUID
         statement.bind(value, at: 1)
         statement.bind(record.value, at: 2)
@@ -261,28 +262,18 @@ extension SQLiteTransaction {
         touch(share, position)
     }
 
-    func markCoverageWork(
-        _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
-        since: Position
+    /// Notes the shares that work on a record's children concerns.
+    func mark(
+        _ children: MovedChildren, of record: RecordNumber, in zone: ZoneNumber
     ) throws {
         let statements = try coverageStatements()
         noteTrees(in: zone)
-        for share in shares {
+        for share in children.shares {
             statements.addMark.bind(share.value, at: 1)
             statements.addMark.bind(record.value, at: 2)
-            statements.addMark.bind(since, at: 3)
+            statements.addMark.bind(children.since, at: 3)
             try statements.addMark.run()
         }
-    }
-
-    func coverageWorkSince(
-        _ record: RecordNumber, concerning share: ShareNumber
-    ) throws -> Position? {
-        let statement = try coverageStatements().markSince
-        defer { statement.reset() }
-        statement.bind(share.value, at: 1)
-        statement.bind(record.value, at: 2)
-        return try statement.step() ? statement.int64(0) : nil
     }
 
     /// Takes away the notes of the shares that work on a record's children concerned.

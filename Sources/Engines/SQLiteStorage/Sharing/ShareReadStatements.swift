@@ -106,8 +106,9 @@ final class ShareReadStatements: StatementSet {
         let memberships: Statement
         let membershipsWithVersions: Statement
         let changedMemberships: Statement
-        let shareWorkOfShare: Statement
-        let shareWorkOfZone: Statement
+        let workOfChildren: Statement
+        let workOfShare: Statement
+        let workOfZone: Statement
 
         init(_ connection: Connection) throws {
             current = try connection.prepare(
@@ -136,10 +137,14 @@ final class ShareReadStatements: StatementSet {
                     LEFT JOIN version_rows v ON t.left IS NULL AND v.key = (?4 | t.version)
                 WHERE g.viewer = ?1 AND g.zone = ?2 AND g.changed > ?3 ORDER BY g.changed
                 """)
-            shareWorkOfShare = try connection.prepare(
-                "SELECT 1 FROM share_work_marks WHERE share = ?1 LIMIT 1")
-            shareWorkOfZone = try connection.prepare(
-                "SELECT 1 FROM work WHERE kind = 1 AND subject = ?1 LIMIT 1")
+            let since = "SELECT since FROM share_work_marks"
+            workOfChildren = try connection.prepare("\(since) WHERE share = ?1 AND record = ?2")
+            workOfShare = try connection.prepare("\(since) WHERE share = ?1 LIMIT 1")
+            workOfZone = try connection.prepare(
+                """
+                SELECT since FROM work CROSS JOIN share_work_marks ON record = item
+                WHERE kind = 1 AND subject = ?1 LIMIT 1
+                """)
         }
     }
 }

@@ -57,7 +57,10 @@ final class ShareWriteStatements: StatementSet {
             removeParticipant = try connection.prepare(
                 "DELETE FROM participants WHERE share = ?1 AND id = ?2")
             insertShortGUID = try connection.prepare(
-                "INSERT INTO short_guids (value, record) VALUES (?1, ?2)")
+                """
+                INSERT INTO short_guids (value, record) SELECT ?1, ?2
+                WHERE NOT EXISTS (SELECT 1 FROM short_guids WHERE record = ?2)
+                """)
             endSharesOfZone = try connection.prepare(
                 "UPDATE shares SET ended = ?2, ended_at = ?3 WHERE zone = ?1 AND ended IS NULL")
         }
@@ -138,7 +141,6 @@ final class CoverageStatements: StatementSet {
     let setMembership: Statement
     let endMembership: Statement
     let addMark: Statement
-    let markSince: Statement
     let endMarks: Statement
 
     init(_ connection: Connection) throws {
@@ -163,8 +165,6 @@ final class CoverageStatements: StatementSet {
         endMembership = try connection.prepare("DELETE FROM current_memberships WHERE record = ?1")
         addMark = try connection.prepare(
             "INSERT OR REPLACE INTO share_work_marks (share, record, since) VALUES (?1, ?2, ?3)")
-        markSince = try connection.prepare(
-            "SELECT since FROM share_work_marks WHERE share = ?1 AND record = ?2")
         endMarks = try connection.prepare("DELETE FROM share_work_marks WHERE record = ?1")
     }
 }

@@ -7,12 +7,15 @@ extension SQLiteTransaction {
     /// The longest that work may be postponed or held.
     static let workDelayMillisecondsMax: Milliseconds = 3_600_000
 
-    func enqueue(_ task: WorkTask) throws {
+    func enqueue(_ task: WorkTask, concerning children: MovedChildren?) throws {
         let row = WorkRow(task)
         let statement = try workStatements().enqueue
         guard let number = task.kind.number else { throw Self.unknown(task.kind) }
         try statement.run(number, row.subject, row.item, row.name)
         moved.insert(.work)
+        if case .cover(let record, let zone) = task, let children {
+            try mark(children, of: record, in: zone)
+        }
     }
 
     private static func unknown(_ kind: WorkKind) -> BrokenInvariant {

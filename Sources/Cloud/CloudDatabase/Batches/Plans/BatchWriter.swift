@@ -123,9 +123,12 @@ struct BatchWriter {
         if !save.assets.isEmpty || previous.flags.contains(.hasAssets) {
             version.files = Set(save.assets.map(\.digest))
         }
+        // The identifier of a shared tree is that of its root.
+        if let shortGUID = sharing.shortGUID, save.share == nil || name == .zoneShare {
+            version.shortGUID = shortGUID.text
+        }
         waiting.versions.append(version)
-        waiting.saves.append(
-            WaitingSaves.Save(index: index, save: save, shortGUID: sharing.shortGUID))
+        waiting.saves.append(WaitingSaves.Save(index: index, save: save))
     }
 
     /// How many saves are written together, from a step on.
@@ -167,10 +170,6 @@ struct BatchWriter {
                 Coverage.Saved(
                     record: record, name: name, position: version.position, type: version.type,
                     parent: save.parent))
-        }
-        // The identifier of a shared tree is that of its root.
-        if let shortGUID = waited.shortGUID, save.share == nil || name == .zoneShare {
-            try ShareWriter(transaction: transaction).keep(shortGUID, of: record)
         }
         // A later deletion in the batch may delete this record too.
         if context.actsOnOthers {
@@ -283,7 +282,6 @@ private struct WaitingSaves {
         /// Of the operation.
         let index: Int
         let save: PlannedSave
-        let shortGUID: ShortGUID?
     }
 
     var versions: [NewVersion] = []

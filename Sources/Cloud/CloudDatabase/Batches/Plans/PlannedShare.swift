@@ -61,10 +61,4 @@ struct ShareWriter {
             .filter { !settled.contains($0.user) }
         try transaction.replaceRequests(of: share.number, by: others + new)
     }
-
-    /// Stores a record's short identifier, unless it is stored already.
-    func keep(_ value: ShortGUID, of record: RecordNumber) throws {
-        guard try transaction.shortGUID(of: record) == nil else { return }
-        try transaction.setShortGUID(value.text, of: record)
-    }
 }
