@@ -4,54 +4,6 @@
 
     // What a write cannot do yet.
     extension PostgreSQLTransaction {
-        func keepsTrees(_ zone: ZoneNumber) throws -> Bool { throw NotBuilt() }
-
-        func makeShare(
-            in zone: ZoneNumber, record: RecordNumber, root: RecordNumber?,
-            publicPermission: SharePermission
-        ) throws -> StoredShare { throw NotBuilt() }
-
-        func save(_ share: StoredShare) throws { throw NotBuilt() }
-
-        func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
-            throw NotBuilt()
-        }
-
-        func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
-            throw NotBuilt()
-        }
-
-        func endShare(_ share: ShareNumber) throws { throw NotBuilt() }
-
-        func save(
-            _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber
-        ) throws { throw NotBuilt() }
-
-        func setShortGUID(_ value: String, of record: RecordNumber) throws { throw NotBuilt() }
-
-        func set(
-            _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName
-        ) throws { throw NotBuilt() }
-
-        func move(_ membership: MembershipMove) throws { throw NotBuilt() }
-
-        func markCoverageWork(
-            _ record: RecordNumber, in zone: ZoneNumber, concerning shares: [ShareNumber],
-            since: Position
-        ) throws { throw NotBuilt() }
-
-        func coverageWorkSince(
-            _ record: RecordNumber, concerning share: ShareNumber
-        ) throws -> Position? { throw NotBuilt() }
-
-        func addReceipt(
-            _ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool
-        ) throws -> Bool { throw NotBuilt() }
-
-        func forgetUnusedAssets(
-            _ digests: [AssetDigest], since moment: Milliseconds
-        ) throws -> [AssetDigest] { throw NotBuilt() }
-
         func save(
             _ subscription: Subscription, of owner: SubscriptionOwner,
             requiring match: SubscriptionMatch?
@@ -92,10 +44,6 @@
         }
 
         func replayDeadLetters(of destination: DestinationNumber, limit: Int) throws -> Int {
-            throw NotBuilt()
-        }
-
-        func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {
             throw NotBuilt()
         }
 
