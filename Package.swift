@@ -110,6 +110,7 @@ let package = Package(
         layer("Platform", in: .system, []),
         layer("CLogWrites", in: .system, ["CSQLite"]),
         layer("GroupCommit", in: .engines, []),
+        layer("CatalogSQL", in: .engines, ["CloudModel", "Storage"]),
         layer("MigrationHistory", in: .engines, []),
         layer(
             "SQLite", in: .engines,
@@ -142,14 +143,15 @@ let package = Package(
         layer(
             "SQLiteStorage", in: .engines,
             [
-                "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit", "MigrationHistory",
+                "CatalogSQL", "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit",
+                "MigrationHistory",
                 "SQLite", "Migrations", "Telemetry",
             ]),
         layer(
             "PostgreSQLStorage", in: .engines,
             [
-                "CChecksum", "Storage", "CloudModel", "GroupCommit", "MigrationHistory",
-                "PostgreSQL", "PostgreSQLMigrations",
+                "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
+                "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations",
             ]),
         layer(
             "CloudDatabase", in: .cloud,

@@ -6,7 +6,7 @@ import {parse} from './json.js';
 const ROOT = '/console/api';
 
 /// An answer that is none: a word of a closed set, and a line for people.
-export class Failure extends Error {
+class Failure extends Error {
   constructor(status, body = {}) {
     super(body.reason || `the server answered ${status}`);
     this.name = 'Failure';
@@ -19,7 +19,6 @@ export class Failure extends Error {
 
 let session = null;
 let commands = new Map();
-let commandLineOnly = [];
 let asking = null;
 let askForProof = async () => { throw new Failure(401, {error: 'UNAUTHENTICATED'}); };
 
@@ -66,7 +65,6 @@ async function learn(found) {
   session = found;
   const list = await send('GET', '');
   commands = new Map(list.commands.map(command => [command.name, command]));
-  commandLineOnly = list.commandLineOnly;
   return session;
 }
 
@@ -94,7 +92,6 @@ export async function signOut() {
 /// Whether the operator may ask for a command at all; the server decides for each container.
 export const may = name => Boolean(commands.get(name)?.may);
 export const isHere = name => commands.has(name);
-export const isOnlyOnCommandLine = name => commandLineOnly.includes(name);
 
 const given = values => Object.fromEntries(Object.entries(values).filter(
   ([, value]) => value !== undefined && value !== null && value !== ''));

@@ -1,9 +1,80 @@
-// The frame around all screens: who is signed in, where one is, and the screen itself.
+// The frame around all screens: who is signed in, where one is, and the screen itself. What was typed stays while one signs in
+// again.
 
-import {Part, define, files, html, nothing, problem, serverName, waiting} from './parts.js';
-import {all, isHere, may, operator, resume, signOut, whenProofIsNeeded} from './api.js';
+import {Modal, Part, button, define, environments, field, files, html, named, nothing, pick, problem, serverName, serverURL,
+  waiting} from './parts.js';
+import {all, isHere, may, operator, resume, signIn, signOut, whenProofIsNeeded} from './api.js';
 import {change, go, read, to} from './address.js';
-import {signInAgain} from './sign-in.js';
+
+class SignIn extends Part {
+  constructor() {
+    super();
+    this.state = {};
+  }
+
+  render() {
+    const {failure, needsCode, busy} = this.state;
+    return html`<form @submit=${event => this.#submit(event)} aria-busy=${busy ? 'true' : 'false'}>
+      ${field({label: 'E-mail address', name: 'email', type: 'email', required: true, autocomplete: 'username',
+        value: this.email ?? '', autofocus: true})}
+      ${field({label: 'Password', name: 'password', type: 'password', required: true,
+        autocomplete: 'current-password'})}
+      <div ?hidden=${!needsCode}>${field({label: 'Code of your authenticator app', name: 'code',
+        autocomplete: 'one-time-code', inputmode: 'numeric', maxlength: 32})}</div>
+      ${failure?.code === 'SECOND_FACTOR_MISSING' ? html`<div class="problem" role="alert">
+        <p>Operators sign in with a second factor. <a href="${serverURL}/account/second-factor" target="_blank"
+          rel="noreferrer">Set one up</a>, then sign in here.</p></div>`
+      : failure?.code === 'CODE_NEEDED' ? nothing : problem(failure)}
+      <div class="row"><button ?disabled=${busy}>${busy ? 'Signing in…' : 'Sign in'}</button>
+        ${this.cancel ? button('Cancel', this.cancel, {kind: 'second'}) : nothing}
+      </div></form>`;
+  }
+
+  updated() {
+    if (this.state.needsCode && this.state.failure?.code === 'CODE_NEEDED') {
+      this.querySelector('[name=code]').focus();
+    }
+  }
+
+  async #submit(event) {
+    event.preventDefault();
+    const {email, password, code} = event.target.elements;
+    const given = [email.value, password.value, code.value.trim()];
+    this.email = given[0];
+    this.state = {...this.state, busy: true, failure: null};
+    try {
+      await signIn(...given);
+      this.done();
+    } catch (failure) {
+      const needsCode = this.state.needsCode || failure.code === 'CODE_NEEDED';
+      this.state = {failure, needsCode, busy: false};
+    }
+  }
+}
+define('sign-in', SignIn, ['state', 'email', 'done', 'cancel']);
+
+/// Asks for a sign-in over the screen that is shown.
+export function signInAgain(failure) {
+  return new Promise((done, refused) => {
+    const dialog = document.createElement('sign-in-dialog');
+    Object.assign(dialog, {
+      failure, done: () => { dialog.remove(); done(); },
+      cancel: () => { dialog.remove(); refused(failure); }});
+    document.body.append(dialog);
+  });
+}
+
+class SignInDialog extends Modal {
+  render() {
+    const why = this.failure.code === 'PROOF_NEEDED'
+      ? 'What you asked for needs a sign-in of the last ten minutes.'
+      : 'Your session has ended. What you have typed is still here.';
+    return html`<dialog aria-labelledby="again-title" @cancel=${() => this.cancel()}>
+      <h2 id="again-title">Sign in again</h2><p>${why}</p>
+      <sign-in .email=${operator()?.email ?? ''} .done=${this.done} .cancel=${this.cancel}></sign-in></dialog>`;
+  }
+}
+define('sign-in-dialog', SignInDialog, ['failure', 'done', 'cancel']);
 
 // Each screen is an element of a module of its own, loaded when it is first shown.
 const SCREENS = {
@@ -15,8 +86,8 @@ const SCREENS = {
   sharing: {title: 'Sharing', needs: 'share list', within: true, load: () => import('./sharing.js')},
   people: {title: 'People', needs: 'user list', load: () => import('./people.js')},
   telemetry: {title: 'Telemetry', needs: 'telemetry show', within: true, load: () => import('./telemetry.js')},
-  tokens: {title: 'Tokens', needs: 'api-token list', load: () => import('./tokens.js')},
-  logs: {title: 'Logs', needs: 'logs', load: () => import('./logs.js')},
+  tokens: {title: 'Tokens', needs: 'api-token list', load: () => import('./containers.js')},
+  logs: {title: 'Logs', needs: 'logs', load: () => import('./telemetry.js')},
   delivery: {title: 'Delivery', needs: 'outbox list', within: true, load: () => import('./delivery.js')},
   operations: {title: 'Operations', needs: 'server show', load: () => import('./operations.js')},
 };
@@ -124,7 +195,7 @@ class ConsoleApp extends Part {
         }}><summary>${operator().email}</summary><div class="menu">
           <p>${operator().readOnly ? 'You look, and change nothing.' : 'You may change things.'}
             ${operator().allContainers ? 'All containers.' : (operator().containers ?? []).join(', ')}</p>
-          <button type="button" class="second" @click=${() => this.#leave()}>Sign out</button>
+          ${button('Sign out', () => this.#leave(), {kind: 'second'})}
           <p class="quiet small">Made with <a href="${files}lit.txt" target="_blank">lit</a> and
             <a href="${files}uPlot.txt" target="_blank">uPlot</a>.</p></div></details></header>
       ${this.#acting(values.as)}
@@ -142,37 +213,19 @@ class ConsoleApp extends Part {
   }
 
   /// Where: a container and an environment, on every screen that is within one.
-  #choice(container, environment = 'development') {
-    return html`<section class="where" aria-label="Container and environment"><label>Container <select @change=${event => change(
-        {container: event.target.value, zone: '', owner: '', type: '', after: '', user: '', record: '', open: ''})}>
-        <option value="" ?selected=${!container}>choose…</option>
-        ${(this.containers ?? []).map(({id, name}) => html`<option value=${id} ?selected=${id === container}>${
-          name ? `${name} (${id})` : id}</option>`)}
-      </select></label>
-      <div class="switch" role="group" aria-label="Environment">${['development', 'production'].map(name => html`
-        <button type="button" aria-pressed=${name === environment ? 'true' : 'false'}
-          @click=${() => change({environment: name, after: '', record: ''})}>${name}</button>`)}</div></section>`;
+  #choice(container, environment) {
+    return html`<section class="where" aria-label="Container and environment">${pick('Container', named(this.containers, 'choose…'), container ?? '',
+      id => change({container: id, zone: '', owner: '', type: '', after: '', user: '', record: '', open: ''}))}
+      ${environments(environment, name => change({environment: name, after: '', record: ''}))}</section>`;
   }
 
   #screen() {
     const {screen, values} = this.place;
-    const environment = values.environment ?? 'development';
-    switch (screen) {
-      case 'overview': return html`<overview-screen .values=${values}></overview-screen>`;
-      case 'containers': return html`<containers-screen .containers=${this.containers}></containers-screen>`;
-      case 'start': return html`<start-screen .container=${values.container}></start-screen>`;
-      case 'data': return html`<data-screen .values=${{...values, environment}}
-        .containers=${this.containers}></data-screen>`;
-      case 'schema': return html`<schema-screen .values=${{...values, environment}}></schema-screen>`;
-      case 'sharing': return html`<sharing-screen .values=${{...values, environment}}></sharing-screen>`;
-      case 'tokens': return html`<tokens-screen .values=${values} .containers=${this.containers}></tokens-screen>`;
-      case 'people': return html`<people-screen .values=${values} .containers=${this.containers}></people-screen>`;
-      case 'telemetry': return html`<telemetry-screen .values=${{...values, environment}}></telemetry-screen>`;
-      case 'logs': return html`<logs-screen .values=${values} .containers=${this.containers}></logs-screen>`;
-      case 'delivery': return html`<delivery-screen .values=${{...values, environment}}></delivery-screen>`;
-      case 'operations': return html`<operations-screen .values=${values} .containers=${this.containers}></operations-screen>`;
-      default: return html`<h1>Nothing is here</h1><p><a href=${to('overview')}>To the overview</a></p>`;
-    }
+    const found = SCREENS[screen];
+    if (!found) return html`<h1>Nothing is here</h1><p><a href=${to('overview')}>To the overview</a></p>`;
+    const {container, environment = 'development'} = values;
+    return this.child(`${screen}-screen`, {
+      values: found.within ? {...values, environment} : values, containers: this.containers, container});
   }
 }
 define('console-app', ConsoleApp, ['state', 'place', 'containers', 'failure']);

@@ -1,9 +1,8 @@
-// The containers, and how an app gets into one: its ID, a token, the origins and the sign-in of its web app.
+// The containers, how an app gets into one, and all that lets apps, servers, scripts and operators in, with its end.
 
-import {Part, confirm, copyable, define, empty, field, html, nothing, problem, say, serverURL, time, waiting,
-  clientPath} from './parts.js';
-import {Latest, all, may, run} from './api.js';
-import {go, to} from './address.js';
+import {Asking, LISTING, LOOKS_ONLY, Listing, Part, all, button, change, check, clientPath, confirm, copyable, define, empty,
+  environments, field, go, html, may, named, nothing, number, operator, pick, problem, run, say, search, select,
+  serverURL, short, submitted, table, tabs, time, to, waiting} from './screen.js';
 import {languages} from './snippets.js';
 
 const changed = () => dispatchEvent(new Event('containerschange'));
@@ -32,34 +31,17 @@ class ContainersScreen extends Part {
 define('containers-screen', ContainersScreen, ['containers']);
 
 /// Makes a container with its first token, or a further token of one that is there; then shows what to paste.
-class StartScreen extends Part {
-  #latest = new Latest();
+class StartScreen extends Asking {
+  asks() { return [this.container]; }
 
-  constructor() {
-    super();
-    this.state = {};
-  }
-
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    this.#latest.end();
-  }
-
-  willUpdate(changes) {
-    if (changes.has('container')) {
-      if (this.container && this.state.made !== this.container) this.state = {};
-      if (this.container) this.#loadTokens();
-    }
-  }
-
-  async #loadTokens() {
-    const signal = this.#latest.begin();
-    try {
+  async load() {
+    if (this.container && this.state.made !== this.container) this.state = {};
+    if (!this.container) return;
+    this.set({tokensFailure: null});
+    await this.ask(async signal => {
       const {items} = await all('api-token list', 'apiTokens', {}, {signal});
-      this.tokens = items.filter(({container}) => container === this.container);
-    } catch (failure) {
-      if (failure.name !== 'AbortError') this.tokensFailure = failure;
-    }
+      this.set({tokens: items.filter(({container}) => container === this.container)});
+    }, tokensFailure => this.set({tokensFailure}));
   }
 
   render() {
@@ -71,25 +53,21 @@ class StartScreen extends Part {
 
   #form() {
     const {failure, busy} = this.state;
-    if (!may('api-token create')) return html`<p class="note">You look, and change nothing.</p>`;
-    return html`<form class="card narrow" @submit=${event => this.#submit(event)}>
+    if (!may('api-token create')) return html`<p class="note">${LOOKS_ONLY}</p>`;
+    return html`<form class="card narrow" @submit=${submitted(values => this.#submit(values))}>
       ${this.container ? nothing : html`
         ${field({label: 'ID', name: 'id', required: true, maxlength: 128, pattern: '[A-Za-z0-9.\\-]+', autofocus: true,
           hint: 'Such as iCloud.org.example.Notes: letters, digits, dots and hyphens. It never changes.'})}
         ${field({label: 'Name of the app', name: 'name', hint: 'People read it when they sign in.'})}`}
-      <div class="field"><label for="environment">Environment</label>
-        <select id="environment" name="environment"><option>development</option><option>production</option></select>
-        <p class="quiet hint">In development, record types appear as records are saved.</p></div>
+      ${select({label: 'Environment', name: 'environment', list: [['development'], ['production']],
+        hint: 'In development, record types appear as records are saved.'})}
       ${field({label: 'Name of the token', name: 'token', hint: 'To know it by in lists. Left empty, the server names it.'})}
       ${field({label: 'Origin of the web app', name: 'origin', type: 'url',
         hint: 'Such as https://notes.example.org: browsers use the token there alone. Left empty, anywhere.'})}
       <fieldset><legend>People sign in</legend>
-        <div class="check"><input type="radio" name="callback" id="by-message" value="post-message" checked>
-          <label for="by-message">in a window that the web app opens</label></div>
-        <div class="check"><input type="radio" name="callback" id="by-address" value="address">
-          <label for="by-address">at a page that leads back to an address</label></div>
-        <div class="check"><input type="radio" name="callback" id="by-none" value="">
-          <label for="by-none">not at all: the public database only</label></div></fieldset>
+        ${[['post-message', 'in a window that the web app opens'], ['address', 'at a page that leads back to an address'],
+          ['', 'not at all: the public database only']].map(([value, words], index) => check(words, 'callback', index === 0, null, 'radio', value))}
+        </fieldset>
       ${field({label: 'The address that sign-in leads back to', name: 'address',
         hint: 'For the second choice: https://notes.example.org/signed-in, or a scheme of your app, notes://signed-in.'})}
       ${problem(failure)}
@@ -98,75 +76,53 @@ class StartScreen extends Part {
         <a class="button second" href=${to('containers')}>Cancel</a></div></form>`;
   }
 
-  async #submit(event) {
-    event.preventDefault();
-    const form = event.target.elements;
-    const container = this.container ?? form.id.value.trim();
-    const environment = form.environment.value;
-    this.state = {busy: true, container: this.state.container};
-    try {
+  async #submit({id, name, environment, token, origin, callback, address}) {
+    const container = this.container ?? id;
+    this.set({busy: true, failure: null});
+    await this.attempt(async () => {
       // A second attempt, after the token was refused, finds its container made.
       if (!this.container && this.state.container !== container) {
         await run('container create', {id: container});
-        this.state = {...this.state, container};
+        this.set({container});
         changed();
       }
-      const name = form.name?.value.trim();
       if (!this.container && name) await run('container set', {id: container, 'key=value': [`name=${name}`]});
-      const callback = form.callback.value === 'address' ? form.address.value.trim() : form.callback.value;
-      const {apiToken} = await run('api-token create', {
-        container, environment, name: form.token.value.trim(),
-        origin: form.origin.value.trim() ? [form.origin.value.trim()] : undefined, callback});
+      const {apiToken} = await run('api-token create', {container, environment, name: token, origin: origin ? [origin] : undefined,
+        callback: callback === 'address' ? address : callback});
       changed();
-      this.state = {token: apiToken, environment, made: container, language: 0};
+      this.state = {token: apiToken, environment, made: container, language: 'Web', tokens: this.state.tokens};
       say('The token is made.');
       go('start', {container}, {replaces: true});
-      if (this.container) this.#loadTokens();
-    } catch (failure) {
-      this.state = {...this.state, failure, busy: false};
-    }
+      if (this.container) this.load();
+    });
   }
 
   #done() {
     const {token, environment, made, language} = this.state;
     const snippets = languages({server: serverURL, container: made, environment, token, client: clientPath});
-    const step = (event, by) => {
-      event.preventDefault();
-      this.state = {...this.state, language: (language + by + snippets.length) % snippets.length};
-      this.updateComplete.then(() => this.querySelector('[role=tab][aria-selected=true]').focus());
-    };
+    const {text} = snippets.find(({name}) => name === language);
     return html`<section class="card"><h2>Your token</h2>
       <p>It is shown this once. Web pages and apps carry it; it lets nobody at private data without a sign-in.</p>
       ${copyable(token, 'API token')}
       <h2>Paste and run</h2>
-      <div role="tablist" aria-label="Language" @keydown=${event => {
-        if (event.key === 'ArrowRight') step(event, 1);
-        if (event.key === 'ArrowLeft') step(event, -1);
-      }}>${snippets.map(({name}, index) => html`<button type="button" role="tab" id=${`tab-${index}`}
-        aria-selected=${index === language ? 'true' : 'false'} aria-controls="snippet"
-        tabindex=${index === language ? 0 : -1}
-        @click=${() => { this.state = {...this.state, language: index}; }}>${name}</button>`)}</div>
-      <div role="tabpanel" id="snippet" aria-labelledby=${`tab-${language}`}>
-        ${copyable(snippets[language].text, `${snippets[language].name} code`)}</div>
+      ${tabs('Language', snippets.map(({name}) => [name, name]), language, 'snippet', name => this.set({language: name}))}
+      <div role="tabpanel" id="snippet" aria-labelledby=${`tab-${language}`}>${copyable(text, `${language} code`)}</div>
       <div class="row"><a class="button" href=${to('data', {container: made, environment})}>Look at the data</a>
-        <button type="button" class="second" @click=${() => { this.state = {}; }}>Another token</button></div>
+        ${button('Another token', () => { this.state = {tokens: this.state.tokens}; }, {kind: 'second'})}</div>
     </section>`;
   }
 
   #list() {
-    if (this.tokensFailure) {
-      return problem(this.tokensFailure, () => { this.tokensFailure = null; this.#loadTokens(); });
-    }
-    return html`<section><h2>Tokens</h2>${!this.tokens ? waiting('Looking for tokens…')
-      : this.tokens.length === 0 ? empty('No app has a token for this container yet.')
-      : html`<div class="wide" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th scope="col">Name</th><th scope="col">Environment</th>
-        <th scope="col">Origins</th><th scope="col">Sign-in</th><th scope="col">Last use</th><th scope="col"><span class="said">Action</span></th></tr>
-        </thead><tbody>${this.tokens.map(token => html`<tr><th scope="row"><bdi>${token.name}</bdi></th>
+    const {tokens, tokensFailure} = this.state;
+    if (tokensFailure) return problem(tokensFailure, () => this.load());
+    return html`<section><h2>Tokens</h2>${!tokens ? waiting('Looking for tokens…')
+      : tokens.length === 0 ? empty('No app has a token for this container yet.')
+      : table('Tokens', ['Name', 'Environment', 'Origins', 'Sign-in', 'Last use', ''], tokens.map(token => html`<tr>
+          <th scope="row"><bdi>${token.name}</bdi></th>
           <td>${token.environment}</td><td>${token.origins.join(', ') || 'any'}</td><td>${token.callback ?? '–'}</td>
           <td>${token.lastUsed ? time(token.lastUsed) : 'never'}</td>
-          <td>${may('api-token revoke') ? html`<button type="button" class="second small"
-            aria-label=${`Revoke ${token.name}`} @click=${() => this.#revoke(token)}>Revoke</button>` : nothing}</td>
-        </tr>`)}</tbody></table></div>`}</section>`;
+          <td>${may('api-token revoke') ? button('Revoke', () => this.#revoke(token), {label: `Revoke ${token.name}`}) : nothing}</td>
+        </tr>`))}</section>`;
   }
 
   async #revoke({name}) {
@@ -174,13 +130,295 @@ class StartScreen extends Part {
       title: 'Revoke the token?', act: 'Revoke', text: html`<p>Apps that carry <b><bdi>${name}</bdi></b> get no answer any
       more, at once. It cannot be undone.</p>`});
     if (!meant) return;
-    try {
+    await this.attempt(async () => {
       await run('api-token revoke', {name});
       say('The token is revoked.');
-      this.#loadTokens();
-    } catch (failure) {
-      this.tokensFailure = failure;
-    }
+      this.load();
+    }, 'tokensFailure');
   }
 }
-define('start-screen', StartScreen, ['container', 'state', 'tokens', 'tokensFailure']);
+define('start-screen', StartScreen, ['container', 'state']);
+
+
+const VIEWS = [['', 'API tokens', 'api-token list', 'api-tokens'], ['keys', 'Server keys', 'server-key list', 'server-keys'],
+  ['sessions', 'Web tokens', 'web-token list', 'web-tokens'], ['operators', 'Operators', 'operator list', 'operator-list'],
+  ['scripts', 'Operator tokens', 'operator-token list', 'operator-tokens']];
+
+class TokensScreen extends Part {
+  render() {
+    return html`<h1>Tokens and keys</h1>${this.views('Kinds of tokens', VIEWS, view => to('tokens', {view}))}`;
+  }
+}
+define('tokens-screen', TokensScreen, ['values', 'containers']);
+
+/// A list by pages, with a search, a form above it, and an end for each of its items.
+class TokenList extends Listing {
+  asks() { return [this.values.search, this.where()]; }
+
+  /// What the list is of, beside its search; null where something has to be chosen first.
+  where() { return {}; }
+
+  async find(signal) {
+    return this.where() && this.page(this.command, this.key, {...this.where(), search: this.values.search}, signal);
+  }
+
+  render() {
+    const {search: word} = this.values;
+    const {title, act = 'Make', item} = this.adding || {};
+    return html`<p class="quiet">${this.about}</p>
+      ${this.form(this.adding && html`<h2>${title}</h2>${this.fields(item)}`, (values, {elements}) => this.#submit(values, elements),
+        this.made && html`<h2>${this.made.title}</h2><p>${this.made.text}</p>${copyable(this.made.value, this.made.title)}`, act)}
+      ${this.where() ? html`${may(this.making) && !this.adding ? html`<div class="row">
+          ${button(`${this.makingTitle}…`, () => this.open({title: this.makingTitle}), {kind: ''})}${this.more()}</div>` : nothing}
+        ${search(short({label: `${this.searched} begins with`, name: 'search', type: 'search', value: word}), change)}
+        ${this.shown('Looking…', ({[this.key]: items}) => items.length === 0 ? empty(word ? 'None begins so.' : this.none)
+          : html`${table('Table', [...this.columns, ''], items.map(item => html`<tr>${this.row(item)}</tr>`))}
+            ${this.foot(number(items.length))}`)}` : nothing}`;
+  }
+
+  more() { return nothing; }
+
+  open(form) {
+    this.close();
+    this.adding = form;
+    this.updateComplete.then(() => this.querySelector('form.card input, form.card select, form.card textarea')?.focus());
+  }
+
+  #submit(values, elements) {
+    return this.perform(async () => {
+      const {secret, done} = await this.send(values, this.adding, elements);
+      [this.made, this.done] = [secret, done];
+      if (!secret) this.adding = null;
+      say('It is done.');
+      this.load();
+    });
+  }
+
+  /// A button that ends something, after a question.
+  ending(label, act, question, command, values) {
+    return may(command) ? button(act, async () => {
+      if (await this.act(command, values, 'It is done.', {act, ...question})) this.load();
+    }, {label}) : nothing;
+  }
+
+  /// A container and an environment to choose.
+  placed() {
+    return html`${select({label: 'Container', name: 'container', list: named(this.containers)})}
+      ${select({label: 'Environment', name: 'environment', list: [['development'], ['production']]})}`;
+  }
+}
+
+const used = ({lastUsed}) => lastUsed ? time(lastUsed) : 'never';
+const seconds = days => String(Math.round(Number(days) * 86_400));
+const lines = text => text.split('\n').map(line => line.trim()).filter(Boolean);
+
+class APITokens extends TokenList {
+  command = 'api-token list';
+  key = 'apiTokens';
+  making = 'api-token create';
+  makingTitle = 'New API token';
+  searched = 'Name';
+  none = 'No app has a token yet.';
+  about = 'An API token names the app. Browsers use it at its origins alone, and it lets nobody at private data without a sign-in.';
+  columns = ['Name', 'Container', 'Origins', 'Sign-in', 'Made', 'Last use'];
+
+  row(token) {
+    const {name, container, environment, origins, callback, made} = token;
+    return html`<th scope="row"><bdi>${name}</bdi></th><td><bdi>${container}</bdi>, ${environment}</td>
+      <td>${origins.length ? origins.map(each => html`<div>${each}</div>`) : 'any'}</td>
+      <td>${callback === 'post-message' ? 'in a window' : callback ?? '–'}</td><td>${time(made)}</td><td>${used(token)}</td>
+      <td>${may('api-token set') ? button('Change', () => this.open({title: `Change ${name}`, act: 'Save', item: token}), {label: `Change ${name}`}) : nothing}
+        ${this.ending(`Revoke ${name}`, 'Revoke', {title: 'Revoke the token?', text: html`<p>Apps that carry <b><bdi>${name}</bdi></b>
+          get no answer any more, at once. It cannot be undone.</p>`}, 'api-token revoke', {name})}</td>`;
+  }
+
+  fields(token) {
+    return html`${token ? nothing : html`${this.placed()}${field({label: 'Name', name: 'name', maxlength: 128,
+        hint: 'To know it by in lists. Left empty, the server names it.'})}`}
+      <div class="field"><label for="origins">Origins, one a line</label><textarea id="origins" name="origins" rows="3"
+        aria-describedby="origins-hint" .value=${token?.origins.join('\n') ?? ''}></textarea>
+        <p class="quiet hint" id="origins-hint">Such as https://notes.example.org. Left empty, it may be used anywhere.</p></div>
+      ${field({label: 'Where sign-in delivers', name: 'callback', value: token ? token.callback ?? '' : 'post-message',
+        hint: 'post-message for a window that the web app opens, an address, or nothing.'})}`;
+  }
+
+  async send({origins, callback, ...values}, {item}) {
+    const origin = lines(origins);
+    if (item) {
+      await run('api-token set', {name: item.name, callback: callback || 'none', ...origin.length ? {origin} : {'any-origin': true}});
+      return {done: 'The token is changed. Apps keep the one that they have.'};
+    }
+    const {apiToken} = await run('api-token create', {...values, callback, ...origin.length ? {origin} : {}});
+    return {secret: {title: 'The API token', value: apiToken, text: 'It is shown this once. Apps and web pages carry it.'}};
+  }
+}
+define('api-tokens', APITokens, LISTING);
+
+const KEY_COMMANDS = 'openssl ecparam -name prime256v1 -genkey -noout -out key.pem\nopenssl ec -in key.pem -pubout';
+
+class ServerKeys extends TokenList {
+  command = 'server-key list';
+  key = 'serverKeys';
+  making = 'server-key add';
+  makingTitle = 'Add a server key';
+  searched = 'Key ID';
+  none = 'No server has a key yet.';
+  about = 'A server key lets the holder of a P-256 key sign requests. The server has its public half alone.';
+  columns = ['Key ID', 'Name', 'Container', 'Reaches', 'Made', 'Last use'];
+
+  row(key) {
+    const {keyID, name, container, environment, scope, made} = key;
+    return html`<th scope="row"><code title=${keyID}>${keyID.slice(0, 12)}…</code></th><td><bdi>${name ?? '–'}</bdi></td>
+      <td><bdi>${container}</bdi>, ${environment}</td><td>${scope === 'container' ? 'all databases' : 'the public database'}</td>
+      <td>${time(made)}</td><td>${used(key)}</td>
+      <td>${this.ending(`Revoke ${name ?? keyID.slice(0, 12)}`, 'Revoke', {title: 'Revoke the key?', text: html`<p>Requests that are
+        signed by it are refused, at once. It cannot be undone.</p>`}, 'server-key revoke', {keyid: keyID})}</td>`;
+  }
+
+  fields() {
+    return html`${this.placed()}${field({label: 'Name', name: 'name', maxlength: 128})}
+      <p>Make a key pair where it will be used; what the second line prints is for here.</p>${copyable(KEY_COMMANDS, 'Commands')}
+      <div class="field"><label for="public-key">Public key</label><textarea id="public-key" name="public-key" rows="5" required
+        placeholder="-----BEGIN PUBLIC KEY-----"></textarea></div>
+      <fieldset><legend>Reaches</legend>${check('the public database', 'scope', true, null, 'radio', 'public')}
+        ${check('all databases, on behalf of any user', 'scope', false, null, 'radio', 'container')}</fieldset>`;
+  }
+
+  async send(values) {
+    const {keyID} = await run('server-key add', values);
+    return {secret: {title: 'The key ID', value: keyID, text: 'Requests name the key by it. It is no secret.'}};
+  }
+}
+define('server-keys', ServerKeys, LISTING);
+
+class WebTokens extends TokenList {
+  command = 'web-token list';
+  key = 'webTokens';
+  making = 'web-token create';
+  makingTitle = 'New web token';
+  searched = 'Token ID';
+  none = 'Nobody is signed in.';
+  about = 'A web token acts as a user. Apps get one when their user signs in; one for a script is made here.';
+  columns = ['Token ID', 'User', 'Since', 'Ends', 'Last use'];
+
+  where() {
+    const {container, environment = 'development'} = this.values;
+    return container ? {container, environment} : null;
+  }
+
+  render() {
+    const {container, environment = 'development'} = this.values;
+    return html`<div class="query">${pick('Container', named(this.containers, 'choose…'), container, to => change({container: to}))}
+      ${environments(environment, name => change({environment: name}))}</div>
+      ${container ? super.render() : empty('Choose a container to see who is signed in.')}`;
+  }
+
+  row(token) {
+    const {tokenID, email, made, expires} = token;
+    const {container, environment} = this.where();
+    return html`<th scope="row"><code title=${tokenID}>${tokenID.slice(0, 12)}…</code></th><td><bdi>${email || '–'}</bdi></td>
+      <td>${time(made)}</td><td>${time(expires)}</td><td>${used(token)}</td>
+      <td>${email ? this.ending(`End ${tokenID.slice(0, 12)}`, 'End', {title: 'End the session?', text: html`<p><b><bdi>${email}</bdi></b>
+        is signed out there, at once.</p>`}, 'web-token revoke', {container, environment, email, tokenid: tokenID}) : nothing}</td>`;
+  }
+
+  fields() {
+    return html`${field({label: 'E-mail address of the user', name: 'email', type: 'email', required: true})}
+      ${field({label: 'Days until it ends', name: 'days', type: 'number', value: '1', required: true})}`;
+  }
+
+  async send({email, days}) {
+    const {webAuthToken} = await run('web-token create', {...this.where(), email, expires: seconds(days)});
+    return {secret: {title: 'The web token', value: webAuthToken, text: 'It is shown this once, and acts as the user.'}};
+  }
+}
+define('web-tokens', WebTokens, LISTING);
+
+const rightsOf = ({readOnly, allContainers, containers}) => html`${readOnly ? 'looks at' : 'changes'} ${allContainers
+  ? 'everything' : (containers ?? []).map((name, index) => html`${index ? ', ' : ''}<bdi>${name}</bdi>`)}`;
+
+/// What an operator or a token is to have.
+const rightsFields = (containers, {readOnly = false, allContainers = true, containers: some = []} = {}) => html`
+  ${check('May look, and change nothing', 'read-only', readOnly)}
+  <div class="field"><label for="some">Containers</label><select id="some" name="some" multiple size="5" aria-describedby="some-hint">
+    ${named(containers).map(([id, words]) => html`<option value=${id} .selected=${!allContainers && some.includes(id)}>${words}</option>`)}</select>
+    <p class="quiet hint" id="some-hint">With none chosen: all containers, and the server itself. Ctrl adds one.</p></div>`;
+const rightsFrom = ({'read-only': readOnly, some}) => {
+  const container = [...some.selectedOptions].map(({value}) => value);
+  return {'read-only': readOnly.checked, ...container.length ? {container} : {}};
+};
+
+class OperatorList extends TokenList {
+  command = 'operator list';
+  key = 'operators';
+  making = 'operator create';
+  makingTitle = 'Make somebody an operator';
+  searched = 'Account ID';
+  none = 'Nobody is an operator.';
+  about = 'Operators sign in here with a password and a second factor. Each thing that they do is noted in the audit log.';
+  columns = ['E-mail address', 'Rights', 'Second factor', 'Since'];
+
+  more() {
+    return button('Invite an operator…', () => this.open({title: 'Invite an operator', act: 'Invite', invites: true}), {kind: 'second'});
+  }
+
+  row(each) {
+    const {email, secondFactor, made} = each;
+    const isMe = email === operator().email;
+    return html`<th scope="row"><bdi>${email || '–'}</bdi>${isMe ? html` <span class="quiet">you</span>` : nothing}</th>
+      <td>${rightsOf(each)}</td><td>${secondFactor ? 'yes' : html`<span class="bad">not yet</span>`}</td><td>${time(made)}</td>
+      <td>${email && may('operator create') ? button('Rights', () => this.open({title: `Rights of ${email}`, act: 'Save', item: each}),
+        {label: `Change the rights of ${email}`}) : nothing}
+        ${email ? this.ending(`Remove ${email}`, 'Remove', {title: 'Take the role away?', text: html`<p><b><bdi>${email}</bdi></b> is no
+          operator any more, at once. ${isMe ? html`<b>That is you: you are signed out.</b>` : 'Their account stays.'}</p>`},
+        'operator remove', {email}) : nothing}</td>`;
+  }
+
+  fields(item) {
+    return html`${item ? html`<p class="quiet">Whose rights change is signed out.</p>`
+      : field({label: 'E-mail address', name: 'email', type: 'email', required: true,
+        hint: this.adding.invites ? 'Who has no account yet.' : 'Of somebody with an account.'})}${rightsFields(this.containers, item)}`;
+  }
+
+  async send(values, {item, invites}, elements) {
+    const email = item?.email ?? values.email;
+    const rights = rightsFrom(elements);
+    if (!invites) {
+      await run('operator create', {email, ...rights});
+      return {done: html`<bdi>${email}</bdi> has these rights now.`};
+    }
+    const {link} = await run('operator invite', {email, ...rights});
+    return link ? {secret: {title: 'The invitation', value: link, text: html`No mail is set up here, so send <bdi>${email}</bdi> this
+      link. It makes their account.`}} : {done: html`A letter is on its way to <bdi>${email}</bdi>.`};
+  }
+}
+define('operator-list', OperatorList, LISTING);
+
+class OperatorTokens extends TokenList {
+  command = 'operator-token list';
+  key = 'operatorTokens';
+  making = 'operator-token create';
+  makingTitle = 'New operator token';
+  searched = 'Name';
+  none = 'No script acts as an operator.';
+  about = 'An operator token lets a script use /console/api. It may never do what wants a fresh sign-in.';
+  columns = ['Name', 'Rights', 'Made', 'Ends', 'Last use'];
+
+  row(token) {
+    const {name, made, expires} = token;
+    return html`<th scope="row"><bdi>${name}</bdi></th><td>${rightsOf(token)}</td><td>${time(made)}</td><td>${time(expires)}</td>
+      <td>${used(token)}</td><td>${this.ending(`Revoke ${name}`, 'Revoke', {title: 'Revoke the token?', text: html`<p>Scripts that carry
+        <b><bdi>${name}</bdi></b> are refused, at once. It cannot be undone.</p>`}, 'operator-token revoke', {name})}</td>`;
+  }
+
+  fields() {
+    return html`${field({label: 'Name', name: 'name', maxlength: 128, hint: 'To know it by in lists. Left empty, the server names it.'})}
+      ${field({label: 'Days until it ends', name: 'days', type: 'number', value: '90', required: true})}${rightsFields(this.containers)}`;
+  }
+
+  async send({name, days}, form, elements) {
+    const {operatorToken} = await run('operator-token create', {name, expires: seconds(days), ...rightsFrom(elements)});
+    return {secret: {title: 'The operator token', value: operatorToken, text: 'It is shown this once.'}};
+  }
+}
+define('operator-tokens', OperatorTokens, LISTING);

@@ -1,8 +1,7 @@
 // The records of one database: which ones, in which columns; what is done with many at once.
 
-import {Part, confirm, define, empty, html, many, moment, nothing, number, problem, say, waiting} from './parts.js';
-import {Latest, may, run} from './api.js';
-import {change} from './address.js';
+import {ADDRESS, Asking, Latest, button, change, choice, columnChoice, confirm, define, emptied, empty, html, kept, many, may, moment, nothing, number, pick, popup,
+  problem, run, say, select, submitted, waiting} from './screen.js';
 import {comparators, filterText, isShort, read, shown, types, written} from './values.js';
 import './rows.js';
 import './record.js';
@@ -11,14 +10,13 @@ import {offer} from './indexes.js';
 import {exportRecords, importRecords} from './transfer.js';
 
 const PAGE = 200;
-const SAVED = 'lenticular-console-queries';
+const QUERY = ['container', 'environment', 'database', 'zone', 'type', 'filters', 'sort', 'columns'];
 const DATABASES = [['public', 'Public'], ['private', 'Private'], ['shared', 'Shared']];
 
 const list = text => { try { return JSON.parse(text ?? '[]'); } catch { return []; } };
 
-class DataScreen extends Part {
+class DataScreen extends Asking {
   #zones = new Latest();
-  #records = new Latest();
 
   constructor() {
     super();
@@ -28,7 +26,6 @@ class DataScreen extends Part {
   disconnectedCallback() {
     super.disconnectedCallback();
     this.#zones.end();
-    this.#records.end();
   }
 
   /// Where one is, as the commands take it.
@@ -42,33 +39,38 @@ class DataScreen extends Part {
     return Boolean(container) && (database === 'public' || Boolean(user));
   }
 
-  willUpdate(changes) {
-    if (!changes.has('values')) return;
+  /// What the zones and types are of, and with it what the records are.
+  get #around() {
+    const {container, environment, database, user} = this.target;
+    return {container, environment, database, user};
+  }
+
+  asks() {
     const {type, filters, sort, view} = this.values;
-    const {container, environment, database, user, zone, owner} = this.target;
-    const around = JSON.stringify([container, environment, database, user]);
-    const asked = JSON.stringify([around, zone, owner, type, filters, sort, view]);
+    const {zone, owner} = this.target;
+    return [this.#around, zone, owner, type, filters, sort, view];
+  }
+
+  load() {
+    const around = JSON.stringify(this.#around);
     if (around !== this.around) {
       this.around = around;
       this.undos = [];
       this.#loadAround();
     }
-    if (asked !== this.asked) {
-      this.asked = asked;
-      this.selected = new Set();
-      this.#load();
-    }
+    this.selected = new Set();
+    this.#load();
   }
 
   async #loadAround() {
     const signal = this.#zones.begin();
     [this.zones, this.schema, this.aroundFailure] = [null, null, null];
-    const {container, environment, database, user} = this.target;
+    const {container, environment} = this.target;
     if (!container) return;
     try {
       const {schema} = await run('schema export', {container, environment}, {signal});
       this.schema = types(schema);
-      if (this.isReady) this.zones = (await run('zone list', {container, environment, database, user}, {signal})).zones;
+      if (this.isReady) this.zones = (await run('zone list', this.#around, {signal})).zones;
     } catch (failure) {
       if (failure.name !== 'AbortError') this.aroundFailure = failure;
     }
@@ -77,14 +79,14 @@ class DataScreen extends Part {
   /// - more: whether the next page is wanted, and not the first one.
   async #load(more = false) {
     if (more && (this.loading || !this.next)) return;
-    const signal = this.#records.begin();
+    this.stop();
     if (!more) [this.records, this.next] = [null, undefined];
     this.failure = null;
     if (!this.isReady || this.values.view === 'changes') return;
     this.loading = true;
     const {type, sort} = this.values;
     const filters = this.#filterTexts();
-    try {
+    await this.ask(async signal => {
       const isQuery = Boolean(type && (filters.length || sort));
       const page = await run(isQuery ? 'record query' : 'record list', {
         ...this.target, type, limit: PAGE, after: more ? this.next : undefined,
@@ -93,10 +95,7 @@ class DataScreen extends Part {
       this.records = more ? [...this.records, ...page.records] : page.records;
       this.next = page.after;
       if (!more) say(`${many(page.records.length, 'record')}${page.after ? ', and more' : ''}`);
-    } catch (failure) {
-      if (failure.name === 'AbortError') return;
-      this.failure = failure;
-    }
+    }, failure => { this.failure = failure; });
     this.loading = false;
   }
 
@@ -112,11 +111,11 @@ class DataScreen extends Part {
   }
 
   #columns() {
-    const {sort = '', columns, type} = this.values;
+    const {sort = '', type} = this.values;
     const [sorted, order] = sort.split(' ');
     const direction = key => key !== sorted ? undefined : order === 'DESC' ? 'descending' : 'ascending';
     const fields = this.#fields();
-    const wanted = columns ? columns.split(',') : fields.slice(0, 8).map(({name}) => name);
+    const wanted = this.#shownFields(fields);
     return [
       {key: 'recordName', title: 'Name', rem: 14, text: record => record.recordName},
       ...type ? [] : [{key: 'recordType', title: 'Type', rem: 10, text: record => record.recordType ?? ''}],
@@ -153,9 +152,8 @@ class DataScreen extends Part {
 
   #views() {
     const {view = ''} = this.values;
-    return this.isReady ? html`<div class="switch views" role="group" aria-label="View">${[['', 'Records'], ['changes', 'Changes']].map(
-      ([key, title]) => html`<button type="button" aria-pressed=${key === view ? 'true' : 'false'}
-        @click=${() => change({view: key, since: '', record: ''})}>${title}</button>`)}</div>` : nothing;
+    return this.isReady ? choice('View', [['', 'Records'], ['changes', 'Changes']], view,
+      key => change({view: key, since: '', record: ''}), 'switch views') : nothing;
   }
 
   #changes() {
@@ -169,37 +167,31 @@ class DataScreen extends Part {
     if (!this.isReady) return nothing;
     const count = this.selected.size;
     return html`<div class="row tools">
-      ${may('record save') ? html`<button type="button" @click=${() => change({record: '', new: '1'})}>New record</button>` : nothing}
-      ${this.undos.length ? html`<button type="button" class="second" @click=${() => this.#undo()}>Undo</button>` : nothing}
-      ${count && may('record save') && this.values.type ? html`<button type="button" class="second"
-        @click=${() => this.#editMany()}>Edit ${number(count)}…</button>` : nothing}
-      ${count && may('record delete') ? html`<button type="button" class="danger"
-        @click=${() => this.#delete([...this.selected])}>Delete ${number(count)}…</button>` : nothing}
+      ${may('record save') ? button('New record', () => change({record: '', new: '1'}), {kind: ''}) : nothing}
+      ${this.undos.length ? button('Undo', () => this.#undo(), {kind: 'second'}) : nothing}
+      ${count && may('record save') && this.values.type ? button(`Edit ${number(count)}…`, () => this.#editMany(), {kind: 'second'}) : nothing}
+      ${count && may('record delete') ? button(`Delete ${number(count)}…`, () => this.#delete([...this.selected]), {kind: 'danger'}) : nothing}
       <details class="popup export"><summary class="button second">Export</summary><div class="menu">
-        <button type="button" class="plain" @click=${event => this.#export(event, 'jsonl')}>JSON lines</button>
-        ${this.target.database === 'shared' ? nothing : html`<button type="button" class="plain" ?disabled=${!this.values.type}
-          @click=${event => this.#export(event, 'csv')}>CSV</button>${this.values.type ? nothing : html`<p class="quiet hint">
+        ${button('JSON lines', event => this.#export(event, 'jsonl'), {kind: 'plain'})}
+        ${this.target.database === 'shared' ? nothing : html`${button('CSV', event => this.#export(event, 'csv'), {kind: 'plain', disabled: !this.values.type})}${this.values.type ? nothing : html`<p class="quiet hint">
           A table has the fields of one record type: choose it first.</p>`}`}</div></details>
       ${may('record save') ? html`<label class="button second">Import<input type="file" class="said" accept=".json,.jsonl,.csv"
         @change=${event => this.#import(event.target)}></label>` : nothing}
     </div>${this.progress ? html`<p role="status" class="note">${this.progress.text}
       <progress max="1" .value=${this.progress.share ?? 0} aria-label="Progress"></progress>
-      <button type="button" class="second small" @click=${() => this.progress.stop()}>Stop</button></p>` : nothing}
+      ${button('Stop', () => this.progress.stop())}</p>` : nothing}
       ${this.outcome ? html`<div class=${this.outcome.failed.length ? 'problem' : 'note'} role="status">
         <p>${this.outcome.text}</p>${this.outcome.failed.length ? html`<ul>${this.outcome.failed.slice(0, 20).map(
           text => html`<li>${text}</li>`)}</ul>` : nothing}
-        <button type="button" class="second small" @click=${() => { this.outcome = null; }}>Close</button></div>` : nothing}`;
+        ${button('Close', () => { this.outcome = null; })}</div>` : nothing}`;
   }
 
   #databases(database) {
-    return html`<fieldset><legend>Database</legend><div class="switch">${DATABASES.map(([name, title]) => html`
-        <button type="button" aria-pressed=${name === database ? 'true' : 'false'}
-          @click=${() => change({database: name, zone: '', owner: '', record: ''})}>${title}</button>`)}</div></fieldset>
-      ${database === 'public' ? nothing : html`<form class="user" @submit=${event => {
-        event.preventDefault();
-        change({as: event.target.elements.user.value.trim(), database, zone: '', owner: '', record: ''});
-      }}><label for="of">Whose</label><input id="of" name="user" type="email" list="people" autocomplete="off" required
-        placeholder="E-mail address" .value=${this.values.as ?? ''} @input=${event => this.#suggest(event.target.value)}>
+    return html`<fieldset><legend>Database</legend>${choice('Database', DATABASES, database,
+        name => change({database: name, zone: '', owner: '', record: ''}))}</fieldset>
+      ${database === 'public' ? nothing : html`<form class="user" @submit=${submitted(({user}) => change(
+        {as: user, database, zone: '', owner: '', record: ''}))}><label for="of">Whose</label><input id="of" name="user" type="email" list="people" autocomplete="off" required
+        placeholder=${ADDRESS} .value=${this.values.as ?? ''} @input=${event => this.#suggest(event.target.value)}>
         <datalist id="people">${(this.people ?? []).map(email => html`<option value=${email}></option>`)}</datalist>
         <button class="small">Act as them</button>
         <p class="quiet hint">They are told at their account.</p></form>`}`;
@@ -241,76 +233,39 @@ class DataScreen extends Part {
     const filters = list(this.values.filters);
     const fields = this.#fields();
     const set = changed => change({filters: changed.length ? JSON.stringify(changed) : '', record: ''});
-    const saved = Object.entries(this.#saved()).filter(([, query]) => query.container === this.values.container);
     return html`<div class="query">
-      <form class="fetch" @submit=${event => {
-        event.preventDefault();
-        change({record: event.target.elements.name.value.trim()});
-      }}><label class="said" for="by-name">Record by its name</label>
+      <form class="fetch" @submit=${submitted(({name}) => change({record: name}))}><label class="said" for="by-name">Record by its name</label>
         <input id="by-name" name="name" required placeholder="Record by its name" autocomplete="off" spellcheck="false">
         <button class="second small">Open</button></form>
-      ${saved.length ? html`<label>Saved <select @change=${event => {
-        const query = this.#saved()[event.target.value];
-        if (query) change({type: '', filters: '', sort: '', columns: '', record: '', ...query});
-      }}><option value="">queries…</option>${saved.map(([name]) => html`<option>${name}</option>`)}</select></label>` : nothing}
       ${type ? html`
         ${filters.map((filter, index) => html`<span class="chip">${filter.field} ${
           comparators(filter.type).find(([key]) => key === filter.comparator)?.[1] ?? filter.comparator} ${filter.value}
-          <button type="button" class="plain" aria-label=${`Remove the filter of ${filter.field}`}
-            @click=${() => set(filters.filter((_, each) => each !== index))}>×</button></span>`)}
-        <details class="popup" id="filter"><summary class="button second small">Filter</summary>
-          <form class="menu" @submit=${event => this.#addFilter(event, filters, set)}>
+          ${button('×', () => set(filters.filter((_, each) => each !== index)), {kind: 'plain', label: `Remove the filter of ${filter.field}`})}</span>`)}
+        ${popup('Filter', html`
+          <form class="menu" @submit=${submitted((given, form) => this.#addFilter(given, form, filters, set))}>
             <label for="filter-field">Field</label><select id="filter-field" name="field" @change=${event => {
               this.filterField = event.target.value; }}>${fields.map(field => html`<option>${field.name}</option>`)}</select>
-            <label for="filter-how">How</label><select id="filter-how" name="comparator">${comparators(
-              (fields.find(({name}) => name === this.filterField) ?? fields[0])?.type ?? 'STRING').map(([key, words]) => html`
-              <option value=${key}>${words}</option>`)}</select>
+            ${select({label: 'How', name: 'comparator', list: comparators(
+              (fields.find(({name}) => name === this.filterField) ?? fields[0])?.type ?? 'STRING')})}
             <label for="filter-value">Value</label><input id="filter-value" name="value" required autocomplete="off">
-            <div class="row"><button class="small">Add</button></div></form></details>
-        <label>Order <select @change=${event => change({sort: event.target.value, record: ''})}>
-          <option value="">last changed first</option>${fields.filter(({isSortable}) => isSortable).flatMap(
-            ({name}) => [['ASC', '↑'], ['DESC', '↓']].map(([order, arrow]) => html`<option value=${`${name} ${order}`}
-              ?selected=${this.values.sort === `${name} ${order}`}>${name} ${arrow}</option>`))}</select></label>
-        ${this.#columnChoice(fields)}` : nothing}
-      <details class="popup"><summary class="button second small">Keep</summary><form class="menu"
-        @submit=${event => this.#keep(event)}><label for="keep-name">Name of this query</label>
-        <input id="keep-name" name="name" required maxlength="60"><div class="row"><button class="small">Keep</button></div>
-        <p class="quiet hint">In this browser. The address leads here, too.</p></form></details></div>`;
+            <div class="row"><button class="small">Add</button></div></form>`, 'filter')}
+        ${pick('Order', [['', 'last changed first'], ...fields.filter(({isSortable}) => isSortable).flatMap(
+          ({name}) => [[`${name} ASC`, `${name} ↑`], [`${name} DESC`, `${name} ↓`]])], this.values.sort ?? '',
+        sort => change({sort, record: ''}))}
+        ${columnChoice(fields.map(({name}) => [name]), this.#shownFields(fields))}` : nothing}
+      ${kept(this, {one: 'query', many: 'queries', names: QUERY,
+        of: ({container}) => container === this.values.container})}</div>`;
   }
 
-  #columnChoice(fields) {
-    const chosen = this.values.columns ? this.values.columns.split(',') : fields.slice(0, 8).map(({name}) => name);
-    return html`<details class="popup"><summary class="button second small">Columns</summary><div class="menu">${
-      fields.length === 0 ? html`<p>The type has no fields yet.</p>` : fields.map(({name}, index) => html`
-        <div class="check"><input type="checkbox" id=${`column-${index}`} .checked=${chosen.includes(name)}
-          @change=${event => {
-            const next = event.target.checked ? [...chosen, name] : chosen.filter(each => each !== name);
-            change({columns: fields.map(field => field.name).filter(each => next.includes(each)).join(',') || '-'},
-              {replaces: true});
-          }}><label for=${`column-${index}`}>${name}</label></div>`)}</div></details>`;
+  #shownFields(fields) {
+    const {columns} = this.values;
+    return columns ? columns.split(',') : fields.slice(0, 8).map(({name}) => name);
   }
 
-  #addFilter(event, filters, set) {
-    event.preventDefault();
-    const {field, comparator, value} = event.target.elements;
-    const {type} = this.#fields().find(({name}) => name === field.value);
-    set([...filters, {field: field.value, comparator: comparator.value, value: value.value, type}]);
-    event.target.reset();
-    event.target.closest('details').open = false;
-  }
-
-  #saved() { try { return JSON.parse(localStorage.getItem(SAVED)) ?? {}; } catch { return {}; } }
-
-  #keep(event) {
-    event.preventDefault();
-    const {container, environment, database, zone, type, filters, sort, columns} = this.values;
-    const name = event.target.elements.name.value.trim();
-    localStorage.setItem(SAVED, JSON.stringify({
-      ...this.#saved(), [name]: {container, environment, database, zone, type, filters, sort, columns}}));
-    event.target.reset();
-    event.target.closest('details').open = false;
-    say('The query is kept.');
-    this.requestUpdate();
+  #addFilter({field, comparator, value}, form, filters, set) {
+    const {type} = this.#fields().find(({name}) => name === field);
+    set([...filters, {field, comparator, value, type}]);
+    emptied(form);
   }
 
   #body() {

@@ -1,40 +1,22 @@
 // What is told to whom: what waits and fails, subscriptions, webhooks with what they refused, and the keys of pushes.
 
-import {Part, copyable, define, empty, field, html, many, nothing, number, time} from './parts.js';
-import {all, may, run} from './api.js';
-import {change, to} from './address.js';
-import {LISTING, Listing, table, views} from './listing.js';
+import {LISTING, Listing, Part, all, button, change, copyable, define, empty, field, html, many, may, nothing, number, run,
+  search, short, table, time, to, user as ofUser} from './screen.js';
 
 const KINDS = {fetches: 'fetches by itself', apple: 'Apple device', browser: 'browser', webhook: 'webhook'};
-const VIEWS = [['', 'Waiting', 'outbox list'], ['webhooks', 'Webhooks', 'webhook list'],
-  ['subscriptions', 'Subscriptions', 'subscription list'], ['keys', 'Push keys', 'push key list']];
+const VIEWS = [['', 'Waiting', 'outbox list', 'outbox-view'], ['webhooks', 'Webhooks', 'webhook list', 'webhooks-view'],
+  ['subscriptions', 'Subscriptions', 'subscription list', 'subscriptions-view'],
+  ['keys', 'Push keys', 'push key list', 'push-keys-view']];
 const place = ({container, environment}) => ({container, environment});
 
 class DeliveryScreen extends Part {
   render() {
-    const {container, environment, view = ''} = this.values;
-    return html`<h1>Delivery</h1>${!container ? empty('Choose a container to see what it tells to whom.') : html`
-      ${views('Parts of delivery', VIEWS.filter(([, , needs]) => may(needs)), view,
-        name => to('delivery', {container, environment, view: name}))}
-      ${this.#view(view)}`}`;
-  }
-
-  #view(view) {
-    switch (view) {
-      case 'webhooks': return html`<webhooks-view .values=${this.values}></webhooks-view>`;
-      case 'subscriptions': return html`<subscriptions-view .values=${this.values}></subscriptions-view>`;
-      case 'keys': return html`<push-keys-view .values=${this.values}></push-keys-view>`;
-      default: return html`<outbox-view .values=${this.values}></outbox-view>`;
-    }
+    const {container, environment} = this.values;
+    return html`<h1>Delivery</h1>${!container ? empty('Choose a container to see what it tells to whom.')
+      : this.views('Parts of delivery', VIEWS, view => to('delivery', {container, environment, view}))}`;
   }
 }
 define('delivery-screen', DeliveryScreen, ['values']);
-
-const byUser = user => html`<form class="query" role="search" @submit=${event => {
-  event.preventDefault();
-  change({user: event.target.elements.user.value.trim(), after: ''});
-}}><label>User <input name="user" type="email" class="short" .value=${user ?? ''} placeholder="E-mail address"
-  autocomplete="off"></label><button class="second small">Search</button></form>`;
 
 /// For whom notices wait; of one user all devices, which can be tried.
 class OutboxView extends Listing {
@@ -44,7 +26,7 @@ class OutboxView extends Listing {
 
   render() {
     const {user} = this.values;
-    return html`<h2>Waiting</h2>${byUser(user)}
+    return html`<h2>Waiting</h2>${search(ofUser(user), change)}
       ${this.shown('Looking for what waits…', ({waiting, oldest, destinations, isCut}) => html`
         <p class="quiet">${waiting === 0 ? 'Nothing waits.' : html`${many(waiting, 'notice')} of this environment
           ${waiting === 1 ? 'waits' : 'wait'}${oldest ? html`, the oldest since ${time(oldest)}` : nothing}.`}</p>
@@ -54,7 +36,7 @@ class OutboxView extends Listing {
         ${isCut ? html`<p class="quiet foot">There are more. Search for a user.</p>` : nothing}`)}
       <div class="row">${user && may('push test') ? html`<button type="button" ?disabled=${this.busy}
           @click=${() => this.#test()}>Send a test push</button>` : nothing}
-        <button type="button" class="second" @click=${() => this.load({keeps: true})}>Look again</button></div>${this.outcome()}`;
+        ${this.again({keeps: true})}</div>${this.outcome()}`;
   }
 
   #row({kind, email, device, waiting, since, failures, used}) {
@@ -79,33 +61,18 @@ define('outbox-view', OutboxView, LISTING);
 class SubscriptionsView extends Listing {
   asks() { return [...super.asks(), this.values.user, this.values.search]; }
 
-  async find(signal) {
+  find(signal) {
     const {user, search} = this.values;
-    const page = await run('subscription list', {...place(this.values), user, search, limit: 100, after: this.next}, {signal});
-    const earlier = this.next ? this.found.subscriptions : [];
-    this.next = page.after;
-    return {subscriptions: [...earlier, ...page.subscriptions]};
-  }
-
-  load(options = {}) {
-    if (!options.keeps) this.next = undefined;
-    return super.load(options);
+    return this.page('subscription list', 'subscriptions', {...place(this.values), user, search}, signal);
   }
 
   render() {
-    const {user, search} = this.values;
-    return html`<h2>Subscriptions</h2><form class="query" role="search" @submit=${event => {
-        event.preventDefault();
-        const {elements} = event.target;
-        change({user: elements.user.value.trim(), search: elements.search.value.trim()});
-      }}><label>User <input name="user" type="email" class="short" .value=${user ?? ''} placeholder="E-mail address"
-        autocomplete="off"></label><label>ID begins with <input name="search" class="short" .value=${search ?? ''}
-        autocomplete="off"></label><button class="second small">Search</button></form>
+    const {user, search: word} = this.values;
+    return html`<h2>Subscriptions</h2>${search(html`${ofUser(user)}${short({label: 'ID begins with', name: 'search', value: word})}`, change)}
       ${this.shown('Looking for subscriptions…', ({subscriptions}) => subscriptions.length === 0
-        ? empty(user || search ? 'There is no such subscription.' : 'Nobody waits to hear of anything.')
+        ? empty(user || word ? 'There is no such subscription.' : 'Nobody waits to hear of anything.')
         : html`${table('Subscriptions', ['ID', 'Whose', 'Database', 'Of what', 'On'], subscriptions.map(one => this.#row(one)))}
-          <p class="quiet foot">${many(subscriptions.length, 'subscription')}${this.next ? html`, and more.
-            <button type="button" class="second small" @click=${() => this.load({keeps: true})}>Show more</button>` : nothing}</p>`)}`;
+          ${this.foot(many(subscriptions.length, 'subscription'))}`)}`;
   }
 
   #row({subscriptionID, email, userRecordName, database, type, recordType, zone, firesOn}) {
@@ -118,16 +85,15 @@ class SubscriptionsView extends Listing {
       <td>${firesOn.join(', ') || 'every change'}</td></tr>`;
   }
 }
-define('subscriptions-view', SubscriptionsView, [...LISTING, 'next']);
+define('subscriptions-view', SubscriptionsView, LISTING);
 
 class WebhooksView extends Listing {
   find(signal) { return run('webhook list', place(this.values), {signal}); }
 
   render() {
     const {webhook} = this.values;
-    return html`<div class="head"><h2>Webhooks</h2>${may('webhook add') && !this.adding ? html`<button type="button"
-        @click=${() => { [this.adding, this.made] = [true, null]; }}>Add a webhook</button>` : nothing}</div>
-      ${this.adding ? this.#add() : nothing}${this.outcome()}
+    return html`<div class="head"><h2>Webhooks</h2>${this.opener('Add a webhook', 'webhook add')}</div>
+      ${this.#add()}
       ${this.shown('Looking for webhooks…', ({webhooks}) => html`${webhooks.length === 0
         ? empty('No webhook is here. A webhook is told of every change by a request to a URL.')
         : table('Webhooks', ['Name', 'URL', 'Waiting', 'Given up', 'Failing', ''], webhooks.map(one => this.#row(one)))}
@@ -137,16 +103,15 @@ class WebhooksView extends Listing {
 
   #row({name, url, waiting, givenUp, failures, lastReason}) {
     const where = {...place(this.values), name};
-    const button = (word, act, type = 'second') => html`<button type="button" class="${type} small" ?disabled=${this.busy}
-      aria-label=${`${word} ${name}`} @click=${act}>${word}</button>`;
+    const doing = (word, act) => button(word, act, {label: `${word} ${name}`, disabled: this.busy});
     return html`<tr><th scope="row"><bdi>${name}</bdi></th><td><bdi>${url}</bdi></td><td>${number(waiting)}</td>
       <td>${givenUp ? html`<a href=${to('delivery', {...this.values, webhook: name})}
         aria-label=${`${many(givenUp, 'notice')} given up for ${name}`}>${many(givenUp, 'notice')}</a>` : '0'}</td>
       <td>${failures ? html`<span class="bad">${many(failures, 'attempt')} failed</span>` : 'no'}${lastReason
         ? html`<br><span class="quiet">last given up: ${lastReason}</span>` : nothing}</td>
-      <td><div class="row tools">${may('webhook test') ? button('Test', () => this.act('webhook test', where,
+      <td><div class="row tools">${may('webhook test') ? doing('Test', () => this.act('webhook test', where,
           `${name} has taken it.`)) : nothing}
-        ${may('webhook remove') ? button('Remove', () => this.#remove(where, waiting + givenUp)) : nothing}</div></td></tr>`;
+        ${may('webhook remove') ? doing('Remove', () => this.#remove(where, waiting + givenUp)) : nothing}</div></td></tr>`;
   }
 
   async #remove(where, lost) {
@@ -159,23 +124,18 @@ class WebhooksView extends Listing {
 
   #add() {
     const {made} = this;
-    return html`<form class="card narrow" @submit=${async event => {
-      event.preventDefault();
-      const {elements} = event.target;
-      this.made = await this.act('webhook add', {...place(this.values), url: elements.url.value.trim(),
-        name: elements.name.value.trim()}, 'The webhook is added.');
+    return this.form(html`
+      ${field({label: 'URL', name: 'url', type: 'url', required: true, autofocus: true, hint: 'https://, on the internet.'})}
+      ${field({label: 'Name', name: 'name', maxlength: 64, hint: 'To know it by. Left empty, the server names it.'})}`,
+    async values => {
+      this.made = await this.act('webhook add', {...place(this.values), ...values}, 'The webhook is added.');
       if (this.made) this.load({keeps: true});
-    }}>${made ? html`<p><b><bdi>${made.webhook}</bdi></b> is told of every change from now on. Its signing key is shown this
-        once: by it the receiver knows that a request is this server's.</p>${copyable(made.signingKey, 'Signing key')}
-        ${made.warnings.map(text => html`<p class="note">${text}</p>`)}`
-      : html`${field({label: 'URL', name: 'url', type: 'url', required: true, autofocus: true, hint: 'https://, on the internet.'})}
-        ${field({label: 'Name', name: 'name', maxlength: 64, hint: 'To know it by. Left empty, the server names it.'})}`}
-      <div class="row">${made ? nothing : html`<button ?disabled=${this.busy}>Add</button>`}
-        <button type="button" class="second" @click=${() => { [this.adding, this.made, this.done] = [false, null, null]; }}>${
-          made ? 'Close' : 'Cancel'}</button></div></form>`;
+    }, made && html`<p><b><bdi>${made.webhook}</bdi></b> is told of every change from now on. Its signing key is shown this
+      once: by it the receiver knows that a request is this server's.</p>${copyable(made.signingKey, 'Signing key')}
+      ${made.warnings.map(text => html`<p class="note">${text}</p>`)}`);
   }
 }
-define('webhooks-view', WebhooksView, [...LISTING, 'adding', 'made']);
+define('webhooks-view', WebhooksView, LISTING);
 
 /// What was given up for a webhook, to be sent again.
 class DeadLetters extends Listing {
@@ -222,9 +182,8 @@ class PushKeysView extends Listing {
     return html`<h2>Browsers</h2>${this.shown('Looking for keys…', ({webPushKey, keys}) => html`
       <p>Pages subscribe with this key (<code>applicationServerKey</code>). It is of the whole server, public, and never changes.</p>
       ${copyable(webPushKey, 'Key for browsers')}
-      <div class="head"><h2>Apple’s devices</h2>${may('push key add') && !this.adding ? html`<button type="button"
-        @click=${() => { this.adding = true; }}>Add a key</button>` : nothing}</div>
-      ${this.adding ? this.#add() : nothing}${this.outcome()}
+      <div class="head"><h2>Apple’s devices</h2>${this.opener('Add a key', 'push key add')}</div>
+      ${this.#add()}
       ${this.#list(keys.filter(key => key.container === container))}`)}`;
   }
 
@@ -232,8 +191,8 @@ class PushKeysView extends Listing {
     if (keys.length === 0) return empty('No app of this container is pushed to on Apple’s devices.');
     return table('Push keys', ['App', 'Key', 'Team', 'Since', ''], keys.map(({topic, keyID, teamID, made}) => html`<tr>
       <th scope="row"><bdi>${topic}</bdi></th><td><code>${keyID}</code></td><td><code>${teamID}</code></td><td>${time(made)}</td>
-      <td>${may('push key remove') ? html`<button type="button" class="second small" aria-label=${`Remove ${topic}`}
-        ?disabled=${this.busy} @click=${() => this.#remove(topic)}>Remove</button>` : nothing}</td></tr>`));
+      <td>${may('push key remove') ? button('Remove', () => this.#remove(topic), {label: `Remove ${topic}`, disabled: this.busy})
+        : nothing}</td></tr>`));
   }
 
   async #remove(topic) {
@@ -243,22 +202,19 @@ class PushKeysView extends Listing {
   }
 
   #add() {
-    return html`<form class="card narrow" @submit=${async event => {
-      event.preventDefault();
-      const {elements} = event.target;
-      const added = await this.act('push key add', {container: this.values.container, topic: elements.topic.value.trim(),
-        'key-id': elements.keyid.value.trim(), 'team-id': elements.teamid.value.trim(),
-        key: await elements.key.files[0].text()}, 'The app is pushed to from now on.');
+    return this.form(html`
+      ${field({label: 'Bundle ID of the app', name: 'topic', required: true, autofocus: true})}
+      ${field({label: 'Key ID', name: 'key-id', required: true, hint: 'Ten letters and digits, as Apple names the key.'})}
+      ${field({label: 'Team ID', name: 'team-id', required: true})}
+      <div class="field"><label for="p8">Private key, a .p8 file</label><input id="p8" name="key" type="file" accept=".p8" required>
+        <p class="quiet hint">It is kept sealed, and never shown.</p></div>`,
+    async values => {
+      const added = await this.act('push key add', {container: this.values.container, ...values, key: await values.key.text()},
+        'The app is pushed to from now on.');
       if (!added) return;
       this.adding = false;
       this.load({keeps: true});
-    }}>${field({label: 'Bundle ID of the app', name: 'topic', required: true, autofocus: true})}
-      ${field({label: 'Key ID', name: 'keyid', required: true, hint: 'Ten letters and digits, as Apple names the key.'})}
-      ${field({label: 'Team ID', name: 'teamid', required: true})}
-      <div class="field"><label for="p8">Private key, a .p8 file</label><input id="p8" name="key" type="file" accept=".p8" required>
-        <p class="quiet hint">It is kept sealed, and never shown.</p></div>
-      <div class="row"><button ?disabled=${this.busy}>Add</button><button type="button" class="second"
-        @click=${() => { [this.adding, this.doFailure] = [false, null]; }}>Cancel</button></div></form>`;
+    });
   }
 }
-define('push-keys-view', PushKeysView, [...LISTING, 'adding']);
+define('push-keys-view', PushKeysView, LISTING);

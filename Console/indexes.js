@@ -1,7 +1,6 @@
 // An index that a query lacks: the server's refusal names it, and an operator who may adds it to development's schema.
 
-import {bytes, confirm, html, many, nothing} from './parts.js';
-import {may, run} from './api.js';
+import {bytes, confirm, html, many, may, nothing, run} from './screen.js';
 
 const NAMED = /let record type (\S+) of the schema have ((\S+) .+?), and import it/;
 
@@ -12,7 +11,7 @@ function lacking(failure) {
 }
 
 /// A schema's text with one field's line changed.
-export function changed(schema, {type, field, line}) {
+function changed(schema, {type, field, line}) {
   let isInside = false;
   return schema.split('\n').map(each => {
     const head = /^\s*RECORD TYPE "?([^"\s(]+)"? \(/.exec(each);

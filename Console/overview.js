@@ -1,9 +1,7 @@
 // The first page: what needs attention, what each container holds and does, and how the server stands.
 
-import {bytes, define, empty, html, many, nothing, number, problem, time, waiting} from './parts.js';
-import {all, may, run} from './api.js';
-import {to} from './address.js';
-import {LISTING, Listing, each, table} from './listing.js';
+import {LISTING, Listing, all, button, bytes, define, each, empty, facts, html, many, may, nothing, number, problem, run, table,
+  time, to, waiting} from './screen.js';
 
 const STEP = 20;
 const DAY = 86_400_000;
@@ -58,7 +56,7 @@ class OverviewScreen extends Listing {
     }
     if (server?.backups?.failure) {
       this.#add({word: 'backups', text: `The last try failed: ${server.backups.failure}`,
-        link: ['Backups', to('operations', {view: 'backups'})]});
+        link: ['Backups', to('operations')]});
     }
     this.#add(...(findings?.findings ?? []).filter(({level, subject}) => level === 'problem' && subject !== 'data')
       .map(({subject, text, remedy}) => ({word: subject, text, remedy, link: ['Checks', to('operations', {view: 'checks'})]})));
@@ -93,8 +91,7 @@ class OverviewScreen extends Listing {
 
   render() {
     const made = may('container create') ? html`<a class="button" href=${to('start')}>New container</a>` : nothing;
-    return html`<div class="head"><h1>Overview</h1><div class="row tools">${made}<button type="button" class="second"
-        @click=${() => this.load()}>Look again</button></div></div>
+    return html`<div class="head"><h1>Overview</h1><div class="row tools">${made}${this.again()}</div></div>
       ${this.shown('Looking at the server…', ({count}) => html`${problem(this.partFailure, () => {
           this.partFailure = null;
           this.load();
@@ -129,20 +126,18 @@ class OverviewScreen extends Listing {
             <td class=${total?.errors ? 'bad' : nothing}>${total ? `${number(total.errors)}${total.errors
               ? ` (${(100 * total.errors / total.requests).toFixed(1)} %)` : ''}` : '–'}</td></tr>`))}
       <p class="quiet foot">${many(count, 'container')}${rows && this.left.length ? html`, of which ${number(count - this.left.length)} are measured.
-        <button type="button" class="second small" ?disabled=${this.measuring} @click=${() => {
-          this.#measure().catch(failure => this.#failed(failure));
-        }}>${this.measuring ? 'Measuring…' : 'Measure more'}</button>` : '.'}
+        ${button(this.measuring ? 'Measuring…' : 'Measure more', () => this.#measure().catch(failure => this.#failed(failure)),
+          {disabled: this.measuring})}` : '.'}
         <a href=${to('containers')}>All containers</a></p></section>`;
   }
 
   #server() {
     if (!this.server) return nothing;
     const {version, since, backups} = this.server;
-    return html`<section aria-labelledby="server"><h2 id="server">Server</h2><dl class="about card">
-      <div><dt>Version</dt><dd>${version}</dd></div>
-      <div><dt>Serving since</dt><dd>${time(since)}</dd></div>
-      <div><dt>Last backup</dt><dd>${backups ? backups.last ? time(backups.last) : 'none yet' : 'none are made'}</dd></div>
-      <div><dt>Restored and found good</dt><dd>${backups ? backups.verified ? time(backups.verified) : 'never' : '–'}</dd></div></dl>
+    return html`<section aria-labelledby="server"><h2 id="server">Server</h2>${facts([
+      ['Version', version], ['Serving since', time(since)],
+      ['Last backup', backups ? backups.last ? time(backups.last) : 'none yet' : 'none are made'],
+      ['Restored and found good', backups ? backups.verified ? time(backups.verified) : 'never' : '–']], 'about card')}
       <p><a href=${to('operations')}>Operations</a></p></section>`;
   }
 }

@@ -1,5 +1,8 @@
-// What all screens are made of.
+// What all screens are made of: elements, and the templates of what they have alike; what those that ask the server do alike;
+// and what records and logs have above their tables.
 
+import {Latest, may, run} from './api.js';
+import {change} from './address.js';
 import {LitElement, html, nothing} from './lit-core.min.js';
 
 export {html, nothing};
@@ -14,7 +17,26 @@ export const files = meta('files');
 
 /// An element in the page's own tree, so that the one style sheet is the style of all.
 export class Part extends LitElement {
+  #child;
+
   createRenderRoot() { return this; }
+
+  /// The one element within it that changes, such as a screen or a part of one.
+  child(name, properties) {
+    if (this.#child?.localName !== name) this.#child = document.createElement(name);
+    return Object.assign(this.#child, properties);
+  }
+
+  /// The parts of a screen, each with a name in the address, a title, a command that it needs and an element; and the one that is
+  /// shown.
+  views(label, all, address) {
+    const {values, containers} = this;
+    const shown = all.filter(([, , needs]) => may(needs));
+    const {view = ''} = values;
+    const found = shown.find(([name]) => name === view);
+    return html`${views(label, shown, view, address)}${found ? this.child(found[3], {values, containers: containers ?? []})
+      : problem({code: 'FORBIDDEN', message: ''})}`;
+  }
 }
 
 /// Defines an element by its class and the names of its properties, which are not attributes.
@@ -68,8 +90,67 @@ export const bytes = count => {
 
 export const number = value => numbers.format(Number(value));
 
+const PLURALS = {entry: 'entries', person: 'people'};
+
 /// A number of things, by the word for one of them.
-export const many = (count, word) => `${number(count)} ${count === 1 ? word : `${word}s`}`;
+export const many = (count, word) => `${number(count)} ${count === 1 ? word : PLURALS[word] ?? `${word}s`}`;
+
+/// What several screens say of an operator who only looks.
+export const LOOKS_ONLY = 'You look, and change nothing.';
+
+/// A moment as commands take it.
+export const stamp = milliseconds => new Date(Number(milliseconds)).toISOString().replace(/\.\d+Z$/, 'Z');
+
+/// A button beside what it does: small, and less than the one that a screen is for, unless its kind says otherwise.
+export const button = (text, act, {label = nothing, kind = 'second small', disabled = false, pressed = nothing} = {}) => html`
+  <button type="button" class=${kind} aria-label=${label} aria-pressed=${pressed} ?disabled=${disabled} @click=${act}>${text}</button>`;
+
+/// Does something with what a form holds, by name and without spaces around it, when it is sent.
+export const submitted = act => event => {
+  event.preventDefault();
+  const given = [...new FormData(event.target)].map(([name, value]) => [name, value.trim?.() ?? value]);
+  act(Object.fromEntries(given), event.target);
+};
+
+/// A table. A head is its text, or that and the class of its cells; an empty one is that of the buttons.
+export const table = (label, heads, rows, kind = 'steady') => html`<div class="wide" tabindex="0" role="group" aria-label=${label}>
+  <table class=${kind}><thead><tr>${heads.map(head => [head].flat()).map(([text, type = nothing]) => html`
+    <th scope="col" class=${type}>${text || html`<span class="said">Action</span>`}</th>`)}</tr></thead>
+  <tbody>${rows}</tbody></table></div>`;
+
+/// How many there are, and the way to more of them.
+export const foot = (text, next, act) => html`<p class="quiet foot">${text}${next ? html`, and more.
+  ${button('Show more', act)}` : nothing}</p>`;
+
+/// One of several, each with its key and its word, of which one is taken.
+export const choice = (label, options, chosen, act, kind = 'switch') => html`<div class=${kind} role="group" aria-label=${label}>${
+  options.map(([key, word = key]) => button(word, () => act(key), {kind: nothing, pressed: String(key === chosen)}))}</div>`;
+
+export const environments = (chosen = 'development', act) => choice('Environment', [['development'], ['production']], chosen, act);
+
+/// Tabs over one panel; the arrows go from one to the next.
+export const tabs = (label, options, chosen, panel, act) => html`<div role="tablist" aria-label=${label} @keydown=${event => {
+  const by = {ArrowRight: 1, ArrowLeft: -1}[event.key];
+  if (!by) return;
+  event.preventDefault();
+  const {currentTarget} = event;
+  const keys = options.map(([key]) => key);
+  act(keys.at((keys.indexOf(chosen) + by) % keys.length));
+  // The screen is drawn before the next task.
+  setTimeout(() => currentTarget.querySelector('[aria-selected=true]').focus());
+}}>${options.map(([key, word]) => html`<button type="button" role="tab" id=${`tab-${key}`} aria-controls=${panel}
+  aria-selected=${String(key === chosen)} tabindex=${key === chosen ? 0 : -1} @click=${() => act(key)}>${word}</button>`)}</div>`;
+
+/// Lines of a schema, or of what changes in one.
+export const codes = lines => html`<ul>${lines.map(line => html`<li><code>${line}</code></li>`)}</ul>`;
+
+/// Several things that are wrong, the first of them.
+export const problems = (text, lines) => html`<div class="problem" role="alert"><p>${text}</p><ul>${lines.slice(0, 200).map(
+  line => html`<li>${line}</li>`)}</ul></div>`;
+
+/// What something is, by name.
+export const facts = (pairs, kind = 'about') => html`<dl class=${kind}>${pairs.filter(Boolean).map(([name, value, type = nothing]) => html`
+  <div><dt>${name}</dt><dd class=${type}>${value}</dd></div>`)}</dl>`;
 
 /// Copies a text, and says so on the button.
 export async function copy(event, text) {
@@ -101,6 +182,43 @@ export const field = ({label, name, value = '', type = 'text', hint, required = 
     ${hint ? html`<p class="quiet hint" id=${`${id}-hint`}>${hint}</p>` : nothing}</div>`;
 };
 
+const options = (list, chosen) => list.map(([value, word = value]) => html`<option value=${value}
+  ?selected=${value === chosen}>${word}</option>`);
+
+/// A choice with its label above it, as a field of a form.
+export const select = ({label, name, list, value, hint}) => html`<div class="field"><label for=${`choice-${name}`}>${label}</label>
+  <select id=${`choice-${name}`} name=${name}>${options(list, value)}</select>${hint ? html`<p class="quiet hint">${hint}</p>` : nothing}</div>`;
+
+/// A choice in a line; what is chosen is told at once, where somebody listens.
+export const pick = (label, list, value, act, name) => html`<label>${label} <select name=${name ?? nothing}
+  @change=${event => act?.(event.target.value, event.target)}>${options(list, value)}</select></label>`;
+
+/// A field in a line.
+export const short = ({label, name, value = '', type = 'text', hint}) => html`<label>${label} <input name=${name} type=${type}
+  class="short" .value=${value} placeholder=${hint ?? nothing} autocomplete="off" spellcheck="false"></label>`;
+
+export const ADDRESS = 'E-mail address';
+/// Whose: a field in a line.
+export const user = value => short({label: 'User', name: 'user', type: 'email', value, hint: ADDRESS});
+
+/// A line in which one says what is looked for.
+export const search = (fields, act, word = 'Search') => html`<form class="query" role="search" @submit=${submitted(act)}>${fields}
+  <button class="second small">${word}</button></form>`;
+
+/// Something that is so or not.
+export const check = (label, name, checked, act, type = 'checkbox', value = 'on') => html`<div class="check"><input type=${type}
+  id=${`check-${name}-${value}`} name=${name} value=${value} .checked=${Boolean(checked)} @change=${event => act?.(event.target.checked)}>
+  <label for=${`check-${name}-${value}`}>${label}</label></div>`;
+
+/// Containers to choose from, by the names that people know.
+export const named = (containers, first) => [...first ? [['', first]] : [], ...(containers ?? []).map(
+  ({id, name}) => [id, name ? `${name} (${id})` : id])];
+
+/// A dialog over the screen.
+export class Modal extends Part {
+  firstUpdated() { this.querySelector('dialog').showModal(); }
+}
+
 /// A question before something is done that cannot be undone. Its promise is true for yes.
 export function confirm({title, text, act, danger = true, typed}) {
   return new Promise(done => {
@@ -110,9 +228,7 @@ export function confirm({title, text, act, danger = true, typed}) {
   });
 }
 
-class ConfirmDialog extends Part {
-  firstUpdated() { this.querySelector('dialog').showModal(); }
-
+class ConfirmDialog extends Modal {
   render() {
     return html`<dialog aria-labelledby="confirm-title" @close=${() => this.done(this.answer === true)}>
       <form method="dialog" @submit=${event => this.#submit(event)}>
@@ -142,3 +258,190 @@ export function say(text) {
   const line = document.getElementById('said');
   if (line) line.textContent = text;
 }
+
+const AT_ONCE = 4;
+
+/// Goes through items, a few at a time.
+export async function each(items, act) {
+  const left = [...items];
+  const step = async () => { while (left.length) await act(left.shift()); };
+  await Promise.all(Array.from({length: AT_ONCE}, step));
+}
+
+/// An element that asks the server for something when what it is about changes, and gives up when it goes. `state` is what it
+/// has found, and what it is about to do.
+export class Asking extends Part {
+  #latest = new Latest();
+
+  constructor() {
+    super();
+    this.state = {};
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.stop();
+  }
+
+  stop() { this.#latest.end(); }
+
+  /// What another one of makes it load again.
+  asks() { return [this.values.container, this.values.environment]; }
+
+  willUpdate() {
+    const asked = JSON.stringify(this.asks());
+    if (asked === this.asked) return;
+    this.asked = asked;
+    [this.done, this.doFailure] = [null, null];
+    this.load();
+  }
+
+  load() {}
+
+  /// Changes some of its state.
+  set(more) { this.state = {...this.state, ...more}; }
+
+  /// Asks for something, in place of what it asked for before.
+  async ask(work, failed = failure => this.set({failure, busy: false})) {
+    try {
+      await work(this.#latest.begin());
+    } catch (failure) {
+      if (failure.name !== 'AbortError') failed(failure);
+    }
+  }
+
+  /// Does something; what goes wrong stands in the state by a name of its own.
+  async attempt(work, name = 'failure') {
+    this.set({[name]: null});
+    try {
+      await work();
+    } catch (failure) {
+      this.set({[name]: failure, busy: false});
+    }
+  }
+}
+
+/// An element that shows what one or several commands have found. Its subclasses say what they ask for, and find it.
+export class Listing extends Asking {
+  /// - keeps: whether what is shown stays until there is something newer.
+  async load({keeps = false} = {}) {
+    this.failure = null;
+    if (!keeps) [this.found, this.next] = [null, undefined];
+    await this.ask(async signal => { this.found = await this.find(signal); }, failure => { this.failure = failure; });
+  }
+
+  /// The next page of a list, behind those that were found.
+  async page(command, key, values, signal) {
+    const page = await run(command, {limit: 100, ...values, after: this.next}, {signal});
+    const earlier = this.next ? this.found[key] : [];
+    this.next = page.after;
+    return {...page, [key]: [...earlier, ...page[key]]};
+  }
+
+  /// How many are shown, and a button for the next ones.
+  foot(text) { return foot(text, this.next, () => this.load({keeps: true})); }
+
+  /// What was found; or that it is looked for, or why it was not.
+  shown(word, render) {
+    return html`${problem(this.failure, () => this.load())}${this.found ? render(this.found)
+      : this.failure ? nothing : waiting(word)}`;
+  }
+
+  again(options) { return button('Look again', () => this.load(options), {kind: 'second'}); }
+
+  /// Runs a command, after a question where there is one. Its answer, or null.
+  async act(command, values, done, question) {
+    if (question && !await confirm(question)) return null;
+    return this.perform(async () => {
+      const answer = await run(command, values);
+      this.done = typeof done === 'function' ? done(answer) : done;
+      say(this.done);
+      return answer;
+    });
+  }
+
+  /// Does something, and says what went wrong.
+  async perform(work) {
+    [this.done, this.doFailure, this.busy] = [null, null, true];
+    try {
+      return await work();
+    } catch (failure) {
+      this.doFailure = failure;
+      return null;
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  /// A button that opens the form above the list.
+  opener(word, command) {
+    return may(command) && !this.adding ? button(word, () => { [this.adding, this.made] = [true, null]; }, {kind: ''}) : nothing;
+  }
+
+  /// The form, or what it has made, which is shown this once; what came of it stands below.
+  form(fields, act, shown, word = 'Add') {
+    if (!this.adding) return this.outcome();
+    return html`<form class="card narrow" @submit=${submitted(act)}>${shown ?? fields}${this.outcome()}
+      <div class="row">${shown ? nothing : html`<button ?disabled=${this.busy}>${word}</button>`}
+        ${button(shown ? 'Close' : 'Cancel', () => this.close(), {kind: 'second'})}</div></form>`;
+  }
+
+  close() { [this.adding, this.made, this.done, this.doFailure] = [false, null, null, null]; }
+
+  outcome() {
+    return html`${this.done ? html`<p class="note" role="status">${this.done}</p>` : nothing}${problem(this.doFailure)}`;
+  }
+}
+
+/// The properties that each of them has.
+export const LISTING = ['values', 'containers', 'found', 'next', 'failure', 'done', 'doFailure', 'busy', 'adding', 'made'];
+
+/// The parts of a screen, each with an address.
+export const views = (label, shown, chosen, address) => html`<nav class="views" aria-label=${label}>${shown.map(
+  ([name, title]) => html`<a href=${address(name)} aria-current=${name === chosen ? 'page' : nothing}>${title}</a>`)}</nav>`;
+
+/// A list by name, in this browser.
+const stored = key => { try { return JSON.parse(localStorage.getItem(key)) ?? {}; } catch { return {}; } };
+
+/// What opens below its button.
+export const popup = (word, content, id = nothing) => html`<details class="popup" id=${id}><summary class="button second small">${word}</summary>${content}</details>`;
+
+/// Closes the popup that a form stands in, for the next one to be written.
+export function emptied(form) {
+  form.reset();
+  form.closest('details').open = false;
+}
+
+/// The choice of what is kept, and the form that keeps what is shown.
+///
+/// - screen: drawn again when the list changes; - one, many: what is kept; - names: of which values; - of: which are shown.
+export function kept(screen, {one, many, names, of = () => true}) {
+  const key = `lenticular-console-${many}`;
+  const list = Object.entries(stored(key)).filter(([, values]) => of(values)).map(([name]) => name);
+  const store = more => {
+    localStorage.setItem(key, JSON.stringify({...stored(key), ...more}));
+    screen.requestUpdate();
+  };
+  return html`${list.length ? pick('Saved', [['', `${many}…`], ...list.map(name => [name])], '', (name, choice) => {
+    const values = stored(key)[name];
+    choice.value = '';
+    if (values) change({...Object.fromEntries(names.map(each => [each, ''])), live: '', record: '', ...values});
+  }) : nothing}
+  ${popup('Keep', html`<form class="menu" @submit=${submitted(({name}, form) => {
+    store({[name]: Object.fromEntries(names.map(each => [each, screen.values[each]]))});
+    emptied(form);
+    say(`The ${one} is kept.`);
+  })}><label for="keep-name">Name of this ${one}</label><input id="keep-name" name="name" required maxlength="60">
+    <div class="row"><button class="small">Keep</button></div>
+    ${list.length ? html`<p>Kept</p><ul class="list">${list.map(name => html`<li><bdi>${name}</bdi> ${button('×',
+      () => store({[name]: undefined}), {kind: 'plain', label: `Forget ${name}`})}</li>`)}</ul>` : nothing}
+    <p class="quiet hint">In this browser. The address leads here, too.</p></form>`)}`;
+}
+
+/// Which columns are shown, in the order that they have.
+export const columnChoice = (columns, chosen) => popup('Columns', html`<div class="menu">${
+  columns.length === 0 ? html`<p>The type has no fields yet.</p>` : columns.map(([key, title = key], index) => html`
+    ${check(title, `column-${index}`, chosen.includes(key), is => {
+      const next = is ? [...chosen, key] : chosen.filter(each => each !== key);
+      change({columns: columns.map(([each]) => each).filter(each => next.includes(each)).join(',') || '-'}, {replaces: true});
+    })}`)}</div>`);

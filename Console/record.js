@@ -1,31 +1,78 @@
-// One record: its fields by type, its JSON beside, where it leads to, and what to do when somebody else has changed it.
+// One record: its fields by type with the files of assets, its JSON beside, where it leads to, and what to do when somebody else
+// has changed it.
 
-import {Part, bytes, confirm, define, html, nothing, problem, say, time, waiting} from './parts.js';
-import {Latest, may, run} from './api.js';
-import {change} from './address.js';
+import {Asking, Latest, Modal, button, bytes, change, confirm, define, download, facts, html, may, nothing, problem, run, say,
+  submitted, table, tabs, time, waiting} from './screen.js';
 import {parse} from './json.js';
-import './assets.js';
 import {TYPES, isList, read, shown, written} from './values.js';
+
+/// What is shown without being asked, at most.
+const SHOWN_BYTES_MAX = 2_000_000;
+// By how files begin: nothing is believed that they say of themselves. Pictures that may hold scripts are not among them.
+const KINDS = [
+  ['image/png', 'png', [0x89, 0x50, 0x4e, 0x47]], ['image/jpeg', 'jpg', [0xff, 0xd8, 0xff]],
+  ['image/gif', 'gif', [0x47, 0x49, 0x46, 0x38]], ['image/webp', 'webp', [0x52, 0x49, 0x46, 0x46]],
+  ['application/pdf', 'pdf', [0x25, 0x50, 0x44, 0x46]], ['application/zip', 'zip', [0x50, 0x4b, 0x03, 0x04]],
+];
+
+async function kindOf(blob) {
+  const start = new Uint8Array(await blob.slice(0, 12).arrayBuffer());
+  const found = KINDS.find(([, , magic]) => magic.every((byte, index) => start[index] === byte));
+  return found && (found[0] !== 'image/webp' || start[8] === 0x57) ? found : ['application/octet-stream', 'bin'];
+}
+
+class AssetView extends Asking {
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    this.#forget();
+  }
+
+  asks() { return [this.target, this.record, this.field, this.index, this.asset.fileChecksum]; }
+
+  #forget() { if (this.state.address) URL.revokeObjectURL(this.state.address); }
+
+  load() {
+    this.#forget();
+    this.state = {};
+    if (this.asset.size <= SHOWN_BYTES_MAX) this.#fetch();
+  }
+
+  #fetch() {
+    this.state = {busy: true, count: 0};
+    return this.ask(async signal => {
+      const blob = await download('record asset', {
+        ...this.target, name: this.record, field: this.field, index: this.index}, {signal, tell: count => this.set({count})});
+      const [type, ending] = await kindOf(blob);
+      this.state = {type, ending, address: URL.createObjectURL(new Blob([blob], {type}))};
+    });
+  }
+
+  render() {
+    const {busy, count, type, ending, address, failure} = this.state;
+    const {size, fileChecksum} = this.asset;
+    return html`<figure class="asset">${address && type.startsWith('image/') ? html`<img src=${address}
+        alt=${`Picture in ${this.field}`}>` : nothing}
+      <figcaption>${bytes(size)}${type ? html` · ${type}` : nothing} · checksum <code>${fileChecksum}</code>
+        ${address ? html`<a href=${address} download=${`${this.record}-${this.field}.${ending}`}>Download</a>`
+          : busy ? html`<span role="status">${bytes(count)} of ${bytes(size)}…</span>`
+          : button('Load', () => this.#fetch())}</figcaption></figure>
+      ${problem(failure)}`;
+  }
+}
+define('asset-view', AssetView, ['target', 'record', 'field', 'index', 'asset', 'state']);
 
 const LONG = 20_000;
 /// How many names are offered, and how far they are looked for.
 const FOUND = 10;
 const SEARCHED_PAGES = 10;
 
-class RecordPanel extends Part {
-  #latest = new Latest();
+class RecordPanel extends Asking {
   #searches = new Latest();
-
-  constructor() {
-    super();
-    this.state = {};
-  }
 
   get #isNew() { return !this.name; }
 
   disconnectedCallback() {
     super.disconnectedCallback();
-    this.#latest.end();
     this.#searches.end();
   }
 
@@ -39,27 +86,16 @@ class RecordPanel extends Part {
     }
   }
 
-  willUpdate(changes) {
-    const asked = JSON.stringify([this.name, this.target]);
-    if (asked === this.asked || !changes.has('name') && !changes.has('target')) return;
-    this.asked = asked;
-    if (this.#isNew) {
-      this.state = {record: {recordType: this.type, fields: {}}, edited: {}, added: [], opened: new Set()};
-    } else {
-      this.#load();
-    }
-  }
+  asks() { return [this.name, this.target]; }
 
-  async #load() {
-    const signal = this.#latest.begin();
-    this.state = {};
-    try {
+  async load() {
+    this.state = this.#isNew ? {record: {recordType: this.type, fields: {}}, edited: {}, added: [], opened: new Set()} : {};
+    if (this.#isNew) return;
+    await this.ask(async signal => {
       const {records: [record]} = await run('record get', {...this.target, name: [this.name]}, {signal});
       if (record.serverErrorCode) throw Object.assign(new Error(record.reason), {code: record.serverErrorCode});
       this.#show(record);
-    } catch (failure) {
-      if (failure.name !== 'AbortError') this.state = {failure};
-    }
+    });
   }
 
   #show(record) { this.state = {record, edited: {}, added: [], opened: new Set(), tab: this.state.tab}; }
@@ -84,23 +120,13 @@ class RecordPanel extends Part {
         }
       }}>
       <div class="head"><h2 id="record-title"><bdi>${this.#isNew ? 'New record' : this.name}</bdi></h2>
-        <div class="row"><button type="button" class="second small" aria-label="Back" title="Back" @click=${() => history.back()}>←</button>
-        <button type="button" class="second small" aria-label="Forward" title="Forward" @click=${() => history.forward()}>→</button>
-        <button type="button" class="second small" @click=${() => this.#close()}>Close</button></div></div>
-      ${!record && failure ? problem(failure, this.#isNew ? null : () => this.#load())
+        <div class="row">${button('←', () => history.back(), {label: 'Back'})}${button('→', () => history.forward(), {label: 'Forward'})}
+        ${button('Close', () => this.#close())}</div></div>
+      ${!record && failure ? problem(failure, this.#isNew ? null : () => this.load())
         : !record ? waiting('Looking for the record…') : html`
         ${this.#about(record)}
-        <div role="tablist" aria-label="View" @keydown=${event => {
-          if (event.key !== 'ArrowRight' && event.key !== 'ArrowLeft') return;
-          this.#turn(tab === 'fields' ? 'json' : 'fields');
-          this.updateComplete.then(() => this.querySelector('[role=tab][aria-selected=true]').focus());
-        }}>${[['fields', 'Fields'], ['json', 'JSON']].map(([key, title]) => html`<button type="button" role="tab"
-          id=${`view-${key}`} aria-controls="view" aria-selected=${key === tab ? 'true' : 'false'}
-          tabindex=${key === tab ? 0 : -1} @click=${() => this.#turn(key)}>${title}</button>`)}</div>
-        <form @submit=${event => {
-          event.preventDefault();
-          this.#save();
-        }}><div id="view" role="tabpanel" aria-labelledby=${`view-${tab}`}>${
+        ${tabs('View', [['fields', 'Fields'], ['json', 'JSON']], tab, 'view', key => this.#turn(key))}
+        <form @submit=${submitted(() => this.#save())}><div id="view" role="tabpanel" aria-labelledby=${`tab-${tab}`}>${
           tab === 'json' ? this.#json() : this.#editors(record)}</div>
           ${problem(failure)}
           ${this.state.conflict ? this.#conflict() : this.#buttons()}</form>`}</dialog>`;
@@ -110,16 +136,14 @@ class RecordPanel extends Part {
     if (this.#isNew) return nothing;
     const {user: email} = this.target;
     const by = who => who ? html` by <bdi>${who}</bdi>` : nothing;
-    return html`<dl class="about">
-      <div><dt>Type</dt><dd><bdi>${record.recordType}</bdi></dd></div>
-      <div><dt>Zone</dt><dd><bdi>${record.zoneID?.zoneName}</bdi>${email ? html` of <bdi>${email}</bdi>` : nothing}</dd></div>
-      <div><dt>Change tag</dt><dd>${record.recordChangeTag}</dd></div>
-      <div><dt>Made</dt><dd>${time(record.created?.timestamp)}${by(record.created?.userRecordName)}</dd></div>
-      <div><dt>Changed</dt><dd>${time(record.modified?.timestamp)}${by(record.modified?.userRecordName)}</dd></div>
-      ${record.parent ? html`<div><dt>Parent</dt><dd>${this.#link(record.parent)}</dd></div>` : nothing}
-      ${record.share ? html`<div><dt>Share</dt><dd>${this.#link(record.share)}</dd></div>` : nothing}
-      ${record.shortGUID ? html`<div><dt>Share link</dt><dd><code>/share/${record.shortGUID}</code></dd></div>` : nothing}
-    </dl>`;
+    return facts([
+      ['Type', html`<bdi>${record.recordType}</bdi>`],
+      ['Zone', html`<bdi>${record.zoneID?.zoneName}</bdi>${email ? html` of <bdi>${email}</bdi>` : nothing}`],
+      ['Change tag', record.recordChangeTag],
+      ['Made', html`${time(record.created?.timestamp)}${by(record.created?.userRecordName)}`],
+      ['Changed', html`${time(record.modified?.timestamp)}${by(record.modified?.userRecordName)}`],
+      record.parent && ['Parent', this.#link(record.parent)], record.share && ['Share', this.#link(record.share)],
+      record.shortGUID && ['Share link', html`<code>/share/${record.shortGUID}</code>`]]);
   }
 
   /// Where a reference leads; it may be another zone.
@@ -127,14 +151,13 @@ class RecordPanel extends Part {
     const {zone = '_defaultZone', database} = this.target;
     const elsewhere = zoneID?.zoneName && zoneID.zoneName !== zone ? {
       zone: zoneID.zoneName, owner: database === 'shared' ? zoneID.ownerRecordName : undefined} : {};
-    return html`<button type="button" class="plain link"
-      @click=${() => change({record: recordName, new: '', ...elsewhere})}><bdi>${recordName}</bdi></button>`;
+    return button(html`<bdi>${recordName}</bdi>`, () => change({record: recordName, new: '', ...elsewhere}), {kind: 'plain link'});
   }
 
   #editors(record) {
     return html`${this.#isNew ? html`<div class="field"><label for="record-type">Record type</label>
         <input id="record-type" list="known-types" required autocomplete="off" .value=${record.recordType ?? ''}
-          @change=${event => { this.state = {...this.state, record: {...record, recordType: event.target.value.trim()}}; }}>
+          @change=${event => this.set({record: {...record, recordType: event.target.value.trim()}})}>
         <datalist id="known-types">${[...this.schema?.keys() ?? []].map(name => html`<option value=${name}></option>`)}</datalist></div>
       <div class="field"><label for="record-name">Name</label><input id="record-name" autocomplete="off"
         aria-describedby="record-name-hint" .value=${this.state.newName ?? ''}
@@ -144,7 +167,7 @@ class RecordPanel extends Part {
       ${may('record save') ? html`<details><summary>Add a field</summary><div class="adding">
         <label>Name of the field <input id="added-name" autocomplete="off" pattern="[A-Za-z][A-Za-z0-9_]*"></label>
         <label>Type <select id="added-type">${TYPES.map(type => html`<option>${type}</option>`)}</select></label>
-        <button type="button" class="second small" @click=${() => this.#add()}>Add</button></div></details>` : nothing}`;
+        ${button('Add', () => this.#add())}</div></details>` : nothing}`;
   }
 
   #add() {
@@ -154,7 +177,7 @@ class RecordPanel extends Part {
       this.querySelector('#added-name').focus();
       return;
     }
-    this.state = {...this.state, added: [...this.state.added, {name, type}]};
+    this.set({added: [...this.state.added, {name, type}]});
     this.updateComplete.then(() => this.querySelector(`#value-${name}`)?.focus());
   }
 
@@ -172,12 +195,12 @@ class RecordPanel extends Part {
         <p class="quiet hint">Apps save files; they are not changed here.</p></div></div>`;
     }
     if (text.length > LONG && !opened.has(name)) {
-      return html`<div class="field">${label}<p id=${id}>${shown(stored, 120)} <button type="button" class="second small"
-        @click=${() => { this.state = {...this.state, opened: new Set([...opened, name])}; }}>Show all ${bytes(text.length)}</button></p></div>`;
+      return html`<div class="field">${label}<p id=${id}>${shown(stored, 120)} ${button(`Show all ${bytes(text.length)}`,
+        () => this.set({opened: new Set([...opened, name])}))}</p></div>`;
     }
     const isLong = isList(kind) || kind === 'BYTES' || kind === 'STRING' && (text.length > 80 || text.includes('\n'));
     const canEdit = may('record save') && !/^ENCRYPTED/.test(kind);
-    const input = event => { this.state = {...this.state, edited: {...edited, [name]: event.target.value}}; };
+    const input = event => this.set({edited: {...edited, [name]: event.target.value}});
     return html`<div class="field">${label}
       ${isLong ? html`<textarea id=${id} rows=${Math.min(12, Math.max(2, text.split('\n').length))} .value=${text}
           ?readonly=${!canEdit} spellcheck="false" aria-invalid=${wrong[name] ? 'true' : nothing} @input=${input}></textarea>`
@@ -198,9 +221,9 @@ class RecordPanel extends Part {
         `https://www.openstreetmap.org/?mlat=${stored.value.latitude}&mlon=${stored.value.longitude}#map=12/${
           stored.value.latitude}/${stored.value.longitude}`}>Show on a map (leaves this server)</a></p>` : nothing}
       ${wrong[name] ? html`<p class="problem" id=${`${id}-wrong`}>Expected ${wrong[name]}.</p>` : nothing}
-      ${canEdit && stored && edited[name] === undefined && kind === 'STRING' ? html`<button type="button" class="plain link small"
-        @click=${() => { this.state = {...this.state, removed: [...this.state.removed ?? [], name]}; }}>${
-        this.state.removed?.includes(name) ? 'is removed when you save' : 'Remove'}</button>` : nothing}</div>`;
+      ${canEdit && stored && edited[name] === undefined && kind === 'STRING' ? button(
+        this.state.removed?.includes(name) ? 'is removed when you save' : 'Remove',
+        () => this.set({removed: [...this.state.removed ?? [], name]}), {kind: 'plain link small'}) : nothing}</div>`;
   }
 
   /// Records whose names begin so.
@@ -215,9 +238,9 @@ class RecordPanel extends Part {
         found.push(...answer.records.map(({recordName}) => recordName));
         after = answer.after;
       }
-      this.state = {...this.state, found};
+      this.set({found});
     } catch (failure) {
-      if (failure.name !== 'AbortError') this.state = {...this.state, found: []};
+      if (failure.name !== 'AbortError') this.set({found: []});
     }
   }
 
@@ -237,18 +260,17 @@ class RecordPanel extends Part {
     if (tab === 'json' && Object.keys(this.state.edited).length) {
       const values = this.#read();
       if (!values) return;
-      this.state = {...this.state, json: this.#asJSON({
-        ...this.state.record, recordName: this.name || this.state.newName, fields: {...this.state.record.fields, ...values}})};
+      this.set({json: this.#asJSON({
+        ...this.state.record, recordName: this.name || this.state.newName, fields: {...this.state.record.fields, ...values}})});
     }
-    this.state = {...this.state, tab};
+    this.set({tab});
   }
 
   #buttons() {
     if (!may('record save')) return nothing;
     return html`<div class="row sticky"><button ?disabled=${this.state.busy}>${this.state.busy ? 'Saving…' : 'Save'}</button>
-      ${this.#isNew ? nothing : html`<button type="button" class="second" @click=${() => this.#copy()}>Copy as new</button>`}
-      ${!this.#isNew && may('record delete') ? html`<button type="button" class="danger"
-        @click=${() => this.#delete()}>Delete…</button>` : nothing}</div>`;
+      ${this.#isNew ? nothing : button('Copy as new', () => this.#copy(), {kind: 'second'})}
+      ${!this.#isNew && may('record delete') ? button('Delete…', () => this.#delete(), {kind: 'danger'}) : nothing}</div>`;
   }
 
   #copy() {
@@ -274,7 +296,7 @@ class RecordPanel extends Part {
         wrong[name] = error.message;
       }
     }
-    this.state = {...this.state, wrong};
+    this.set({wrong});
     const [first] = Object.keys(wrong);
     if (first) this.updateComplete.then(() => this.querySelector(`#value-${first}`).focus());
     return first ? null : values;
@@ -285,7 +307,7 @@ class RecordPanel extends Part {
     let whole;
     if (tab === 'json' && json !== undefined) {
       try { whole = parse(json); } catch (error) {
-        this.state = {...this.state, failure: {message: `This is no JSON: ${error.message}`}};
+        this.set({failure: {message: `This is no JSON: ${error.message}`}});
         return;
       }
     } else {
@@ -295,12 +317,12 @@ class RecordPanel extends Part {
         recordType: record.recordType, recordChangeTag: record.recordChangeTag, fields};
     }
     if (over) whole.recordChangeTag = over;
-    this.state = {...this.state, busy: true, failure: null};
-    try {
+    this.set({busy: true});
+    await this.attempt(async () => {
       const {records: [saved]} = await run('record save', {
         ...this.target, file: JSON.stringify(whole), mode: this.#isNew ? 'create' : 'update'});
       if (saved.serverErrorCode === 'CONFLICT' && saved.serverRecord && !this.#isNew) {
-        this.state = {...this.state, busy: false, conflict: {server: saved.serverRecord, mine: whole}};
+        this.set({busy: false, conflict: {server: saved.serverRecord, mine: whole}});
         return;
       }
       if (saved.serverErrorCode) {
@@ -312,9 +334,7 @@ class RecordPanel extends Part {
       this.dispatchEvent(new CustomEvent('changed', {detail: {record: saved, before}}));
       this.#show(saved);
       if (this.#isNew) this.#close();
-    } catch (failure) {
-      this.state = {...this.state, busy: false, failure};
-    }
+    });
   }
 
   #conflict() {
@@ -323,32 +343,29 @@ class RecordPanel extends Part {
       .filter(name => JSON.stringify(server.fields?.[name]?.value) !== JSON.stringify((mine.fields?.[name]
         ?? this.state.record.fields?.[name])?.value));
     return html`<section class="problem" role="alert"><h3>Somebody else has changed this record</h3>
-      <div class="wide" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th scope="col">Field</th><th scope="col">Yours</th><th scope="col">On the server</th></tr></thead>
-      <tbody>${names.map(name => html`<tr><th scope="row"><bdi>${name}</bdi></th><td>${shown(mine.fields?.[name]
-        ?? this.state.record.fields?.[name])}</td><td>${shown(server.fields?.[name])}</td></tr>`)}</tbody></table></div>
-      <div class="row"><button type="button" @click=${() => {
-        this.state = {...this.state, record: server, conflict: null};
+      ${table('Differences', ['Field', 'Yours', 'On the server'], names.map(name => html`<tr><th scope="row"><bdi>${name}</bdi></th>
+        <td>${shown(mine.fields?.[name] ?? this.state.record.fields?.[name])}</td><td>${shown(server.fields?.[name])}</td></tr>`))}
+      <div class="row">${button('Save mine over it', () => {
+        this.set({record: server, conflict: null});
         this.#save(server.recordChangeTag);
-      }}>Save mine over it</button>
-      <button type="button" class="second" @click=${() => {
+      }, {kind: ''})}
+      ${button('Take theirs', () => {
         this.dispatchEvent(new CustomEvent('changed', {detail: {record: server}}));
         this.#show(server);
-      }}>Take theirs</button></div></section>`;
+      }, {kind: 'second'})}</div></section>`;
   }
 
   async #delete() {
     const meant = await confirm({title: 'Delete the record?', act: 'Delete',
       text: html`<p>Records that refer to it with DELETE_SELF go with it.</p>`});
     if (!meant) return;
-    try {
+    await this.attempt(async () => {
       const {records: [{serverErrorCode, reason}]} = await run('record delete', {...this.target, name: [this.name], yes: true});
       if (serverErrorCode) throw new Error(reason);
       say('The record is deleted.');
       this.dispatchEvent(new CustomEvent('gone', {detail: this.name}));
       this.#close();
-    } catch (failure) {
-      this.state = {...this.state, failure};
-    }
+    });
   }
 
   async #close() {
@@ -364,20 +381,17 @@ class RecordPanel extends Part {
 define('record-panel', RecordPanel, ['target', 'name', 'type', 'schema', 'state']);
 
 /// One field of many records.
-class FieldsDialog extends Part {
-  firstUpdated() { this.querySelector('dialog').showModal(); }
-
+class FieldsDialog extends Modal {
   render() {
     const field = this.fields.find(({name}) => name === this.chosen) ?? this.fields[0];
     return html`<dialog aria-labelledby="many-title" @close=${() => this.done()}>
-      <form @submit=${event => {
-        event.preventDefault();
+      <form @submit=${submitted((_, {elements}) => {
         try {
-          this.done(field, read(field.type, event.target.elements.value.value));
+          this.done(field, read(field.type, elements.value.value));
         } catch (error) {
           this.wrong = error.message;
         }
-      }}><h2 id="many-title">Edit ${this.count} records</h2>
+      })}><h2 id="many-title">Edit ${this.count} records</h2>
       <label for="many-field">Field</label><select id="many-field" @change=${event => { this.chosen = event.target.value; }}>${
         this.fields.map(({name}) => html`<option>${name}</option>`)}</select>
       <label for="many-value">Value <span class="quiet">${field?.type}</span></label>
@@ -385,7 +399,7 @@ class FieldsDialog extends Part {
         aria-invalid=${this.wrong ? 'true' : nothing}>
       <p class="quiet hint">Left empty, the field is removed; a text becomes empty.</p>
       ${this.wrong ? html`<p class="problem" role="alert">Expected ${this.wrong}.</p>` : nothing}
-      <div class="row"><button>Save all</button><button type="button" class="second" @click=${() => this.done()}>Cancel</button></div>
+      <div class="row"><button>Save all</button>${button('Cancel', () => this.done(), {kind: 'second'})}</div>
       </form></dialog>`;
   }
 }

@@ -1,6 +1,6 @@
 // A grid of many rows, of which only those in sight are elements. The keyboard moves over its cells as in a sheet.
 
-import {Part, define, html, nothing} from './parts.js';
+import {Part, define, html, nothing} from './screen.js';
 
 const ROW = 36;
 const BEYOND = 8;

@@ -1,49 +1,234 @@
-// The schema of a container environment: its types and indexes, its roles, its text, and the way to production.
+// The schema of a container environment: its text, its types and indexes, its roles, and the way to production. What is right in
+// it decides the server.
 
-import {Part, confirm, define, empty, field, html, many, nothing, number, problem, say, time, waiting} from './parts.js';
-import {Latest, may, run} from './api.js';
-import {change, to} from './address.js';
-import {INDEXES, PERMISSIONS, ROLES, TYPES, read, write} from './schema-text.js';
-import './schema-editor.js';
-import './schema-deploy.js';
+import {Asking, button, bytes, change, check, codes, confirm, define, empty, field, foot, html, many, may, nothing, number,
+  problem, run, say, select, submitted, table, time, to, views, waiting} from './screen.js';
+import {give} from './transfer.js';
+import {isSystem, readSchema} from './values.js';
 
-const VIEWS = {types: 'Types', roles: 'Roles', text: 'Text', deploy: 'To production', history: 'History'};
-const isSystem = name => name.startsWith('___');
+const RESERVED = new Set(['GRANT', 'PREFERRED', 'QUERYABLE', 'SORTABLE', 'SEARCHABLE']);
+const INDEXES = ['QUERYABLE', 'SEARCHABLE', 'SORTABLE'];
+const PERMISSIONS = ['READ', 'CREATE', 'WRITE'];
+/// Of every schema, in the words that people read.
+const ROLES = {_world: 'Everybody', _icloud: 'Signed in', _creator: 'Who made it'};
+const TYPES = ['STRING', 'INT64', 'DOUBLE', 'TIMESTAMP', 'REFERENCE', 'ASSET', 'LOCATION', 'BYTES', 'NUMBER'];
 
-class SchemaScreen extends Part {
-  #latest = new Latest();
+const quoted = name => name.startsWith('_') || name.includes('.') || RESERVED.has(name.toUpperCase()) ? `"${name}"` : name;
 
-  constructor() {
-    super();
-    this.state = {};
+/// The text again, which the server reads.
+function write({types, roles}) {
+  const lines = ['DEFINE SCHEMA', ...roles.flatMap(role => ['', `    CREATE ROLE ${quoted(role)};`])];
+  for (const {name, fields, grants} of types) {
+    const items = [
+      ...fields.map(({name, type, indexes}) => [quoted(name), type, ...indexes].join(' ')),
+      ...Object.entries(grants).filter(([, granted]) => granted.length > 0).map(
+        ([role, granted]) => `GRANT ${granted.join(', ')} TO ${quoted(role)}`)];
+    lines.push('', `    RECORD TYPE ${quoted(name)} (`, items.map(item => `        ${item}`).join(',\n'), '    );');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/// Where a text is wrong, as a refusal says it; null for a refusal of another kind.
+function mistake(failure) {
+  const found = /line (\d+), column (\d+): (.+)$/.exec(failure?.message ?? '');
+  return found && {line: Number(found[1]), column: Number(found[2]), what: found[3]};
+}
+
+class SchemaEditor extends Asking {
+  asks() { return [this.text]; }
+
+  // What somebody has typed stays, whatever is loaded meanwhile.
+  load() { if (!this.state.isTyped) this.set({value: this.text}); }
+
+  #type(value) { this.set({value, isTyped: true, failure: null, changes: null}); }
+
+  get #mayChange() { return this.values.environment === 'development' && may('schema import'); }
+
+  render() {
+    const {value = '', failure, changes, isTyped, prunes, busy} = this.state;
+    const wrong = mistake(failure);
+    const lines = value.split('\n');
+    return html`${this.#mayChange ? html`<p class="quiet">Change the text, or <label class="button small">open a file…<input type="file"
+        class="said" @change=${event => this.#open(event)}></label></p>` : nothing}
+      <div class="editor">
+        <pre class="numbers" aria-hidden="true">${lines.map((_, index) => html`<span class=${
+          wrong?.line === index + 1 ? 'bad' : ''}>${index + 1}\n</span>`)}</pre>
+        <textarea aria-label="Schema" spellcheck="false" autocapitalize="off" wrap="off" rows="24" .value=${value}
+          ?readonly=${!this.#mayChange} aria-invalid=${wrong ? 'true' : nothing}
+          aria-describedby=${failure ? 'schema-wrong' : nothing}
+          @input=${event => this.#type(event.target.value)}
+          @scroll=${event => { this.querySelector('.numbers').scrollTop = event.target.scrollTop; }}
+          @keydown=${event => {
+            if (!(event.ctrlKey || event.metaKey) || event.key !== 's') return;
+            event.preventDefault();
+            if (this.#mayChange) this.#import();
+          }}></textarea></div>
+      <div id="schema-wrong">${wrong ? html`<div class="problem" role="alert"><p><b>Line ${wrong.line}, column ${wrong.column}:</b>
+        ${wrong.what}</p></div>` : problem(failure)}</div>
+      ${changes ? html`<div class="note" role="status">${changes.length === 0 ? 'Right, and the schema says that already.'
+        : html`<p>Right. It would change:</p>${codes(changes)}`}</div>` : nothing}
+      ${this.#mayChange ? check('Also remove what production has, where no record of development has it', 'prune', prunes,
+        is => this.set({prunes: is})) : nothing}
+      <div class="row">${this.#mayChange ? html`${button('Import…', () => this.#import(), {kind: '', disabled: busy})}
+        ${button('Check', () => this.#check(), {kind: 'second', disabled: busy})}` : nothing}
+        ${button('Download', () => give(`${this.values.container}-${this.values.environment}.ckdb`, 'text/plain', [value]), {kind: 'second'})}
+        ${isTyped ? button('Give up changes', () => { this.state = {value: this.text}; }, {kind: 'second'}) : nothing}</div>`;
   }
 
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    this.#latest.end();
+  async #open(event) {
+    const [file] = event.target.files;
+    if (!file) return;
+    this.#type(await file.text());
+    await this.#check();
   }
 
-  willUpdate(changes) {
+  #asked() {
     const {container, environment} = this.values;
-    const asked = JSON.stringify([container, environment]);
-    if (!changes.has('values') || this.asked === asked) return;
-    this.asked = asked;
-    this.state = {};
-    if (container) this.#load();
+    return {container, environment, file: this.state.value, prune: Boolean(this.state.prunes)};
   }
 
-  async #load() {
-    const {container, environment} = this.values;
-    const signal = this.#latest.begin();
-    this.state = {draft: this.state.draft};
+  /// - Returns: what would change; null where the text is refused, which is shown.
+  async #check() {
+    this.set({busy: true, failure: null, changes: null});
     try {
+      const {changes} = await run('schema validate', this.#asked());
+      this.set({busy: false, changes});
+      return changes;
+    } catch (failure) {
+      this.set({busy: false, failure});
+      await this.updateComplete;
+      this.#show(mistake(failure));
+      return null;
+    }
+  }
+
+  /// Puts the caret where the text is wrong.
+  #show(wrong) {
+    if (!wrong) return;
+    const area = this.querySelector('textarea');
+    const before = area.value.split('\n').slice(0, wrong.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
+    area.focus();
+    area.setSelectionRange(before + wrong.column - 1, before + wrong.column - 1);
+    area.scrollTop = Math.max(0, (wrong.line - 6) * parseFloat(getComputedStyle(area).lineHeight));
+  }
+
+  async #import() {
+    const changes = await this.#check();
+    if (!changes?.length) return;
+    const takes = changes.some(each => each.startsWith('-'));
+    if (!await confirm({title: 'Import the schema?', act: 'Import', danger: takes, text: codes(changes)})) return;
+    await this.attempt(async () => {
+      await run('schema import', this.#asked());
+      this.state = {value: this.state.value};
+      say('The schema is imported.');
+      this.dispatchEvent(new CustomEvent('imported'));
+    });
+  }
+}
+define('schema-editor', SchemaEditor, ['values', 'text', 'isDraft', 'state']);
+
+class SchemaDeploy extends Asking {
+  asks() { return [this.values.container, this.values.prune]; }
+
+  async load() {
+    const {container, prune} = this.values;
+    this.state = {};
+    await this.ask(async signal => {
+      const [difference, {environments}] = await Promise.all([
+        asked('schema deploy', {container, prune: prune === '1'}, signal),
+        run('size', {container, environment: 'production'}, {signal})]);
+      this.state = {difference, size: environments[0] ?? {records: 0, recordBytes: 0}};
+    });
+  }
+
+  render() {
+    const {failure, difference} = this.state;
+    const prunes = this.values.prune === '1';
+    return html`<section aria-labelledby="deploy"><h2 id="deploy">From development to production</h2>
+      ${check('Also remove what development does not have and no record of production has', 'prune', prunes,
+        is => change({prune: is ? '1' : ''}))}
+      ${failure ? problem(failure, () => this.load()) : !difference ? waiting('Comparing the two…') : this.#difference()}</section>
+      ${may('schema reset') && may('schema import') ? html`<section aria-labelledby="reset"><h2 id="reset">Reset development</h2>
+        <p>Gives development production's schema, and deletes <b>all of development's data</b>.</p>
+        <div class="row">${button('Reset development…', () => this.#reset(), {kind: 'danger'})}</div>
+        ${problem(this.state.resetFailure)}</section>` : nothing}`;
+  }
+
+  #difference() {
+    const {difference: {changes}, size, deployFailure} = this.state;
+    return html`${changes.length === 0 ? empty('Production has all that development has.') : html`<ul class="difference">${changes.map(
+        line => html`<li class=${line.startsWith('-') ? 'gone' : ''}><code>${line}</code></li>`)}</ul>
+      <p>${this.#cost(changes, size)}</p>`}
+      ${problem(deployFailure)}
+      ${changes.length && may('schema import') ? html`<div class="row">${button('Deploy to production…',
+        () => this.#deploy(), {kind: ''})}</div>` : nothing}`;
+  }
+
+  #cost(changes, {records, recordBytes}) {
+    const indexed = changes.filter(line => /QUERYABLE|SEARCHABLE|SORTABLE/.test(line)).length;
+    return html`${indexed === 0 ? 'No index comes with it. It is done at once.' : html`Types and fields are there at once. Indexes
+      are made when a query first needs them, from the ${many(records, 'record')} (${bytes(recordBytes)}) of production at most,
+      beside the work of apps; queries wait for theirs. From then on each takes room, and each save writes to it.`}`;
+  }
+
+  async #deploy() {
+    const {container, prune} = this.values;
+    const {changes} = this.state.difference;
+    const takes = changes.some(line => line.startsWith('-'));
+    const meant = await confirm({title: 'Deploy to production?', act: 'Deploy', danger: takes,
+      typed: takes ? 'production' : undefined, text: html`<p>${many(changes.length, 'change')} for the apps of
+        <b><bdi>${container}</bdi></b>, at once.</p>${codes(changes)}`});
+    if (!meant) return;
+    await this.attempt(async () => {
+      await run('schema deploy', {container, prune: prune === '1', yes: true});
+      say('Production has it.');
+      this.dispatchEvent(new CustomEvent('changed'));
+      this.load();
+    }, 'deployFailure');
+  }
+
+  async #reset() {
+    const {container} = this.values;
+    await this.attempt(async () => {
+      const {changes} = await asked('schema reset', {container});
+      const meant = await confirm({title: 'Reset development?', act: 'Reset', typed: container, text: html`<p>All data of
+        development is deleted, for ever.</p>${codes(changes)}`});
+      if (!meant) return;
+      await run('schema reset', {container, yes: true});
+      say('Development is reset.');
+      this.dispatchEvent(new CustomEvent('changed'));
+      this.load();
+    }, 'resetFailure');
+  }
+}
+define('schema-deploy', SchemaDeploy, ['values', 'state']);
+
+/// What a command would do, which it shows before it is told to.
+async function asked(name, values, signal) {
+  try {
+    return await run(name, values, {signal});
+  } catch (failure) {
+    if (failure.code === 'NEEDS_YES' && failure.shown) return failure.shown;
+    throw failure;
+  }
+}
+
+const VIEWS = [['', 'Types'], ['roles', 'Roles'], ['text', 'Text'], ['deploy', 'To production'], ['history', 'History']];
+const NAME = {name: 'name', required: true, pattern: '[A-Za-z][A-Za-z0-9_]*', maxlength: 255};
+
+class SchemaScreen extends Asking {
+  async load() {
+    const {container, environment} = this.values;
+    const {draft} = this.around === container + environment ? this.state : {};
+    this.around = container + environment;
+    this.state = {draft};
+    if (!container) return;
+    await this.ask(async signal => {
       const [{schema}, {indexes}] = await Promise.all([
         run('schema export', {container, environment}, {signal}),
         run('schema indexes', {container, environment}, {signal})]);
-      this.state = {text: schema, stored: read(schema), indexes, draft: this.state.draft};
-    } catch (failure) {
-      if (failure.name !== 'AbortError') this.state = {failure, draft: this.state.draft};
-    }
+      this.set({text: schema, stored: readSchema(schema), indexes});
+    });
   }
 
   get #mayChange() { return this.values.environment === 'development' && may('schema import'); }
@@ -51,16 +236,14 @@ class SchemaScreen extends Part {
   get #shown() { return this.state.draft ?? this.state.stored; }
 
   render() {
-    const {container, environment, view = 'types'} = this.values;
+    const {container, environment, view = ''} = this.values;
     const {failure, stored, text} = this.state;
     if (!container) return html`<h1>Schema</h1>${empty('Choose a container.')}`;
     return html`<div class="head"><h1>Schema</h1>${environment === 'production'
         ? html`<p class="quiet">Production takes only what is brought to it from development.</p>` : nothing}</div>
-      <nav class="views" aria-label="Views of the schema">${Object.entries(VIEWS).map(([name, title]) => html`<a
-        href=${to('schema', {container, environment, view: name === 'types' ? '' : name})}
-        aria-current=${name === view ? 'page' : nothing}>${title}</a>`)}</nav>
+      ${views('Views of the schema', VIEWS, view, name => to('schema', {container, environment, view: name}))}
       ${this.#changes()}
-      ${failure ? problem(failure, () => this.#load()) : !stored ? waiting('Reading the schema…')
+      ${failure ? problem(failure, () => this.load()) : !stored ? waiting('Reading the schema…')
         : view === 'roles' ? this.#roles()
         : view === 'text' ? html`<schema-editor .values=${this.values} .text=${this.state.draft ? write(this.state.draft) : text}
           .isDraft=${Boolean(this.state.draft)} @imported=${() => this.#imported()}></schema-editor>`
@@ -70,8 +253,8 @@ class SchemaScreen extends Part {
   }
 
   #imported() {
-    this.state = {...this.state, draft: undefined};
-    this.#load();
+    this.set({draft: undefined});
+    this.load();
   }
 
   /// What has been changed here and is not saved yet.
@@ -79,43 +262,35 @@ class SchemaScreen extends Part {
     const {draft, draftFailure, busy} = this.state;
     if (!draft) return nothing;
     return html`<div class="note changes"><div class="row"><b>Not saved yet</b>
-      <button type="button" class="small" ?disabled=${busy} @click=${() => this.#save()}>Save…</button>
-      <button type="button" class="second small" @click=${() => {
-        this.state = {...this.state, draft: undefined, draftFailure: null};
-      }}>Give up</button></div>${problem(draftFailure)}</div>`;
+      ${button('Save…', () => this.#save(), {kind: 'small', disabled: busy})}
+      ${button('Give up', () => this.set({draft: undefined, draftFailure: null}))}</div>${problem(draftFailure)}</div>`;
   }
 
   async #save() {
     const {container, environment} = this.values;
     const file = write(this.state.draft);
-    this.state = {...this.state, busy: true, draftFailure: null};
-    try {
+    this.set({busy: true});
+    await this.attempt(async () => {
       const {changes} = await run('schema validate', {container, environment, file, prune: true});
-      if (changes.length === 0) {
-        this.state = {...this.state, busy: false, draft: undefined};
-        return;
-      }
       const takes = changes.some(each => each.startsWith('-'));
-      const meant = await confirm({title: 'Save the schema?', act: 'Save', danger: takes, text: html`
-        <ul>${changes.map(each => html`<li><code>${each}</code></li>`)}</ul>
+      if (changes.length === 0) {
+        this.set({draft: undefined});
+      } else if (await confirm({title: 'Save the schema?', act: 'Save', danger: takes, text: html`${codes(changes)}
         <p>${takes ? 'What goes is refused while a record of development has it. ' : nothing}Development changes at once; production
-        stays as it is.</p>`});
-      if (meant) {
+        stays as it is.</p>`})) {
         await run('schema import', {container, environment, file, prune: true});
         say('The schema is saved.');
         this.#imported();
       }
-      this.state = {...this.state, busy: false};
-    } catch (failure) {
-      this.state = {...this.state, busy: false, draftFailure: failure};
-    }
+      this.set({busy: false});
+    }, 'draftFailure');
   }
 
   /// Changes a copy, which is saved when that is asked for.
   #edit(body) {
     const draft = structuredClone(this.#shown);
     body(draft);
-    this.state = {...this.state, draft, draftFailure: null};
+    this.set({draft, draftFailure: null});
   }
 
   #types() {
@@ -127,32 +302,25 @@ class SchemaScreen extends Part {
         aria-current=${name === chosen?.name ? 'true' : nothing}
         href=${to('schema', {container, environment, type: name})}><bdi>${name}</bdi>
         <span class="quiet small">${fields.filter(({name}) => !isSystem(name)).length}</span></a></li>`)}</ul>
-      ${this.#mayChange ? html`<form class="adding" @submit=${event => {
-        event.preventDefault();
-        const name = event.target.elements.name.value.trim();
+      ${this.#mayChange ? html`<form class="adding" @submit=${submitted(({name}, form) => {
         this.#edit(draft => {
           if (draft.types.some(each => each.name === name)) return;
           draft.types.push({name, fields: [{name: '___recordID', type: 'REFERENCE', indexes: []}],
             grants: {_world: ['READ'], _icloud: ['CREATE'], _creator: ['WRITE']}});
         });
-        event.target.reset();
+        form.reset();
         change({type: name});
-      }}>${field({label: 'New type', name: 'name', required: true, pattern: '[A-Za-z][A-Za-z0-9_]*', maxlength: 255})}
+      })}>${field({label: 'New type', ...NAME})}
         <button class="second small">Add type</button></form>` : nothing}</aside>
       <div class="content">${chosen ? this.#type(chosen) : empty('No type is here yet. In development, types appear as records are saved.')}</div></div>`;
   }
 
   #type({name, fields}) {
     const mayChange = this.#mayChange;
-    return html`<div class="head"><h2><bdi>${name}</bdi></h2>${mayChange && name !== 'Users' ? html`<button type="button"
-        class="second small" @click=${() => this.#edit(draft => {
-          draft.types = draft.types.filter(each => each.name !== name);
-        })}>Remove type</button>` : nothing}</div>
-      <div class="wide" tabindex="0" role="group" aria-label="Table"><table class="fields"><thead><tr><th scope="col">Field</th>
-        <th scope="col">Type</th>${INDEXES.map(word => html`<th scope="col">${word.toLowerCase()}</th>`)}
-        <th scope="col">Indexes that were made</th><th scope="col"><span class="said">Action</span></th></tr></thead>
-        <tbody>${[...fields].sort((one, other) => isSystem(one.name) - isSystem(other.name)).map(
-          each => this.#field(name, each, mayChange))}</tbody></table></div>
+    return html`<div class="head"><h2><bdi>${name}</bdi></h2>${mayChange && name !== 'Users' ? button('Remove type',
+        () => this.#edit(draft => { draft.types = draft.types.filter(each => each.name !== name); })) : nothing}</div>
+      ${table('Fields', ['Field', 'Type', ...INDEXES.map(word => word.toLowerCase()), 'Indexes that were made', ''],
+        [...fields].sort((one, other) => isSystem(one.name) - isSystem(other.name)).map(each => this.#field(name, each, mayChange)), 'fields')}
       <p class="quiet foot">An index is made when a query first needs it, from the records that are there, beside the work of apps.
         From then on it takes room, and each save writes to it.</p>
       ${mayChange ? this.#adding(name) : nothing}`;
@@ -169,29 +337,23 @@ class SchemaScreen extends Part {
       <td>${made.length === 0 ? html`<span class="quiet">–</span>` : made.map(({kind, state, percent, entries}) => html`<div>${kind}:
         ${state === 'whole' ? 'complete' : html`<progress max="100" value=${percent} aria-label=${`Index of ${name}`}></progress>
           ${state === 'filling' ? `being filled, ${percent} %` : 'being removed'}`}${entries === undefined ? nothing
-          : html`<span class="quiet">, ${many(entries, 'entry').replace('entrys', 'entries')}${entries >= 100_000 ? ' or more' : nothing}</span>`}</div>`)}</td>
-      <td>${mayChange && !isSystem(name) && type !== 'Users' ? html`<button type="button" class="second small"
-        aria-label=${`Remove ${name}`} @click=${() => this.#edit(draft => {
-          const owner = draft.types.find(each => each.name === type);
-          owner.fields = owner.fields.filter(each => each.name !== name);
-        })}>Remove</button>` : nothing}</td></tr>`;
+          : html`<span class="quiet">, ${many(entries, 'entry')}${entries >= 100_000 ? ' or more' : nothing}</span>`}</div>`)}</td>
+      <td>${mayChange && !isSystem(name) && type !== 'Users' ? button('Remove', () => this.#edit(draft => {
+        const owner = draft.types.find(each => each.name === type);
+        owner.fields = owner.fields.filter(each => each.name !== name);
+      }), {label: `Remove ${name}`}) : nothing}</td></tr>`;
   }
 
   #adding(type) {
-    return html`<form class="adding" @submit=${event => {
-      event.preventDefault();
-      const {name, kind, isList} = event.target.elements;
+    return html`<form class="adding" @submit=${submitted(({name, kind, isList}, form) => {
       this.#edit(draft => {
         const {fields} = draft.types.find(each => each.name === type);
-        if (fields.some(each => each.name === name.value)) return;
-        fields.push({name: name.value.trim(), type: isList.checked ? `LIST<${kind.value}>` : kind.value, indexes: []});
+        if (fields.some(each => each.name === name)) return;
+        fields.push({name, type: isList ? `LIST<${kind}>` : kind, indexes: []});
       });
-      event.target.reset();
-    }}>${field({label: 'New field', name: 'name', required: true, pattern: '[A-Za-z][A-Za-z0-9_]*', maxlength: 255})}
-      <div class="field"><label for="kind">Type</label><select id="kind" name="kind">${TYPES.map(word => html`
-        <option value=${word}>${word.toLowerCase()}</option>`)}</select></div>
-      <div class="check"><input type="checkbox" id="is-list" name="isList"><label for="is-list">a list</label></div>
-      <button class="second">Add field</button></form>`;
+      form.reset();
+    })}>${field({label: 'New field', ...NAME})}${select({label: 'Type', name: 'kind', list: TYPES.map(word => [word, word.toLowerCase()])})}
+      ${check('a list', 'isList')}<button class="second">Add field</button></form>`;
   }
 
   /// What each role may do with the records of each type in the public database.
@@ -200,20 +362,17 @@ class SchemaScreen extends Part {
     const names = [...Object.keys(ROLES), ...roles];
     return html`<p class="quiet">What roles may do with records of the public database. Who has several roles may do what any
       of them may.</p>
-      <div class="wide" tabindex="0" role="group" aria-label="Table"><table class="matrix"><thead><tr><th scope="col">Type</th>
-        ${names.map(role => html`<th scope="col"><bdi>${ROLES[role] ?? role}</bdi>${this.#mayChange && roles.includes(role) ? html`
-          <button type="button" class="second small" aria-label=${`Remove the role ${role}`} @click=${() => this.#edit(draft => {
-            draft.roles = draft.roles.filter(each => each !== role);
-            for (const each of draft.types) delete each.grants[role];
-          })}>Remove</button>` : nothing}</th>`)}</tr></thead>
-        <tbody>${types.map(type => html`<tr><th scope="row"><bdi>${type.name}</bdi></th>${names.map(role => html`<td>${
-          this.#grants(type, role)}</td>`)}</tr>`)}</tbody></table></div>
-      ${this.#mayChange ? html`<form class="adding" @submit=${event => {
-        event.preventDefault();
-        const name = event.target.elements.name.value.trim();
+      ${table('What roles may do', ['Type', ...names.map(role => html`<bdi>${ROLES[role] ?? role}</bdi>${this.#mayChange && roles.includes(role)
+        ? button('Remove', () => this.#edit(draft => {
+          draft.roles = draft.roles.filter(each => each !== role);
+          for (const each of draft.types) delete each.grants[role];
+        }), {label: `Remove the role ${role}`}) : nothing}`)],
+      types.map(type => html`<tr><th scope="row"><bdi>${type.name}</bdi></th>${names.map(role => html`<td>${
+        this.#grants(type, role)}</td>`)}</tr>`), 'matrix')}
+      ${this.#mayChange ? html`<form class="adding" @submit=${submitted(({name}, form) => {
         this.#edit(draft => { if (!draft.roles.includes(name)) draft.roles.push(name); });
-        event.target.reset();
-      }}>${field({label: 'New role', name: 'name', required: true, pattern: '[A-Za-z][A-Za-z0-9_]*', maxlength: 255})}
+        form.reset();
+      })}>${field({label: 'New role', ...NAME})}
         <button class="second">Add role</button></form>` : nothing}`;
   }
 
@@ -243,40 +402,27 @@ function versions(lines) {
 }
 
 /// Who changed the schema, when, and in what.
-class SchemaHistory extends Part {
-  #latest = new Latest();
+class SchemaHistory extends Asking {
+  asks() { return [this.values]; }
 
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    this.#latest.end();
-  }
-
-  willUpdate(changes) {
-    if (changes.has('values')) this.#load();
-  }
-
-  async #load() {
+  async load() {
     const {container, environment, limit = 50} = this.values;
-    const signal = this.#latest.begin();
-    [this.history, this.failure] = [null, null];
-    try {
+    this.state = {};
+    await this.ask(async signal => {
       const {changes} = await run('schema history', {container, environment, limit: String(limit)}, {signal});
-      this.history = versions(changes);
-    } catch (failure) {
-      if (failure.name !== 'AbortError') this.failure = failure;
-    }
+      this.state = {history: versions(changes)};
+    });
   }
 
   render() {
     const {limit = 50} = this.values;
-    if (this.failure) return problem(this.failure, () => this.#load());
-    if (!this.history) return waiting('Reading the history…');
-    if (this.history.length === 0) return empty('Nothing has changed yet.');
-    return html`<ol class="history">${this.history.map(({number: version, made, who, difference}) => html`<li class="card">
-        <p><b>${number(version)}</b> · ${time(made)} · <bdi>${who}</bdi></p>
-        <ul>${difference.map(line => html`<li><code>${line}</code></li>`)}</ul></li>`)}</ol>
-      ${this.history.length >= limit ? html`<p><button type="button" class="second small"
-        @click=${() => change({limit: Number(limit) + 200})}>Show more</button></p>` : nothing}`;
+    const {failure, history} = this.state;
+    if (failure) return problem(failure, () => this.load());
+    if (!history) return waiting('Reading the history…');
+    if (history.length === 0) return empty('Nothing has changed yet.');
+    return html`<ol class="history">${history.map(({number: version, made, who, difference}) => html`<li class="card">
+        <p><b>${number(version)}</b> · ${time(made)} · <bdi>${who}</bdi></p>${codes(difference)}</li>`)}</ol>
+      ${foot(many(history.length, 'change'), history.length >= limit, () => change({limit: Number(limit) + 200}))}`;
   }
 }
-define('schema-history', SchemaHistory, ['values', 'history', 'failure']);
+define('schema-history', SchemaHistory, ['values', 'state']);

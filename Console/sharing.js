@@ -1,10 +1,9 @@
 // Sharing: what somebody shares and has joined, who takes part, and links. A private database is always somebody's, so
 // the operator acts on behalf of one person, by the rules that hold for them.
 
-import {Part, confirm, define, empty, field, html, many, nothing, problem, say, serverURL, time, waiting} from './parts.js';
-import {Latest, may, run} from './api.js';
-import {change, to} from './address.js';
-import './elements.js';
+import {Asking, button, change, confirm, define, empty, facts, field, html, many, may, nothing, problem, run, say, search,
+  serverURL, short, submitted, table, time, to, waiting} from './screen.js';
+import './share-sheet.js';
 
 const ACCESS = {NONE: 'only who is invited', READ_ONLY: 'everybody with the link may view', READ_WRITE: 'everybody with the link may edit'};
 const STATUS = {ACCEPTED: 'has joined', PENDING: 'invited', INVITED: 'invited', REMOVED: 'has left'};
@@ -62,32 +61,15 @@ function source({container, environment, user}, entry, told) {
   };
 }
 
-class SharingScreen extends Part {
-  #latest = new Latest();
+class SharingScreen extends Asking {
+  asks() { return [...super.asks(), this.values.user]; }
 
-  constructor() {
-    super();
-    this.state = {};
-  }
-
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    this.#latest.end();
-  }
-
-  willUpdate(changes) {
-    const {container, environment, user, open} = this.values;
-    if (!changes.has('values')) return;
-    const asked = JSON.stringify([container, environment, user]);
-    if (this.asked !== asked) {
-      this.asked = asked;
-      this.state = {};
-      if (container && user) this.#load();
-    }
-    if (this.opened !== open) {
-      this.opened = open;
-      this.#prepare();
-    }
+  willUpdate() {
+    super.willUpdate();
+    const {open} = this.values;
+    if (this.opened === open) return;
+    this.opened = open;
+    this.#prepare();
   }
 
   /// The sheet reads anew whenever it gets a source, so it gets each once; a template would set it each time.
@@ -98,33 +80,22 @@ class SharingScreen extends Part {
     sheet.source = this.source;
   }
 
-  async #load() {
+  async load() {
     const {container, environment, user} = this.values;
-    const signal = this.#latest.begin();
     this.state = {};
-    try {
+    if (!container || !user) return;
+    await this.ask(async signal => {
       const {shares} = await run('share list', {container, environment, email: user}, {signal});
       this.state = {shares};
       this.#prepare();
-    } catch (failure) {
-      if (failure.name !== 'AbortError') this.state = {failure};
-    }
+    });
   }
 
   /// The share that the address names.
   #prepare() {
     const {open} = this.values;
-    if (!open || !this.state.shares) {
-      this.source = null;
-      return;
-    }
-    const entry = this.state.shares.find(each => keyOf(each) === open);
-    if (!entry) {
-      this.source = null;
-      return;
-    }
-    this.entry = entry;
-    this.source = source(this.values, entry, shares => { this.state = {...this.state, shares}; });
+    this.entry = this.state.shares?.find(each => keyOf(each) === open);
+    this.source = this.entry ? source(this.values, this.entry, shares => this.set({shares})) : null;
   }
 
   render() {
@@ -132,21 +103,17 @@ class SharingScreen extends Part {
     if (!container) return html`<h1>Sharing</h1>${empty('Choose a container.')}`;
     if (!may('share list')) return html`<h1>Sharing</h1>${problem({code: 'FORBIDDEN', message: ''})}`;
     return html`<h1>Sharing</h1>
-      <form class="query" role="search" @submit=${event => {
-        event.preventDefault();
-        change({user: event.target.elements.user.value.trim(), open: ''});
-      }}><label for="sharing-user">On behalf of</label><input id="sharing-user" name="user" type="text" class="short" required
-          .value=${user ?? ''} autocomplete="off" spellcheck="false" placeholder="name@example.org">
-        <button class="second small">Look</button></form>
+      ${search(html`<label>On behalf of <input name="user" class="short" required .value=${user ?? ''} autocomplete="off" spellcheck="false"
+          placeholder="name@example.org"></label>`, ({user}) => change({user, open: ''}), 'Look')}
       ${!user ? empty('Shares are always somebody’s. Name a person to see what they share and have joined.')
         : html`<p class="note">You see what <b><bdi>${user}</bdi></b> sees. They read at their account that an operator looked.
-          <button type="button" class="second small" @click=${() => change({user: '', open: ''})}>Stop</button></p>
+          ${button('Stop', () => change({user: '', open: ''}))}</p>
           ${this.#content(open)}`}`;
   }
 
   #content(open) {
     const {failure, shares} = this.state;
-    if (failure) return problem(failure, () => this.#load());
+    if (failure) return problem(failure, () => this.load());
     if (!shares) return waiting('Looking for shares…');
     if (open) return this.#share();
     const own = shares.filter(({databaseScope}) => databaseScope === 'PRIVATE');
@@ -158,41 +125,34 @@ class SharingScreen extends Part {
   }
 
   #table(entries) {
-    return html`<div class="wide" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th scope="col">What</th>
-      <th scope="col">Zone</th><th scope="col">Access</th><th scope="col">People</th><th scope="col">Requests</th></tr></thead>
-      <tbody>${entries.map(entry => html`<tr><th scope="row"><a href=${to('sharing', {...this.values, open: keyOf(entry)})}><bdi>${
-          titleOf(entry)}</bdi></a></th>
+    return table('Shares', ['What', 'Zone', 'Access', 'People', 'Requests'], entries.map(entry => html`<tr>
+        <th scope="row"><a href=${to('sharing', {...this.values, open: keyOf(entry)})}><bdi>${titleOf(entry)}</bdi></a></th>
         <td><bdi>${entry.zoneID.zoneName}</bdi>${entry.rootRecordName ? nothing : ', all of it'}</td>
         <td>${ACCESS[entry.share.publicPermission ?? 'NONE']}</td>
-        <td>${many((entry.share.participants ?? []).filter(({acceptanceStatus}) => acceptanceStatus !== 'REMOVED').length, 'person')
-          .replace('persons', 'people')}</td>
-        <td>${entry.share.requesters?.length ? html`<b>${entry.share.requesters.length} waiting</b>` : '–'}</td></tr>`)}</tbody></table></div>`;
+        <td>${many((entry.share.participants ?? []).filter(({acceptanceStatus}) => acceptanceStatus !== 'REMOVED').length, 'person')}</td>
+        <td>${entry.share.requesters?.length ? html`<b>${entry.share.requesters.length} waiting</b>` : '–'}</td></tr>`));
   }
 
   #accepting() {
     const {acceptFailure, isAccepting} = this.state;
-    return html`<form class="adding" aria-label="Join by link" @submit=${event => this.#accept(event)}>
+    return html`<form class="adding" aria-label="Join by link" @submit=${submitted(({link}, form) => this.#accept(link, form))}>
       ${field({label: 'Link to a share', name: 'link', required: true})}
       <button class="second" ?disabled=${isAccepting}>Join…</button></form>${problem(acceptFailure)}`;
   }
 
-  async #accept(event) {
-    event.preventDefault();
-    const form = event.target;
-    const link = form.elements.link.value.trim();
+  async #accept(link, form) {
     const {container, environment, user} = this.values;
     const meant = await confirm({title: 'Join the share?', act: 'Join', danger: false, text: html`<p><b><bdi>${user}</bdi></b> takes
       part from then on, on all their devices. A one-time link works for them, and for nobody else any more.</p>`});
     if (!meant) return;
-    this.state = {...this.state, isAccepting: true, acceptFailure: null};
-    try {
+    this.set({isAccepting: true});
+    await this.attempt(async () => {
       await run('share accept', {container, environment, email: user, link});
       say('They take part.');
       form.reset();
-      await this.#load();
-    } catch (failure) {
-      this.state = {...this.state, isAccepting: false, acceptFailure: failure};
-    }
+      await this.load();
+    }, 'acceptFailure');
+    this.set({isAccepting: false});
   }
 
   #share() {
@@ -206,14 +166,12 @@ class SharingScreen extends Part {
     const {share} = current;
     const link = this.source.link(share);
     return html`${back}<h2><bdi>${titleOf(current)}</bdi></h2>
-      <dl class="about"><div><dt>Access</dt><dd>${ACCESS[share.publicPermission ?? 'NONE']}</dd></div>
-        <div><dt>Changed</dt><dd>${time(share.modified?.timestamp)}</dd></div>
-        ${link ? html`<div><dt>Link</dt><dd><code>${link}</code></dd></div>` : nothing}</dl>
-      <div class="wide" tabindex="0" role="group" aria-label="Table"><table><thead><tr><th scope="col">Who</th><th scope="col">As</th>
-        <th scope="col">State</th><th scope="col">May</th></tr></thead><tbody>${(share.participants ?? []).map(each => html`<tr>
-          <th scope="row"><bdi>${nameOf(each)}</bdi></th><td>${ROLE[each.type] ?? each.type}</td>
-          <td>${STATUS[each.acceptanceStatus] ?? each.acceptanceStatus}</td><td>${PERMISSION[each.permission] ?? each.permission}</td>
-        </tr>`)}</tbody></table></div>${this.#whereabouts(entry)}`;
+      ${facts([['Access', ACCESS[share.publicPermission ?? 'NONE']], ['Changed', time(share.modified?.timestamp)],
+        link && ['Link', html`<code>${link}</code>`]])}
+      ${table('Participants', ['Who', 'As', 'State', 'May'], (share.participants ?? []).map(each => html`<tr>
+        <th scope="row"><bdi>${nameOf(each)}</bdi></th><td>${ROLE[each.type] ?? each.type}</td>
+        <td>${STATUS[each.acceptanceStatus] ?? each.acceptanceStatus}</td><td>${PERMISSION[each.permission] ?? each.permission}</td>
+        </tr>`))}${this.#whereabouts(entry)}`;
   }
 
   /// Where it is among the records.

@@ -4,58 +4,65 @@
 const json = value => JSON.stringify(value);
 const shell = value => `'${value.replaceAll('\'', '\'\\\'\'')}'`;
 
+/// A text whose lines begin at a bar: what stands before it is the source's, and not of the text.
+const pasted = (parts, ...values) => String.raw({raw: parts.map(part => part.replace(/^ *\|/gm, ''))}, ...values).slice(1);
+
 /// What a private database needs beside: somebody who has signed in.
 export const languages = ({server, container, environment, token, client}) => [
-  {name: 'Web', text: `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<title>My app</title>
-<div id="apple-sign-in-button"></div>
-<script type="module">
-  import CloudKit from ${json(`${server}${client}`)};
-
-  const container = CloudKit.configure({
-    containers: [{
-      containerIdentifier: ${json(container)},
-      environment: ${json(environment)},
-      apiTokenAuth: {apiToken: ${json(token)}, persist: true},
-    }],
-  }).getDefaultContainer();
-
-  const user = await container.setUpAuth();
-  if (user) {
-    await container.privateCloudDatabase.saveRecords([
-      {recordType: 'Note', fields: {title: {value: 'Hello'}}}]);
-  }
-</script>
-</html>
+  {name: 'Web', text: pasted`
+    |<!doctype html>
+    |<html lang="en">
+    |<meta charset="utf-8">
+    |<title>My app</title>
+    |<div id="apple-sign-in-button"></div>
+    |<script type="module">
+    |  import CloudKit from ${json(`${server}${client}`)};
+    |
+    |  const container = CloudKit.configure({
+    |    containers: [{
+    |      containerIdentifier: ${json(container)},
+    |      environment: ${json(environment)},
+    |      apiTokenAuth: {apiToken: ${json(token)}, persist: true},
+    |    }],
+    |  }).getDefaultContainer();
+    |
+    |  const user = await container.setUpAuth();
+    |  if (user) {
+    |    await container.privateCloudDatabase.saveRecords([
+    |      {recordType: 'Note', fields: {title: {value: 'Hello'}}}]);
+    |  }
+    |</script>
+    |</html>
 `},
-  {name: 'Swift', text: `let container = CKContainer(
-    identifier: ${json(container)},
-    service: CKServerAccess(
-        url: URL(string: ${json(server)})!, environment: .${environment},
-        apiToken: ${json(token)},
-        credentials: .signIn { page in try await tokenFromBrowser(at: page) }))
-
-let note = CKRecord(recordType: "Note")
-note["title"] = "Hello"
-_ = try await container.privateCloudDatabase.save(note)
+  {name: 'Swift', text: pasted`
+    |let container = CKContainer(
+    |    identifier: ${json(container)},
+    |    service: CKServerAccess(
+    |        url: URL(string: ${json(server)})!, environment: .${environment},
+    |        apiToken: ${json(token)},
+    |        credentials: .signIn { page in try await tokenFromBrowser(at: page) }))
+    |
+    |let note = CKRecord(recordType: "Note")
+    |note["title"] = "Hello"
+    |_ = try await container.privateCloudDatabase.save(note)
 `},
-  {name: 'Python', text: `import json, urllib.request
-
-server = ${json(`${server}/database/1/${container}/${environment}`)}
-token = ${json(token)}
-
-def ask(path, body):
-    request = urllib.request.Request(
-        f"{server}/{path}?ckAPIToken={token}", json.dumps(body).encode(),
-        {"Content-Type": "application/json"})
-    return json.load(urllib.request.urlopen(request))
-
-print(ask("public/records/query", {"query": {"recordType": "Note"}}))
+  {name: 'Python', text: pasted`
+    |import json, urllib.request
+    |
+    |server = ${json(`${server}/database/1/${container}/${environment}`)}
+    |token = ${json(token)}
+    |
+    |def ask(path, body):
+    |    request = urllib.request.Request(
+    |        f"{server}/{path}?ckAPIToken={token}", json.dumps(body).encode(),
+    |        {"Content-Type": "application/json"})
+    |    return json.load(urllib.request.urlopen(request))
+    |
+    |print(ask("public/records/query", {"query": {"recordType": "Note"}}))
 `},
-  {name: 'curl', text: `curl ${shell(
-    `${server}/database/1/${container}/${environment}/public/records/query?ckAPIToken=${token}`)} \\
-  -d ${shell('{"query": {"recordType": "Note"}}')}
+  {name: 'curl', text: pasted`
+    |curl ${shell(
+      `${server}/database/1/${container}/${environment}/public/records/query?ckAPIToken=${token}`)} \\
+    |  -d ${shell('{"query": {"recordType": "Note"}}')}
 `},
 ];

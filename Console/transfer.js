@@ -1,8 +1,7 @@
 // Records in and out of the browser: the filtered set as JSON lines, and lines saved again.
 
+import {bytes, download, run, upload} from './screen.js';
 import {parse} from './json.js';
-import {download, run, upload} from './api.js';
-import {bytes} from './parts.js';
 
 const PAGE = 500;
 const RECORDS_MAX = 200_000;

@@ -1,20 +1,17 @@
 // The values of fields: how each type is shown in a line, and how people write it.
 
+import {moment} from './screen.js';
 import {parse} from './json.js';
-import {moment} from './parts.js';
 
-const twoDigits = value => String(value).padStart(2, '0');
-
-/// A moment as `datetime-local` fields have it, in the reader's time zone.
+/// A moment as `datetime-local` fields have it, in the reader's time zone: their ISO form in a time zone of no offset.
 const localMoment = milliseconds => {
-  const date = new Date(milliseconds);
-  return `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}T${
-    twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}:${twoDigits(date.getSeconds())}.${
-    String(date.getMilliseconds()).padStart(3, '0')}`;
+  const date = new Date(Number(milliseconds));
+  return new Date(date - date.getTimezoneOffset() * 60_000).toISOString().slice(0, -1);
 };
+export const localMinute = milliseconds => localMoment(milliseconds).slice(0, 'YYYY-MM-DDTHH:MM'.length);
 
 export const isList = type => type.endsWith('_LIST');
-export const ofList = type => type.slice(0, -'_LIST'.length);
+const ofList = type => type.slice(0, -'_LIST'.length);
 
 /// Types that a cell of the grid can edit in its line.
 export const isShort = type => ['STRING', 'INT64', 'DOUBLE', 'TIMESTAMP'].includes(type);
@@ -110,28 +107,37 @@ export function read(type, text, before) {
   }
 }
 
-/// Record types with their fields, from a schema as the server writes it.
-export function types(schema) {
-  const found = new Map();
-  let current;
-  for (const line of schema.split('\n')) {
-    const head = /^\s*RECORD TYPE "?([^"\s(]+)"? \($/.exec(line);
-    if (head) {
-      current = [];
-      found.set(head[1], current);
-      continue;
+export const isSystem = name => name.startsWith('___');
+const bare = name => name.replace(/^"|"$/g, '');
+
+/// Types with their fields and grants, and the container's own roles, as `schema export` writes them.
+export function readSchema(text) {
+  const schema = {types: [], roles: []};
+  let type = null;
+  for (const line of text.split('\n')) {
+    const words = line.trim().replace(/[,;]$/, '');
+    const head = /^RECORD TYPE (\S+) \($/.exec(words);
+    const role = /^CREATE ROLE (\S+)$/.exec(words);
+    const grant = /^GRANT (.+) TO (\S+)$/.exec(words);
+    const field = /^(\S+)\s+(.+)$/.exec(words);
+    if (head) schema.types.push(type = {name: bare(head[1]), fields: [], grants: {}});
+    else if (role) schema.roles.push(bare(role[1]));
+    else if (words === ')') type = null;
+    else if (type && grant) type.grants[bare(grant[2])] = grant[1].split(', ');
+    else if (type && field) {
+      const parts = field[2].split(/ (?=(?:QUERYABLE|SEARCHABLE|SORTABLE)(?: |$))/);
+      type.fields.push({name: bare(field[1]), type: parts[0], indexes: parts.slice(1)});
     }
-    const field = /^\s*("(?<quoted>[^"]+)"|(?<bare>\w+))\s+(?<encrypted>ENCRYPTED )?(?<type>LIST<\w+>|\w+)(?<marks>[ \w]*),?$/.exec(line);
-    if (!current || !field || field.groups.bare === 'GRANT') continue;
-    const {quoted, bare, encrypted, type, marks} = field.groups;
-    current.push({
-      name: quoted ?? bare, isSystem: Boolean(quoted?.startsWith('___')), isEncrypted: Boolean(encrypted),
-      type: type.startsWith('LIST<') ? `${type.slice(5, -1)}_LIST` : type,
-      isQueryable: marks.includes('QUERYABLE'), isSortable: marks.includes('SORTABLE'),
-      isSearchable: marks.includes('SEARCHABLE')});
   }
-  return found;
+  return schema;
 }
+
+/// The record types by name, each with its fields as records have them.
+export const types = text => new Map(readSchema(text).types.map(({name, fields}) => [name, fields.map(({name, type, indexes}) => {
+  const plain = type.replace('ENCRYPTED ', '');
+  return {name, isSystem: isSystem(name), isEncrypted: plain !== type, isSortable: indexes.includes('SORTABLE'),
+    type: plain.replace(/^LIST<(.+)>$/, '$1_LIST')};
+})]));
 
 const QUOTED = {STRING: 'stringType', INT64: 'int64Type', DOUBLE: 'doubleType', TIMESTAMP: 'timestampType',
   LOCATION: 'locationType', BYTES: 'bytesType', REFERENCE: 'referenceType'};

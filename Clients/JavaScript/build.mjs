@@ -3,6 +3,7 @@
 //   cloudkit.js     one ES module
 //   store.js        one more, the store that syncs
 //   elements.js     one more, the elements
+//   ../../Console/share-sheet.js  the one element that the server's console takes
 //   cloudkit.cjs    for classic scripts, which get the global CloudKit, and for require()
 //   cloudkit.d.cts  the declarations of cloudkit.d.ts as those two have them
 //
@@ -74,6 +75,9 @@ ${joined('elements/elements.js')}
 export {ShareFrame, SharePage, ShareSheet, SignInButton, englishTexts, shareSource};
 `;
 
+const sheet = `${head}
+${joined('elements/console.js')}`;
+
 const classic = `${head}(() => {
 'use strict';
 
@@ -101,7 +105,7 @@ export as namespace CloudKit;
 const isCheck = process.argv.includes('--check');
 for (const [name, text] of [
   ['cloudkit.js', module], ['cloudkit.cjs', classic], ['cloudkit.d.cts', declarations],
-  ['store.js', store], ['elements.js', elements],
+  ['store.js', store], ['elements.js', elements], ['../../Console/share-sheet.js', sheet],
 ]) {
   if (!isCheck) writeFileSync(here(name), text);
   else if (read(name) !== text) {

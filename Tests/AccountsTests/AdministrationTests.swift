@@ -24,7 +24,6 @@ struct AdministrationTests {
         #expect(try containers.find("icloud.bee") == made)
         #expect(made.createdAt == 7)
         #expect(throws: CatalogRefusal.containerUnknown) { try containers.find("iCloud.no") }
-        #expect(throws: CatalogRefusal.containerUnknown) { try containers.delete("iCloud.no") }
     }
 
     @Test("Settings of a container are set, kept, and unset by an empty value")

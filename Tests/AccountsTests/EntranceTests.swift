@@ -51,12 +51,16 @@ final class TestAccounts {
             now: server.now)
     }
 
-    /// Sends what is queued; what was sent.
-    func sent() throws -> [(address: String, contents: Letters.Contents)] {
-        let due = try Address.Kind.allCases.flatMap {
+    /// The letters that wait.
+    func waiting() throws -> [Letter] {
+        try Address.Kind.allCases.flatMap {
             try catalog.dueLetters(to: $0, now: server.now, countMax: 100)
         }
-        return try due.compactMap { letter in
+    }
+
+    /// Sends what is queued; what was sent.
+    func sent() throws -> [(address: String, contents: Letters.Contents)] {
+        try waiting().compactMap { letter in
             defer { try? catalog.deleteLetter(letter.number) }
             return try accountUseCases.letters.contents(of: letter, now: server.now).map {
                 (letter.address.text, $0)

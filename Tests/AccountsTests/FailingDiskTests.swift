@@ -75,10 +75,10 @@ struct FailingDiskTests {
             path: folder.appending(path: "catalog.sqlite").path, fileSystem: disk.name
         ) { _ in ended.add(1, ordering: .relaxed) }
         let containers = Containers(catalog: catalog)
-        _ = try containers.create("iCloud.before", now: 0)
+        let id = try containers.create("iCloud.before", now: 0).id
         let before = catalog.version
         disk.isFailing.store(true, ordering: .releasing)
-        #expect(throws: StorageFailure.indeterminate) { try containers.delete("iCloud.before") }
+        #expect(throws: StorageFailure.indeterminate) { try catalog.delete(id) }
         // What may have ended is not believed from memory any more.
         #expect(catalog.version > before)
         disk.isFailing.store(false, ordering: .releasing)

@@ -179,7 +179,7 @@ struct RevocationTests {
             container: other, environment: .development, now: 0)
         #expect(
             server.identify(query: "ckAPIToken=\(api)&ckWebAuthToken=\(web.token)").fault == nil)
-        try containers.delete(server.container.name.lowercased())
+        try server.catalog.delete(server.container)
         let fault = server.identify(query: "ckAPIToken=\(api)").fault
         #expect(fault?.code == .authenticationFailed)
         #expect(try APITokens(catalog: server.catalog).list().items == [kept.record])

@@ -98,7 +98,7 @@ final class BackupRepositoryTests {
             }
             _ = try new.add(
                 name, mark: marks[name],
-                NewBackup.Source(byteCount: Int64(bytes.count)) { offset, count in
+                NewBackup.Source { offset, count in
                     self.read += count
                     return Array(bytes[Int(offset)..<min(bytes.count, Int(offset) + count)])
                 })
@@ -195,7 +195,7 @@ final class BackupRepositoryTests {
         #expect(throws: BackupFailure.self) {
             _ = try new.add(
                 "a", mark: nil,
-                NewBackup.Source(byteCount: 10 << 20) { offset, count in
+                NewBackup.Source { offset, count in
                     isOver.withLock { $0 = offset > 0 }
                     return [UInt8](repeating: 1, count: count)
                 })

@@ -22,7 +22,7 @@ struct BucketObjectsTests {
             let new = try repository.begin(at: moment, version: "test")
             _ = try new.add(
                 "a", mark: nil,
-                NewBackup.Source(byteCount: Int64(bytes.count)) { offset, count in
+                NewBackup.Source { offset, count in
                     Array(bytes[Int(offset)..<min(bytes.count, Int(offset) + count)])
                 })
             let stored = try new.finish()

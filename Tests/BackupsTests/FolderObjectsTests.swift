@@ -35,7 +35,7 @@ struct FolderObjectsTests {
             let new = try repository.begin(at: moment, version: "test")
             _ = try new.add(
                 "a", mark: nil,
-                NewBackup.Source(byteCount: 3) { offset, _ in Array(bytes[Int(offset)...]) })
+                NewBackup.Source { offset, _ in Array(bytes[Int(offset)...]) })
             _ = try new.finish()
             try repository.sweep(now: moment)
         }

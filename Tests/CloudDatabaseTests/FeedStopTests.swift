@@ -26,7 +26,8 @@ struct FeedStopTests {
             let outcome = Result {
                 try server.store.read(by: .anybody, until: stop) { snapshot in
                     let feed = try FetchZoneChanges(
-                        server.database, key: key, snapshot: snapshot, servesPublic: false)
+                        server.database(until: stop), key: key, snapshot: snapshot,
+                        servesPublic: false)
                     if isStopped { stop.stop(reason) }
                     var writer = JSONWriter()
                     var budget = PageBudget(bytes: .max, rows: .max)

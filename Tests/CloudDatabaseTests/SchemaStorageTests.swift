@@ -143,9 +143,8 @@ final class SchemaStorageTests {
         schema.types[name] = Schema.RecordType()
         try replace(store, by: schema)
         let last = try store.writeAndWait { transaction in
-            let user = try transaction.makeOwner(
-                try #require(UserRecordName("_" + String(repeating: "a", count: 32))))
-            _ = try transaction.makeZone(named: .defaultZone, of: user.number)
+            let user = try #require(UserRecordName("_" + String(repeating: "a", count: 32)))
+            _ = try transaction.makeZone(named: .defaultZone, ofOwnerNamed: user)
             return try transaction.takePosition()
         }
         let identity = try store.identity

@@ -31,7 +31,8 @@ private struct Entrance: Equatable {
         hasApp = try catalog.webSessions(.account(account), livingAt: .min, ListRequest()).items
             .contains { $0.session == app }
         isEnding = try catalog.ending(of: account) != nil
-        codesUnderWay = try catalog.letterCount(of: .address)
+        codesUnderWay = try catalog.dueLetters(to: .email, now: .max, countMax: 99)
+            .count { $0.purpose == .address }
     }
 }
 

@@ -133,9 +133,11 @@ struct ShareReturnTests {
 
     @Test("What the catalog holds of a place is looked at again before anybody is sent there")
     func kept() throws {
-        try server.accountUseCases.letters.post(
-            .invitation, to: AddressFormat.email("noor@example.org"),
-            returnPath: "https://evil.example/", now: server.now)
+        try server.catalog.add(
+            Letter(
+                purpose: .invitation, account: nil,
+                address: AddressFormat.email("noor@example.org"),
+                returnPath: "https://evil.example/", madeAt: server.now), dueAt: server.now)
         #expect(try makeAccount(browser, letterPath()).header("Location") == "/account")
     }
 }

@@ -82,7 +82,9 @@
 
         func openBeside() throws -> (any Store)? { try openStore() }
 
-        func openCatalog() throws -> any CatalogStorage { throw HasNone(what: "catalog") }
+        func openCatalog() throws -> any CatalogStorage {
+            try PostgreSQLCatalog(connection) { _ in }
+        }
 
         var factory: any EngineFactory { NoFactory() }
 

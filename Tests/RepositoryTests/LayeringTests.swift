@@ -71,7 +71,9 @@ struct LayeringTests {
 
     @Test("SQL is written in the engines only")
     func statements() {
-        let engines: Set<String> = ["SQLite", "SQLiteStorage", "PostgreSQL", "PostgreSQLStorage"]
+        let engines: Set<String> = [
+            "SQLite", "SQLiteStorage", "CatalogSQL", "PostgreSQL", "PostgreSQLStorage",
+        ]
         let words = ["SELECT", "INSERT INTO", "UPDATE", "DELETE FROM", "PRAGMA"]
         let openings = words.flatMap { ["\"\($0) ", "    \($0) "] }
         for (path, source) in Repository.serverSources {

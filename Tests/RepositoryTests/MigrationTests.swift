@@ -8,7 +8,7 @@ struct MigrationTests {
         let name = try Regex("^[0-9]{4}-[a-z0-9-]+\\.sql$")
         let kinds = [
             ("sqlite", "catalog"), ("sqlite", "store"), ("sqlite", "telemetry"),
-            ("postgres", "server"),
+            ("postgres", "catalog"), ("postgres", "server"),
         ]
         for (engine, kind) in kinds {
             let embedding = Repository.text("migrations/\(engine)/embed.c") ?? ""

@@ -109,12 +109,15 @@ struct RequestRingTests {
             entry.operation = "records/lookup"
             entry.session = hexadecimal(bytes.prefix(127))
             entry.keyID = "key"
+            let head = LineHead { texts in
+                texts.append(.operation, entry.operation)
+                texts.append(.session, digitsOf: bytes)
+                texts.append(.key, entry.keyID)
+            }
             lines.append { line in
                 line.begin(at: entry.time, nil, nil)
                 line.id(uuid)
-                line.text(.operation, entry.operation)
-                line.text(.session, digitsOf: bytes)
-                line.text(.key, entry.keyID)
+                line.head(head)
                 line.numbers(
                     LineNumbers(
                         status: 0, dateAheadMilliseconds: nil, items: 0, records: 0, bytesIn: 0,

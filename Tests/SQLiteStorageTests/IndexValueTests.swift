@@ -47,8 +47,7 @@ final class IndexValueTests {
             var schema = try transaction.schema
             schema.types[note] = Schema.RecordType()
             try transaction.replaceSchema(by: schema, who: "test", difference: ["+ type Note"])
-            let owner = try transaction.makeOwner(user)
-            return try transaction.makeZone(named: name, of: owner.number)
+            return try transaction.makeZone(named: name, ofOwnerNamed: user)
         }
     }
 

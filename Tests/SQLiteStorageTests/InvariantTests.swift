@@ -30,8 +30,7 @@ final class InvariantTests {
     private func makeZone() throws -> StoredZone {
         let (user, name) = (try user("a"), try #require(ZoneName("Shelf")))
         return try store.writeAndWait { transaction in
-            let owner = try transaction.makeOwner(user)
-            return try transaction.makeZone(named: name, of: owner.number)
+            return try transaction.makeZone(named: name, ofOwnerNamed: user)
         }
     }
 

@@ -49,9 +49,7 @@ final class LateEntryTests {
                 schema.types[note] = Schema.RecordType()
                 try transaction.replaceSchema(by: schema, who: "test", difference: ["+ type Note"])
             }
-            let owner =
-                try transaction.owner(named: user) ?? transaction.makeOwner(user)
-            return try transaction.makeZone(named: name, of: owner.number)
+            return try transaction.makeZone(named: name, ofOwnerNamed: user)
         }
     }
 

@@ -30,8 +30,7 @@ final class NameTests {
             var schema = try transaction.schema
             schema.types[type] = Schema.RecordType()
             try transaction.replaceSchema(by: schema, who: "test", difference: ["+ type Note"])
-            let owner = try transaction.makeOwner(user)
-            return try transaction.makeZone(named: name, of: owner.number)
+            return try transaction.makeZone(named: name, ofOwnerNamed: user)
         }
     }
 

@@ -94,8 +94,7 @@ struct PositionCacheTests {
                 var schema = try transaction.schema
                 schema.types[note] = Schema.RecordType()
                 try transaction.replaceSchema(by: schema, who: "test", difference: ["+ type Note"])
-                let owner = try transaction.makeOwner(user)
-                let zone = try transaction.makeZone(named: name, of: owner.number)
+                let zone = try transaction.makeZone(named: name, ofOwnerNamed: user)
                 return (zone, try #require(try transaction.schema.types[note]).number)
             }
         }

@@ -86,6 +86,10 @@ final class SQLiteLocation: EngineLocation {
         try SQLiteCatalog(path: root.appending(path: "catalog.sqlite").path) { _ in }
     }
 
+    func delete(_ container: ContainerID, from catalog: any CatalogStorage) throws {
+        try (catalog as? SQLiteCatalog)?.delete(container)
+    }
+
     var factory: any EngineFactory {
         SQLiteEngineFactory(SQLiteEngine.Settings()) { count in
             (0..<count).map { _ in .random(in: 0...255) }

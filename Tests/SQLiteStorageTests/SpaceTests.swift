@@ -27,7 +27,7 @@ final class SpaceTests {
             var schema = try transaction.schema
             schema.types[note] = Schema.RecordType()
             try transaction.replaceSchema(by: schema, who: "test", difference: ["+ type Note"])
-            let zone = try transaction.makeZone(named: name, of: transaction.makeOwner(user).number)
+            let zone = try transaction.makeZone(named: name, ofOwnerNamed: user)
             return (zone, try transaction.schema.types[note]?.number ?? 0)
         }
     }

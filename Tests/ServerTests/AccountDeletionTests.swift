@@ -43,12 +43,11 @@ struct AccountDeletionTests {
         ).userRecordName
         let user = user
         try store.writeAndWait { transaction in
-            let owner = try transaction.makeOwner(user)
             for number in 0..<Self.zones {
                 guard let name = ZoneName("z\(number)"), let record = RecordName("r") else {
                     return
                 }
-                let zone = try transaction.makeZone(named: name, of: owner.number)
+                let zone = try transaction.makeZone(named: name, ofOwnerNamed: user)
                 _ = try transaction.save(
                     NewVersion(
                         zone: zone, name: record, position: transaction.takePosition(),

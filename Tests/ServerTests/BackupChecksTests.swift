@@ -68,7 +68,9 @@ struct BackupChecksTests {
         // The life of an opening begins with its first write.
         let user = try #require(UserRecordName("_" + String(repeating: "b", count: 32)))
         try store.writeAndWait { transaction in
-            if try transaction.owner(named: user) == nil { _ = try transaction.makeOwner(user) }
+            if try transaction.owner(named: user) == nil {
+                _ = try transaction.makeZone(named: .defaultZone, ofOwnerNamed: user)
+            }
             _ = try transaction.takePosition()
         }
         return try store.identity

@@ -91,7 +91,7 @@ struct CopiedFolderTests {
         let id = try first.containers.create("iCloud.a", now: 1).id
         let user = try #require(UserRecordName("_" + String(repeating: "a", count: 32)))
         _ = try first.stores.store(of: id, in: .development).writeAndWait {
-            try $0.makeOwner(user)
+            try $0.makeZone(named: .defaultZone, ofOwnerNamed: user)
         }
         first.close()
         try copyFolder()
@@ -101,8 +101,7 @@ struct CopiedFolderTests {
         let lives = try folders.map { folder in
             let store = try folder.stores.store(of: id, in: .development)
             _ = try store.writeAndWait { transaction in
-                let owner = try #require(try transaction.owner(named: user))
-                return try transaction.makeZone(named: other, of: owner.number)
+                try transaction.makeZone(named: other, ofOwnerNamed: user)
             }
             return try store.identity
         }

@@ -56,12 +56,9 @@ struct OperatingUpkeepTests {
         let name = try #require(RecordName(text))
         let zoneName = try #require(ZoneName("z"))
         try store.writeAndWait { transaction in
-            let owner =
-                try transaction.owner(named: user)
-                ?? transaction.makeOwner(user)
             let zone =
-                try transaction.zone(named: zoneName, of: owner.number)
-                ?? transaction.makeZone(named: zoneName, of: owner.number)
+                try transaction.zone(named: zoneName, ofOwnerNamed: user)
+                ?? transaction.makeZone(named: zoneName, ofOwnerNamed: user)
             let previous = try transaction.head(of: name, in: zone.number)
             let isAlive = previous != nil
             _ = try transaction.save(

@@ -1,6 +1,15 @@
 import CloudModel
 import Storage
 
+extension StoreTransaction {
+    /// Notes that a user has asked to take part in a share, or in one that is not there.
+    func ask(_ user: UserRecordName, for share: ShareNumber?) throws {
+        try save(
+            [StoredAccessRequest(user: user, madeAt: now, isBlocked: false)], settling: [],
+            of: share)
+    }
+}
+
 // Those who ask to take part in a share.
 extension StoragePromise {
     private static func requests(
@@ -48,7 +57,7 @@ extension StoragePromise {
                 (3, shares[0]), (2, shares[0]), (2, nil), (2, shares[1]),
             ] {
                 testStore.clock.advance(10)
-                try testStore.write { try $0.noteRequest(of: TestStore.user(user), for: share) }
+                try testStore.write { try $0.ask(TestStore.user(user), for: share) }
             }
             try testStore.reopen()
             func asked(_ user: Int, at moment: Milliseconds) -> StoredAccessRequest {
@@ -77,14 +86,17 @@ extension StoragePromise {
             testStore.clock.advance(10)
             try testStore.write { transaction in
                 for user in 2...4 {
-                    try transaction.noteRequest(of: TestStore.user(user), for: shares[0])
+                    try transaction.ask(TestStore.user(user), for: shares[0])
                 }
-                try transaction.noteRequest(of: TestStore.user(3), for: shares[1])
+                try transaction.ask(TestStore.user(3), for: shares[1])
             }
             let waiting = try requests(of: shares[0], testStore)
             let blocked = StoredAccessRequest(user: TestStore.user(9), madeAt: 0, isBlocked: true)
             let kept = try require(waiting.first { $0.user == TestStore.user(2) })
-            try testStore.write { try $0.replaceRequests(of: shares[0], by: [blocked, kept]) }
+            try testStore.write {
+                try $0.save(
+                    [blocked], settling: [3, 4, 9].map { TestStore.user($0) }, of: shares[0])
+            }
             try expect(requests(of: shares[0], testStore) == [blocked, kept])
             try expect(requests(of: shares[1], testStore).count, is: 1)
             func count(_ user: Int) throws -> Int {

@@ -61,8 +61,10 @@ extension StoragePromise {
                 again.containers(ListRequest()).items.map(\.id.name),
                 is: ["iCloud.A", "iCloud.b", "iCloud.c"])
             try expect(again.container(container("ICLOUD.a"))?.settings == ["k": "v"])
-            try again.delete(container("iCloud.b"))
-            try refuses(.containerUnknown) { try again.delete(container("iCloud.b")) }
+            try testStore.location.delete(container("iCloud.b"), from: again)
+            try refuses(.containerUnknown) {
+                try testStore.location.delete(container("iCloud.b"), from: again)
+            }
             try expect(catalog.container(container("iCloud.b")) == nil)
         },
         StoragePromise("A container's picture is found by its name as long as a setting names it") {
@@ -81,7 +83,7 @@ extension StoragePromise {
             try expect(testStore.location.openCatalog().icon(named: "1"), is: [1, 0, 255])
             try catalog.set(["icon": "2"], icon: two, of: container("iCloud.a"))
             try expect(catalog.icon(named: "1") != nil && catalog.icon(named: "2") != nil)
-            try catalog.delete(container("iCloud.b"))
+            try testStore.location.delete(container("iCloud.b"), from: catalog)
             try catalog.set(["icon": nil], of: container("iCloud.a"))
             try expect(catalog.icon(named: "1") == nil && catalog.icon(named: "2") == nil)
             try refuses(.containerUnknown) {
@@ -120,7 +122,7 @@ extension StoragePromise {
                 try again.delete(.pushKey(topic: "a", of: container("iCloud.x")))
             }
             try again.delete(.pushKey(topic: "a", of: home))
-            try again.delete(home)
+            try testStore.location.delete(home, from: again)
             try expect(again.pushKeys().map(\.keyID), is: ["3"])
         }
     ]
@@ -182,7 +184,7 @@ extension StoragePromise {
             try expect(again.apiTokens(ListRequest()).items, is: [token])
             try refuses(.apiTokenUnknown) { try again.deleteAPIToken(name: "m") }
             try refuses(.serverKeyUnknown) { try again.deleteServerKey(keyID: "cd") }
-            try again.delete(home)
+            try testStore.location.delete(home, from: again)
             try expect(again.apiTokens(ListRequest()).items.isEmpty)
             try expect(again.serverKeys(ListRequest()).items.isEmpty)
         },
@@ -276,7 +278,7 @@ extension StoragePromise {
             try refuses(.accountUnknown) { _ = try again.delete(AccountID("a")) }
             try again.forget(deletions[0])
             try expect(again.accountDeletions(ListRequest()).items, is: [deletions[1]])
-            try again.delete(deletions[1].container)
+            try testStore.location.delete(deletions[1].container, from: again)
             try expect(again.accountDeletions(ListRequest()).items.isEmpty)
         },
     ]
@@ -312,7 +314,7 @@ extension StoragePromise {
             }
             try moves(true) { try catalog.deleteWebTokens(session: [1]) }
             try moves(true) { _ = try catalog.delete(AccountID("a")) }
-            try moves(true) { try catalog.delete(home) }
+            try moves(true) { try testStore.location.delete(home, from: catalog) }
             try expect(
                 testStore.location.openCatalog().version >= last, "it went back with a restart")
         }

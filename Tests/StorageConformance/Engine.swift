@@ -44,6 +44,9 @@ package protocol EngineLocation: AnyObject, Sendable {
     /// Opens the catalog, making it at first; a further one is as another start of the server finds it.
     func openCatalog() throws -> any CatalogStorage
 
+    /// Takes a container out of a catalog that was opened here, as the removal of the container does.
+    func delete(_ container: ContainerID, from catalog: any CatalogStorage) throws
+
     /// Opens the engine for a folder, as a server does at its start.
     var factory: any EngineFactory { get }
 

@@ -27,9 +27,7 @@ extension StoragePromise {
                         madeAt: Milliseconds(number)), dueAt: due)
             }
             let again = try testStore.location.openCatalog()
-            try expect(again.letterCount(of: nil), is: 3)
-            let byPurpose = try Letter.Purpose.allCases.map { try again.letterCount(of: $0) }
-            try expect(byPurpose.reduce(0, +) == 3 && byPurpose.contains(0))
+            try expect(again.dueLetters(to: .email, now: .max, countMax: 9).count, is: 3)
             try expect(again.dueLetters(to: .email, now: 9, countMax: 9).isEmpty)
             let due = try again.dueLetters(to: .email, now: 30, countMax: 9)
             try expect(due.map(\.detail), is: ["d1", "d2"])
@@ -48,7 +46,28 @@ extension StoragePromise {
                     .tries, is: 1)
             try again.deleteLetter(first.number)
             try again.deleteLetter(first.number)
-            try expect(again.letterCount(of: nil), is: 2)
+            try expect(again.dueLetters(to: .email, now: .max, countMax: 9).count, is: 2)
+        },
+        StoragePromise("Of letters for one purpose so many wait, whatever waits for another") {
+            testStore in
+            let scene = try TestPeople(testStore, ["ann"])
+            let catalog = scene.catalog
+            func add(_ purpose: Letter.Purpose, waitingMax: Int?) throws -> Bool {
+                try catalog.add(
+                    Letter(
+                        purpose: purpose, account: TestPeople.id("ann"),
+                        address: TestPeople.address("ann"), madeAt: 1), dueAt: 1,
+                    waitingMax: waitingMax)
+            }
+            for _ in 0..<2 { try expect(add(.device, waitingMax: 2)) }
+            try expect(!add(.device, waitingMax: 2))
+            try expect(add(.reset, waitingMax: 1))
+            try expect(add(.device, waitingMax: nil))
+            let waiting = try catalog.dueLetters(to: .email, now: 1, countMax: 9)
+            try expect(waiting.map(\.purpose), is: [.device, .device, .reset, .device])
+            try catalog.deleteLetter(require(waiting.first).number)
+            try expect(!add(.device, waitingMax: 2))
+            try expect(add(.device, waitingMax: 3))
         },
         StoragePromise("A link is handed to one caller, in its time, and ends its like") {
             testStore in

@@ -64,7 +64,7 @@ private struct TestLists {
         TestList("containers", catalog.containers, naming: \.id.name) {
             try catalog.add(ContainerRecord(id: TestStore.name(ContainerID($0)), createdAt: 1))
         } remove: {
-            try catalog.delete(TestStore.name(ContainerID($0)))
+            try testStore.location.delete(TestStore.name(ContainerID($0)), from: catalog)
         }
     }
 

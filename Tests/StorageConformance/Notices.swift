@@ -60,7 +60,10 @@ extension StoragePromise {
             let changes: [@Sendable (any StoreTransaction) throws -> Void] = [
                 { try $0.grant(share, to: TestStore.user(2), permission: .readOnly) },
                 { try $0.revoke(share.number, from: TestStore.user(2)) },
-                { _ = try $0.makeOwner(TestStore.user(2)) },
+                {
+                    _ = try $0.makeZone(
+                        named: TestStore.zone("first"), ofOwnerNamed: TestStore.user(2))
+                },
             ]
             for change in changes {
                 let told = Told([.person(TestStore.user(2))], of: testStore.store)
@@ -108,15 +111,17 @@ extension StoragePromise {
             }
             // Another commit has told its waiters by now, had there been anything to tell.
             let aside = Told([.person(TestStore.user(7))], of: testStore.store)
-            try testStore.write { _ = try $0.makeOwner(TestStore.user(7)) }
+            try testStore.write {
+                _ = try $0.makeZone(named: TestStore.zone("z"), ofOwnerNamed: TestStore.user(7))
+            }
             _ = try aside.wait()
             try expect(told.count, is: 0)
             try expect(testStore.read { try $0.lastPosition() } >= before)
-            let writes = testStore.store.writeCount
+            let writes = testStore.store.notices.writeCount
             let position = try testStore.write { try $0.save("a", in: zone).position }
             try expect(told.wait().position >= position)
             try expect(testStore.read { try $0.lastPosition() } >= position)
-            try expect(testStore.store.writeCount > writes)
+            try expect(testStore.store.notices.writeCount > writes)
         },
     ]
 }

@@ -48,7 +48,7 @@ extension StoragePromise {
         limit: Int = 100, _ testStore: TestStore
     ) throws -> [StoredNotice] {
         try testStore.read {
-            try $0.notices(.dead, for: destination, after: number, limit: limit)
+            try $0.notices(.dead(destination), after: number, limit: limit)
         }
     }
 
@@ -171,6 +171,33 @@ extension StoragePromise {
             try testStore.write { try $0.removeDestination(numbers[0]) }
             try expect(dead(of: numbers[0], testStore).isEmpty)
             try expect(dead(of: numbers[1], testStore).count, is: 1)
+        },
+        StoragePromise("What speaks of a person is found, whether it waits or was given up") {
+            testStore in
+            let numbers = try destinations(1...1, testStore)
+            let zone = try testStore.makeZone()
+            let (owner, other) = (TestStore.user(1), TestStore.user(9))
+            var notices = (0..<5).map { notice("n\($0)", to: numbers[0]) }
+            for number in [0, 2] { notices[number].condition = NoticeCondition(zone: zone.number) }
+            notices[3].payload = Array("{\"u\":\"\(owner.text)\"}".utf8)
+            notices[4].payload = Array("{\"u\":\"\(other.text)\"}".utf8)
+            try enqueue(notices, testStore)
+            let found = try waiting(for: numbers[0], testStore)
+            try testStore.write { try $0.giveUp(found[2].number, reason: "gone", keptMax: 9) }
+            func speaking(
+                of person: UserRecordName, after number: NoticeNumber = NoticeNumber(0),
+                limit: Int = 9
+            ) throws -> [String] {
+                try testStore.read {
+                    try $0.notices(.speakingOf(person), after: number, limit: limit)
+                }.map(\.identifier)
+            }
+            try expect(speaking(of: owner), is: ["n0", "n2", "n3"])
+            try expect(speaking(of: owner, limit: 2), is: ["n0", "n2"])
+            try expect(speaking(of: owner, after: found[2].number), is: ["n3"])
+            try expect(speaking(of: other), is: ["n4"])
+            try testStore.write { try $0.forget([found[0].number, found[2].number]) }
+            try expect(speaking(of: owner), is: ["n3"])
         },
     ]
 }

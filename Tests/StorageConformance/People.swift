@@ -87,7 +87,7 @@ extension StoragePromise {
                     containers(open, usedBy: "ann"), is: [others[1], TestPeople.home, others[0]])
                 try expect(containers(open, usedBy: "bob").isEmpty)
             }
-            try catalog.delete(TestPeople.home)
+            try testStore.location.delete(TestPeople.home, from: catalog)
             try expect(containers(catalog, usedBy: "ann"), is: [others[1], others[0]])
         },
         StoragePromise("An app's user is one account, whoever asks first") { testStore in

@@ -180,7 +180,7 @@ extension StoragePromise {
                     _ = try transaction.register(
                         NewDestination(kind: .courier, key: [key], user: user))
                     try transaction.setClientToken([key], token(user), devicesMax: 9)
-                    try transaction.noteRequest(of: user, for: share)
+                    try transaction.ask(user, for: share)
                 }
             }
             try testStore.write { try $0.forget(gone) }

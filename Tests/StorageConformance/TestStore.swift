@@ -73,10 +73,8 @@ final class TestStore: Sendable {
                 schema.types[Self.type] = Schema.RecordType()
                 try transaction.replaceSchema(by: schema, who: "trial", difference: ["+ type Note"])
             }
-            let owner =
-                try transaction.owner(named: Self.user(1))
-                ?? transaction.makeOwner(Self.user(1))
-            return try transaction.makeZone(named: Self.zone(name), of: owner.number)
+            return try transaction.makeZone(
+                named: Self.zone(name), ofOwnerNamed: Self.user(1))
         }
     }
 

@@ -53,7 +53,8 @@ extension StoragePromise {
                 try expect(
                     transaction.head(of: TestStore.record("a"), in: zone.number)?.position
                         == head.position)
-                let made = try transaction.makeZone(named: TestStore.zone("Other"), of: zone.owner)
+                let made = try transaction.makeZone(
+                    named: TestStore.zone("Other"), ofOwnerNamed: TestStore.user(1))
                 try expect(transaction.zone(named: made.name, of: zone.owner) != nil)
                 try onAnotherThread {
                     try testStore.read {
@@ -71,7 +72,8 @@ extension StoragePromise {
                 try testStore.write { transaction in
                     try transaction.save("a", in: zone)
                     try transaction.save("b", in: zone)
-                    _ = try transaction.makeZone(named: TestStore.zone("Other"), of: zone.owner)
+                    _ = try transaction.makeZone(
+                        named: TestStore.zone("Other"), ofOwnerNamed: TestStore.user(1))
                     try transaction.enqueue(.collect)
                     throw Refusal()
                 }
@@ -171,13 +173,29 @@ extension StoragePromise {
             try expect(testStore.feed(of: zone).count, is: 200)
         },
         StoragePromise("A read ends when it is told to, with what it was told") { testStore in
+            let zone = try testStore.makeZone()
+            // So many that an engine looks at the signal on its way.
+            let records = 5_000
+            try testStore.write { transaction in
+                for number in 0..<records { try transaction.save("r\(number)", in: zone) }
+            }
+            func count(_ snapshot: any StoreSnapshot) throws -> Int {
+                var count = 0
+                try snapshot.versions(
+                    in: zone.number, after: 0, through: .max, newestFirst: false
+                ) { _ in
+                    count += 1
+                    return true
+                }
+                return count
+            }
             let stop = StopSignal()
             stop.stop(.makesRoom)
             try expectFailure(WorkStopped.self, where: { $0.reason == .makesRoom }) {
-                try testStore.store.read(by: .anybody, until: stop) { try $0.checkStop() }
+                _ = try testStore.store.read(by: .anybody, until: stop, count)
             }
             stop.goOn()
-            try testStore.store.read(by: .anybody, until: stop) { try $0.checkStop() }
+            try expect(testStore.store.read(by: .anybody, until: stop, count), is: records)
         },
         StoragePromise("What was acknowledged is there after a crash and after an orderly end") {
             testStore in

@@ -120,7 +120,8 @@ extension StoragePromise {
                 try testStore.write { transaction in
                     for number in start..<start + 300 {
                         let name = TestStore.zone("z\(number)")
-                        _ = try transaction.makeZone(named: name, of: first.owner)
+                        _ = try transaction.makeZone(
+                            named: name, ofOwnerNamed: TestStore.user(1))
                     }
                 }
             }
@@ -147,8 +148,9 @@ extension StoragePromise {
             try expect(Set(seen.map(\.number)).count, is: count + 1)
             try expect(seen.suffix(100).map(\.number), is: touched)
             try testStore.read { snapshot in
-                try expect(snapshot.zoneCount(of: first.owner, limit: 10_000), is: count + 1)
-                try expect(snapshot.zoneCount(of: first.owner, limit: 20), is: 20)
+                try expect(
+                    snapshot.zones(of: first.owner, .kept(limit: 10_000)).count, is: count + 1)
+                try expect(snapshot.zones(of: first.owner, .kept(limit: 20)).count, is: 20)
                 try expect(snapshot.zones(of: first.owner).count, is: count + 1)
             }
         },

@@ -259,7 +259,7 @@ private struct Beside {
             let stored = try transaction.zone(named: name, ofOwnerNamed: owner)
         else { throw WireFailure("no such zone") }
         try transaction.deleteZone(stored)
-        _ = try transaction.makeZone(named: name, of: stored.owner)
+        _ = try transaction.makeZone(named: name, ofOwnerNamed: owner)
     }
 }
 

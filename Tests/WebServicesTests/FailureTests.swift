@@ -29,7 +29,6 @@ struct FailureTests {
         ) { completion(.failure(failure)) }
 
         let notices = CommitNotices()
-        var writeCount: UInt64 { 0 }
 
         func prepare(_ query: StoreQuery) throws -> Int? { throw failure }
         let maintenance: [Maintenance] = []

@@ -9,7 +9,6 @@ protocol ForwardingStorage: Store {
 extension ForwardingStorage {
     var readsAtOnce: Bool { store.readsAtOnce }
     var notices: CommitNotices { store.notices }
-    var writeCount: UInt64 { store.writeCount }
 
     func read<Value>(
         by reader: StoreReader, until stop: StopSignal?,

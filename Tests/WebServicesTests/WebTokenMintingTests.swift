@@ -161,7 +161,7 @@ struct WebTokenMintingTests {
         #expect(try client.send("public/users/caller", nil).status == 200)
         server.clock.advance(60_000)
         #expect(try client.send("public/users/caller", nil).status == 421)
-        try Containers(catalog: server.catalog).delete(WireServer.tea)
+        try server.catalog.delete(#require(ContainerID(WireServer.tea)))
         #expect(try Users(catalog: server.catalog).list().items.isEmpty)
         #expect(try CatalogCheck(path: server.catalog.path).problems().isEmpty)
     }

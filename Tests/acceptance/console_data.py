@@ -270,7 +270,7 @@ class Data(Run):
     def filters(self, page):
         page.locator("#filter summary").click()
         page.locator("#filter-field").select_option("name")
-        page.locator("#filter-how").select_option("BEGINS_WITH")
+        page.get_by_label("How").select_option("BEGINS_WITH")
         page.locator("#filter-value").fill("Shang")
         page.get_by_role("button", name="Add", exact=True).click()
         page.get_by_role("gridcell", name="Shanghai").first.wait_for()

@@ -18,7 +18,7 @@ class Tokens(Run):
         """The secret that the page shows; it is gone once the operator is done with it."""
         page.get_by_role("heading", name=name).wait_for()
         secret = page.locator(f"pre[aria-label='{name}']").text_content()
-        page.get_by_role("button", name="Done").focus()
+        page.get_by_role("button", name="Close").focus()
         page.keyboard.press("Enter")
         page.get_by_role("heading", name=name).wait_for(state="detached")
         assert not is_secret or secret not in page.content()
@@ -188,8 +188,8 @@ class Tokens(Run):
             page.get_by_role("button", name="New API token…").click()
             page.get_by_label("Name", exact=True).fill(name)
             page.get_by_role("button", name="Make", exact=True).click()
-            page.locator("form.card .problem, section.card pre").first.wait_for()
-            if page.locator("section.card pre").count():
+            page.locator("form.card .problem, form.card pre[aria-label^='The']").first.wait_for()
+            if page.locator("form.card pre[aria-label^='The']").count():
                 self.shown_once(page, "The API token")
                 page.get_by_role("rowheader", name=name, exact=True).wait_for()
                 made += 1

@@ -45,11 +45,7 @@ enum AuditBlock {
     static func mayHold(_ search: AuditSearch, _ block: ArraySlice<UInt64>) -> Bool {
         if word(block, Word.hasProblem) != 0 { return true }
         guard number(block, Word.latest) >= search.since else { return false }
-        return search.terms.allSatisfy { term in
-            places(of: term).allSatisfy {
-                word(block, Word.terms + $0 / 64) & (1 << UInt64($0 % 64)) != 0
-            }
-        }
+        return search.bits.allSatisfy { word(block, Word.terms + $0.word) & $0.mask != 0 }
     }
 
     private static func word(_ block: ArraySlice<UInt64>, _ index: Int) -> UInt64 {
@@ -60,9 +56,18 @@ enum AuditBlock {
         Int64(bitPattern: word(block, index))
     }
 
-    fileprivate static func places(of term: UInt64) -> [Int] {
-        [Int(term & 4_095), Int((term >> 32) & 4_095)]
+    /// One bit of a block's set.
+    struct Bit {
+        let word: Int
+        let mask: UInt64
+
+        fileprivate init(_ number: UInt64) {
+            word = Int(number >> 6) & 63
+            mask = 1 << (number & 63)
+        }
     }
+
+    static func bits(of term: UInt64) -> [Bit] { [Bit(term), Bit(term >> 32)] }
 
     /// Tells a block that was torn or changed by chance from a whole one.
     fileprivate static func sum(_ words: ArraySlice<UInt64>) -> UInt64 {
@@ -124,9 +129,7 @@ struct AuditBlockBuilder {
         latest = max(latest, line.entry.time)
         for beginning in AuditSearch.beginnings(of: line.entry) {
             for term in AuditSearch.terms(of: beginning) {
-                for place in AuditBlock.places(of: term) {
-                    terms[place / 64] |= 1 << UInt64(place % 64)
-                }
+                for bit in AuditBlock.bits(of: term) { terms[bit.word] |= bit.mask }
             }
         }
     }

@@ -7,7 +7,7 @@ import Platform
 /// it up to date first, makes it again where it is missing, torn or another log's, and reads the log as a whole where
 /// it cannot be kept. What it lets through is read from the log.
 struct AuditIndex {
-    private static let header: UInt64 = 0x6175_6469_742d_0001
+    private static let header: UInt64 = 0x6175_6469_742d_0002
     /// Blocks are written in such runs while a long log is gone through.
     private static let blocksPerWrite = 512
 

@@ -6,13 +6,13 @@ struct AuditSearch {
     let since: Milliseconds
     /// How the operator, the action, the account or a word of the detail begins; empty for all.
     let prefix: [UInt8]
-    /// The terms that an entry which is looked for must have.
-    let terms: [UInt64]
+    /// The bits of a block's set that an entry which is looked for must have set there.
+    let bits: [AuditBlock.Bit]
 
     init(since: Milliseconds, prefix: String) {
         self.since = since
         self.prefix = Array(prefix.utf8)
-        terms = Self.terms(of: self.prefix[...])
+        bits = Self.terms(of: self.prefix[...]).flatMap { AuditBlock.bits(of: $0) }
         // As long as nothing of it is escaped in a line.
         let isPlain = self.prefix.allSatisfy {
             (0x20..<0x7f).contains($0) && ![0x22, 0x2f, 0x5c].contains($0)
@@ -60,8 +60,8 @@ struct AuditSearch {
     }
 
     /// How many bytes of a beginning make terms: few, so that a block's set has room, and such that a whole name
-    /// has several, which are met by chance together only once in a thousand times.
-    private static let lengths = [2, 6, 12, 20, 32]
+    /// has several, which are met by chance together only once in a thousand times. Many containers begin the same.
+    private static let lengths = [2, 6, 12, 20, 24, 32]
 
     /// Numbers for the beginnings of a text; those of a beginning of it are among them.
     static func terms(of text: ArraySlice<UInt8>) -> [UInt64] {

@@ -9,7 +9,6 @@ import Storage
 package final class NewBackup {
     /// What is read to copy a part.
     package struct Source {
-        let byteCount: Int64
         let read: (_ offset: Int64, _ count: Int) throws -> [UInt8]
         let assets: Assets?
 
@@ -17,10 +16,10 @@ package final class NewBackup {
         ///   - read: up to so many bytes from an offset on; fewer only at the end.
         ///   - assets: the files that the part refers to; nil where it has none, or they stay where they are.
         package init(
-            byteCount: Int64, assets: Assets? = nil,
+            assets: Assets? = nil,
             read: @escaping (_ offset: Int64, _ count: Int) throws -> [UInt8]
         ) {
-            (self.byteCount, self.assets, self.read) = (byteCount, assets, read)
+            (self.assets, self.read) = (assets, read)
         }
     }
 
@@ -94,8 +93,7 @@ package final class NewBackup {
         let known = try previous?.part(name).map {
             try PartContents(reader.contents($0.contents))
         }
-        var contents = PartContents(byteCount: source.byteCount)
-        contents.lists = try copyBytes(of: source, known?.lists ?? [])
+        var contents = try copyBytes(of: source, known?.lists ?? [])
         var problems: [String] = []
         if let assets = source.assets {
             (contents.assets, problems) = try copy(assets, known?.assets ?? [:])
@@ -120,28 +118,31 @@ package final class NewBackup {
 
     private func copyBytes(
         of source: Source, _ knownLists: [PieceReference]
-    ) throws -> [PieceReference] {
+    ) throws -> PartContents {
         let size = PartContents.pieceBytes
-        var lists: [PieceReference] = []
-        var offset: Int64 = 0
-        while offset < source.byteCount {
+        var contents = PartContents()
+        var isWhole = false
+        while !isWhole {
+            let lists = contents.lists
             let knownList = knownLists.indices.contains(lists.count) ? knownLists[lists.count] : nil
             let known = try knownList.map { try self.pieces($0) } ?? []
             var pieces: [PieceReference] = []
-            while pieces.count < PartContents.piecesPerList, offset < source.byteCount {
-                let bytes = try source.read(offset, size)
-                guard !bytes.isEmpty else { throw BackupFailure("a file became shorter") }
+            while pieces.count < PartContents.piecesPerList, !isWhole {
+                let bytes = try source.read(contents.byteCount, size)
+                isWhole = bytes.count < size
+                guard !bytes.isEmpty else { break }
                 let old = known.indices.contains(pieces.count) ? known[pieces.count] : nil
                 pieces.append(try store(bytes, unless: old))
-                offset += Int64(bytes.count)
+                contents.byteCount += Int64(bytes.count)
             }
+            guard !pieces.isEmpty else { break }
             if let knownList, pieces == known, !sparse.contains(knownList.pack) {
-                lists.append(use(knownList))
+                contents.lists.append(use(knownList))
             } else {
-                lists.append(try store(PieceList.encode(pieces)))
+                contents.lists.append(try store(PieceList.encode(pieces)))
             }
         }
-        return lists
+        return contents
     }
 
     private func pieces(_ list: PieceReference) throws -> [PieceReference] {

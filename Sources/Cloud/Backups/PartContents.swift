@@ -7,13 +7,13 @@ struct PartContents {
     /// So many pieces are in a list.
     static let piecesPerList = 1_024
 
-    var byteCount: Int64
+    var byteCount: Int64 = 0
     /// Where the lists of pieces lie, in the order of the bytes.
     var lists: [PieceReference] = []
     /// Where the lists of assets lie, by the first byte of their digests.
     var assets: [UInt8: PieceReference] = [:]
 
-    init(byteCount: Int64) { self.byteCount = byteCount }
+    init() {}
 
     func encoded() -> [UInt8] {
         let firsts = assets.keys.sorted()

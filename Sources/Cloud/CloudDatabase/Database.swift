@@ -18,10 +18,8 @@ package final class Database: Sendable {
     /// Tells who is behind user record names: for the names of participants and the owner's addresses.
     package let identities: any Identities
     package let random: RandomSource
-    /// The device that the request names; nil for none.
-    package let device: String?
-    /// The `traceparent` that came with the request; nil for none.
-    private let trace: String?
+    /// Tells of a user's request what its changes say of their author; asked when something changes.
+    private let makeAuthor: @Sendable (UserRecordName) -> ChangeAuthor
     /// Nil where no asset is saved or shown.
     package let assets: AssetAccess?
     /// Nil where nobody is shown the address of a share.
@@ -33,8 +31,11 @@ package final class Database: Sendable {
         scope: DatabaseScope, container: ContainerID? = nil, environment: Environment,
         caller: Caller, limits: ServiceLimits, storage: any Store,
         stop: StopSignal? = nil, identities: any Identities, random: RandomSource,
-        device: String? = nil, trace: String? = nil, assets: AssetAccess? = nil,
-        shareAddresses: ShareAddresses? = nil, quota: TotalQuota? = nil
+        assets: AssetAccess? = nil, shareAddresses: ShareAddresses? = nil,
+        quota: TotalQuota? = nil,
+        author: @escaping @Sendable (UserRecordName) -> ChangeAuthor = {
+            ChangeAuthor(user: $0, device: nil)
+        }
     ) {
         self.scope = scope
         self.container = container
@@ -43,8 +44,7 @@ package final class Database: Sendable {
         self.limits = limits
         self.storage = storage
         self.stop = stop
-        self.device = device
-        self.trace = trace
+        makeAuthor = author
         self.assets = assets
         self.shareAddresses = shareAddresses
         self.quota = quota
@@ -56,6 +56,11 @@ package final class Database: Sendable {
     func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
         try storage.read(by: .anybody, until: stop, body)
     }
+
+    /// Ends a loop over what was read once the caller's reads are to end.
+    ///
+    /// - Throws: `WorkStopped`.
+    func checkStop() throws { try stop?.check() }
 
     /// The owner of a zone: another user in the shared database.
     func owner(of zone: ZoneID) -> UserRecordName {
@@ -72,8 +77,8 @@ package final class Database: Sendable {
         Database(
             scope: scope, container: container, environment: environment, caller: caller,
             limits: limits, storage: storage, stop: stop, identities: identities,
-            random: random, device: device, trace: trace, assets: assets,
-            shareAddresses: shareAddresses, quota: quota)
+            random: random, assets: assets, shareAddresses: shareAddresses, quota: quota,
+            author: makeAuthor)
     }
 
     /// The first part of short identifiers that are made here.
@@ -83,7 +88,7 @@ package final class Database: Sendable {
 
     /// The author of the caller's changes; nil for a caller who makes none.
     var author: ChangeAuthor? {
-        caller.userRecordName.map { ChangeAuthor(user: $0, device: device, trace: trace) }
+        caller.userRecordName.map(makeAuthor)
     }
 
     /// Checks records against this database's schema.
@@ -132,8 +137,7 @@ package final class Database: Sendable {
     /// - Throws: as `zone`.
     func madeZone(_ id: ZoneID, _ transaction: any StoreTransaction) throws -> StoredZone {
         if let zone = try zone(id, transaction) { return zone }
-        let owner = try owner(transaction) ?? transaction.makeOwner(ownerRecordName)
-        return try transaction.makeZone(named: id.name, of: owner.number)
+        return try transaction.makeZone(named: id.name, ofOwnerNamed: ownerRecordName)
     }
 
     /// What the caller may see of a zone of the shared database.

@@ -11,8 +11,7 @@ struct GrowingBytes: Sendable {
     /// - Parameter write: returns how many bytes it has written, `bytesMax` at most.
     mutating func append(atMost bytesMax: Int, _ write: (UnsafeMutableRawPointer) -> Int) {
         if memory.count - count < bytesMax {
-            memory += [UInt8](
-                repeating: 0, count: max(memory.count, Self.growthMin, bytesMax))
+            memory += repeatElement(0, count: max(memory.count, Self.growthMin, bytesMax))
         }
         let start = count
         count += memory.withUnsafeMutableBytes { buffer in

@@ -4,8 +4,6 @@ struct LineCursor {
 
     init(_ start: UnsafeMutableRawPointer) { at = start }
 
-    mutating func skip(_ count: Int) { at += count }
-
     @inline(__always)
     mutating func byte(_ value: UInt8) {
         at.storeBytes(of: value, as: UInt8.self)
@@ -30,13 +28,6 @@ struct LineCursor {
     @inline(__always)
     mutating func signed(_ value: Int64) {
         number(UInt64(bitPattern: (value << 1) ^ (value >> 63)))
-    }
-
-    /// Eight bytes, the lowest first.
-    @inline(__always)
-    mutating func eight(_ value: UInt64) {
-        at.storeBytes(of: value.littleEndian, as: UInt64.self)
-        at += 8
     }
 
     @inline(__always)

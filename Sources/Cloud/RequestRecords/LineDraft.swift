@@ -40,15 +40,12 @@ package struct LineDraft {
     private let start: UnsafeMutableRawPointer
     private var out: LineCursor
     private var parts: LineParts = []
-    private var textParts: LineParts = []
-    private var numbersAt: UnsafeMutableRawPointer
     private var zoneCount: UInt8 = 0
     private var failureCount: UInt8 = 0
 
     init(at start: UnsafeMutableRawPointer) {
         self.start = start
-        out = LineCursor(start + WaitingLine.textsAt)
-        numbersAt = out.at
+        out = LineCursor(start + WaitingLine.headAt)
     }
 
     package mutating func begin(
@@ -78,6 +75,7 @@ package struct LineDraft {
                 return
             }
             // Dashes stand behind the digits 8, 12, 16 and 20.
+            @inline(__always)
             func load(_ first: Int, _ second: Int) -> UInt32 {
                 LineDigits.bytes(
                     of: UInt64(digits.loadUnaligned(fromByteOffset: first, as: UInt32.self))
@@ -91,47 +89,14 @@ package struct LineDraft {
         }
     }
 
-    /// One of its texts, in the order of the parts, of at most so many bytes.
-    package mutating func text(
-        _ part: LineParts, _ text: String?, max: Int = SegmentForm.textBytesMax
-    ) {
-        guard let text else { return }
-        textParts.insert(part)
-        append(text, max: max)
-        numbersAt = out.at
-    }
-
-    /// As `text`, without making one.
-    package mutating func text(_ part: LineParts, _ bytes: UnsafeRawBufferPointer, max: Int) {
-        textParts.insert(part)
-        out.text(bytes, max: max)
-        numbersAt = out.at
-    }
-
-    /// As `text`, for bytes that are told by hexadecimal digits.
-    package mutating func text(_ part: LineParts, digitsOf bytes: [UInt8]?) {
-        guard let bytes else { return }
-        textParts.insert(part)
-        let count = min(bytes.count, SegmentForm.textBytesMax / 2)
-        out.byte(UInt8(count * 2))
-        bytes.withUnsafeBytes { bytes in
-            var done = 0
-            while done + 4 <= count {
-                let four = bytes.loadUnaligned(fromByteOffset: done, as: UInt32.self)
-                out.eight(LineDigits.digits(of: four))
-                done += 4
-            }
-            guard done < count else { return }
-            // The last few: what follows their digits is written over.
-            var last: UInt32 = 0
-            for index in (done..<count).reversed() { last = last << 8 | UInt32(bytes[index]) }
-            out.eight(LineDigits.digits(of: last))
-            out.skip((count - done) * 2 - 8)
-        }
-        numbersAt = out.at
+    /// Its texts.
+    package mutating func head(_ head: LineHead) {
+        start.storeBytes(of: head.hash, toByteOffset: WaitingLine.hashAt, as: UInt64.self)
+        head.bytes.withUnsafeBytes { out.raw($0) }
     }
 
     package mutating func numbers(_ numbers: borrowing LineNumbers) {
+        let numbersAt = out.at
         out.count(numbers.status)
         if let ahead = numbers.dateAheadMilliseconds {
             parts.insert(.date)
@@ -162,6 +127,7 @@ package struct LineDraft {
             toByteOffset: WaitingLine.textsEndAt, as: UInt16.self)
     }
 
+    /// The first is the one of the head.
     package mutating func zone(
         _ name: String, owner: String?, from: Int64?, to: Int64?, moreComing: Bool
     ) {
@@ -172,8 +138,10 @@ package struct LineDraft {
         if from != nil { has.insert(.from) }
         if to != nil { has.insert(.to) }
         out.byte(has.rawValue)
-        append(name)
-        if let owner { append(owner) }
+        if zoneCount > 1 {
+            append(name)
+            if let owner { append(owner) }
+        }
         let sizeAt = out.at
         out.byte(0)
         if let from { out.signed(from) }
@@ -216,7 +184,6 @@ package struct LineDraft {
     /// - Returns: how many bytes it has.
     func end() -> Int {
         var parts = parts
-        if zoneCount > 0 { parts.insert(.zones) }
         if failureCount > 0 { parts.insert(.failures) }
         let count = out.at - start
         start.storeBytes(of: UInt32(count), as: UInt32.self)
@@ -225,8 +192,6 @@ package struct LineDraft {
             of: failureCount, toByteOffset: WaitingLine.failureCountAt, as: UInt8.self)
         start.storeBytes(
             of: parts.rawValue, toByteOffset: WaitingLine.partsAt, as: UInt16.self)
-        start.storeBytes(
-            of: textParts.rawValue, toByteOffset: WaitingLine.textPartsAt, as: UInt16.self)
         return count
     }
 
@@ -239,7 +204,7 @@ package struct LineDraft {
     }
 
     @inline(__always)
-    private mutating func append(_ text: String, max: Int = SegmentForm.textBytesMax) {
-        Self.withBytes(of: text) { out.text($0, max: max) }
+    private mutating func append(_ text: String) {
+        Self.withBytes(of: text) { out.text($0, max: SegmentForm.textBytesMax) }
     }
 }

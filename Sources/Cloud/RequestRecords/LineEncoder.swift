@@ -1,6 +1,6 @@
 import CloudModel
 
-/// Makes a segment's lines from those that wait: each text becomes its number.
+/// Makes a segment's blocks from lines that wait: each text becomes its number.
 ///
 /// What says who asked and for what is the same in many lines: it is looked up as a whole.
 struct LineEncoder {
@@ -9,6 +9,8 @@ struct LineEncoder {
         /// Where its numbers are among those of all.
         var start: Int
         var count = 0
+        /// Those of the first zone, which follow.
+        var zoneCount = 0
         /// What lines with it are found by.
         var user: UInt64?
         var device: UInt64?
@@ -19,46 +21,52 @@ struct LineEncoder {
     /// Of 32 bits, seven in a byte.
     private static let numberBytesMax = 5
 
-    private(set) var texts = TextTable()
+    var index: SegmentIndex
+    /// The block that lines are appended to, and where in the file it begins.
+    var block = GrowingBytes()
+    private(set) var start = 0
+    private var texts = TextTable()
     private var heads = TextTable()
     private var known: [Head] = []
     private var headNumbers = GrowingBytes()
 
+    init(_ index: SegmentIndex) { self.index = index }
+
     /// Takes a text that the segment has already.
-    mutating func note(_ text: ArraySlice<UInt8>) {
-        text.withUnsafeBytes { _ = texts.add($0) }
+    mutating func note(_ text: ArraySlice<UInt8>, at offset: Int) {
+        text.withUnsafeBytes { _ = texts.add($0, TextTable.hash($0)) }
+        index.texts.append(UInt32(truncatingIfNeeded: offset))
     }
 
-    /// Appends a line to a block, and before it the texts that are new to the segment.
+    /// Forgets the block, and leaves room for the head of the next.
+    mutating func beginBlock(at start: Int) {
+        block.removeAll()
+        SegmentForm.begin(&block)
+        self.start = start
+    }
+
+    /// Appends a line to the block, and before it the texts that are new to the segment.
     ///
-    /// - Parameters:
-    ///   - start: where in the file the block begins.
-    ///   - scratch: memory for a line.
-    mutating func append(
-        _ waiting: WaitingLine, to block: inout GrowingBytes, at start: Int,
-        _ index: inout SegmentIndex, by scratch: UnsafeMutableRawPointer
-    ) {
-        let head = head(of: waiting, &block, start, &index)
+    /// - Parameter scratch: memory for a line.
+    mutating func append(_ waiting: WaitingLine, by scratch: UnsafeMutableRawPointer) {
+        let head = head(of: waiting)
         var line = LineCursor(scratch)
         line.number(UInt64(waiting.parts.rawValue))
         line.signed(waiting.time &- index.base)
         line.raw(waiting.idAndPlace)
-        headNumbers.memory.withUnsafeBytes { numbers in
-            line.raw(
-                UnsafeRawBufferPointer(rebasing: numbers[head.start..<head.start + head.count]))
-        }
+        let zoneAt = head.start + head.count
+        appendHeadNumbers(head.start..<zoneAt, to: &line)
         line.raw(waiting.numbers)
-        appendRest(of: waiting, to: &line, &block, start, &index)
+        appendRest(of: waiting, zoneAt..<zoneAt + head.zoneCount, to: &line)
         index.note(
             waiting.time, user: head.user, device: head.device, at: start + block.count)
         block.append(.line, UnsafeRawBufferPointer(start: scratch, count: line.at - scratch))
     }
 
-    private mutating func head(
-        of waiting: WaitingLine, _ block: inout GrowingBytes, _ start: Int,
-        _ index: inout SegmentIndex
-    ) -> Head {
-        if let found = heads.number(of: waiting.head) { return known[Int(found)] }
+    private mutating func head(of waiting: WaitingLine) -> Head {
+        if let found = heads.number(of: waiting.head, waiting.headHash) {
+            return known[Int(found)]
+        }
         if known.count >= Self.headsMax {
             (heads, known, headNumbers) = (TextTable(), [], GrowingBytes())
         }
@@ -66,41 +74,59 @@ struct LineEncoder {
         var at = waiting.start + WaitingLine.textsAt
         for part in LineParts.texts where waiting.textParts.contains(part) {
             let text = Self.takeText(&at)
-            let number = number(of: text, &block, start, &index)
-            headNumbers.append(atMost: Self.numberBytesMax) { start in
-                var cursor = LineCursor(start)
-                cursor.number(UInt64(number))
-                return cursor.at - start
-            }
+            appendHeadNumber(of: text)
             if part == .user { head.user = SegmentIndex.key(user: text) }
             if part == .device { head.device = SegmentIndex.key(device: text) }
         }
         head.count = headNumbers.count - head.start
+        for part in [.zones, .zoneOwner] as [LineParts] where waiting.textParts.contains(part) {
+            appendHeadNumber(of: Self.takeText(&at))
+        }
+        head.zoneCount = headNumbers.count - head.start - head.count
         known.append(head)
-        _ = heads.add(waiting.head)
+        _ = heads.add(waiting.head, waiting.headHash)
         return head
     }
 
+    private mutating func appendHeadNumber(of text: UnsafeRawBufferPointer) {
+        let number = number(of: text)
+        headNumbers.append(atMost: Self.numberBytesMax) { start in
+            var cursor = LineCursor(start)
+            cursor.number(UInt64(number))
+            return cursor.at - start
+        }
+    }
+
+    private func appendHeadNumbers(_ range: Range<Int>, to line: inout LineCursor) {
+        headNumbers.memory.withUnsafeBytes {
+            line.raw(UnsafeRawBufferPointer(rebasing: $0[range]))
+        }
+    }
+
+    /// - Parameter firstZone: where the numbers of its texts are among those of heads.
     private mutating func appendRest(
-        of waiting: WaitingLine, to line: inout LineCursor, _ block: inout GrowingBytes,
-        _ start: Int, _ index: inout SegmentIndex
+        of waiting: WaitingLine, _ firstZone: Range<Int>, to line: inout LineCursor
     ) {
         var at = waiting.rest
         if waiting.zoneCount > 0 { line.count(waiting.zoneCount) }
-        for _ in 0..<waiting.zoneCount {
+        for index in 0..<waiting.zoneCount {
             let parts = LineZoneParts(rawValue: Self.takeByte(&at))
             line.byte(parts.rawValue)
-            for _ in 0..<(parts.contains(.owner) ? 2 : 1) {
-                line.number(UInt64(number(of: Self.takeText(&at), &block, start, &index)))
+            if index == 0 {
+                appendHeadNumbers(firstZone, to: &line)
+            } else {
+                for _ in 0..<(parts.contains(.owner) ? 2 : 1) {
+                    line.number(UInt64(number(of: Self.takeText(&at))))
+                }
             }
             line.raw(Self.takeText(&at))
         }
         if waiting.failureCount > 0 { line.count(waiting.failureCount) }
         for _ in 0..<waiting.failureCount {
             let hasReason = Self.takeByte(&at) > 0
-            line.number(UInt64(number(of: Self.takeText(&at), &block, start, &index)))
+            line.number(UInt64(number(of: Self.takeText(&at))))
             if hasReason {
-                let reason = number(of: Self.takeText(&at), &block, start, &index)
+                let reason = number(of: Self.takeText(&at))
                 line.number(UInt64(reason) + 1)
             } else {
                 line.byte(0)
@@ -110,14 +136,12 @@ struct LineEncoder {
         if waiting.parts.contains(.saved) { line.raw(Self.takeText(&at)) }
     }
 
-    private mutating func number(
-        of text: UnsafeRawBufferPointer, _ block: inout GrowingBytes, _ start: Int,
-        _ index: inout SegmentIndex
-    ) -> UInt32 {
-        if let known = texts.number(of: text) { return known }
+    private mutating func number(of text: UnsafeRawBufferPointer) -> UInt32 {
+        let hash = TextTable.hash(text)
+        if let known = texts.number(of: text, hash) { return known }
         index.texts.append(UInt32(truncatingIfNeeded: start + block.count))
         block.append(.text, text)
-        return texts.add(text)
+        return texts.add(text, hash)
     }
 
     private static func takeByte(_ at: inout UnsafeRawPointer) -> UInt8 {

@@ -21,6 +21,8 @@ package struct LineParts: OptionSet, Sendable {
     static let notices = LineParts(rawValue: 1 << 12)
     static let writes = LineParts(rawValue: 1 << 13)
     static let saved = LineParts(rawValue: 1 << 14)
+    /// Only while a line waits: a zone says by itself whether it has an owner.
+    static let zoneOwner = LineParts(rawValue: 1 << 15)
 
     /// Those that are texts, in the order in which a line has them.
     static let texts: [LineParts] = [

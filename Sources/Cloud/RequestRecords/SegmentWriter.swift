@@ -7,8 +7,14 @@ final class SegmentWriter {
     let path: String
     private let descriptor: Int32
     private(set) var byteCount: Int
-    private(set) var index: SegmentIndex
-    private var encoder = LineEncoder()
+    private var encoder: LineEncoder
+    private var scratch = [UInt8](repeating: 0, count: LineDraft.bytesMax)
+
+    /// A block ends with so many bytes.
+    private static let blockBytes = 262_144
+
+    /// Where its lines are, so far.
+    var index: SegmentIndex { encoder.index }
 
     /// Begins a segment.
     ///
@@ -16,7 +22,7 @@ final class SegmentWriter {
     init(new path: String, base: Milliseconds) throws(FileSystemFailure) {
         self.path = path
         descriptor = try FileSystem.openNew(path)
-        index = SegmentIndex(base: base)
+        encoder = LineEncoder(SegmentIndex(base: base))
         byteCount = 0
         let head = SegmentForm.head(base: base)
         try write(head)
@@ -29,7 +35,7 @@ final class SegmentWriter {
     init?(goingOnWith path: String) throws(FileSystemFailure) {
         guard let file = SegmentFile(path), let read = Self.read(file) else { return nil }
         self.path = path
-        (index, encoder, byteCount) = read
+        (encoder, byteCount) = read
         descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileSystemFailure("open \(path)", code: errno) }
         guard ftruncate(descriptor, off_t(byteCount)) == 0 else {
@@ -39,35 +45,32 @@ final class SegmentWriter {
 
     deinit { close(descriptor) }
 
-    private static func read(
-        _ file: SegmentFile
-    ) -> (SegmentIndex, LineEncoder, Int)? {
+    private static func read(_ file: SegmentFile) -> (LineEncoder, Int)? {
         do throws(DamagedLine) {
             try file.readWhole()
             var head = LineReader(try file.bytes(at: 0, count: SegmentForm.headBytes))
             guard try head.raw(8).elementsEqual(SegmentForm.magic) else { return nil }
-            var index = SegmentIndex(base: Int64(bitPattern: try head.fixed64()))
-            var encoder = LineEncoder()
+            let base = Int64(bitPattern: try head.fixed64())
+            var encoder = LineEncoder(SegmentIndex(base: base))
             var texts: [String] = []
             let end = try Segment.forEachItem(of: file, through: file.byteCount) {
                 kind, bytes, offset throws(DamagedLine) in
                 switch kind {
                 case .text:
-                    encoder.note(bytes)
+                    encoder.note(bytes, at: offset)
                     texts.append(String(decoding: bytes, as: UTF8.self))
-                    index.texts.append(UInt32(truncatingIfNeeded: offset))
                 case .line:
-                    let entry = try LineCodec.entry(bytes, since: index.base) {
+                    let entry = try LineCodec.entry(bytes, since: base) {
                         number throws(DamagedLine) in
                         guard Int(number) < texts.count else { throw DamagedLine() }
                         return texts[Int(number)]
                     }
-                    index.note(
+                    encoder.index.note(
                         entry.time, user: entry.user.map { SegmentIndex.key(user: $0) },
                         device: entry.device.map { SegmentIndex.key(device: $0) }, at: offset)
                 }
             }
-            return (index, encoder, end)
+            return (encoder, end)
         } catch {
             return nil
         }
@@ -77,40 +80,35 @@ final class SegmentWriter {
     ///
     /// - Throws: `FileSystemFailure`; then this writer is of no use any more, and the segment may be torn.
     func append(_ lines: WaitingLines) throws(FileSystemFailure) {
-        for block in Self.blocks(of: lines, from: byteCount, &encoder, &index) {
-            try write(block.memory, count: block.count)
+        try scratch.withUnsafeMutableBufferPointer { scratch throws(FileSystemFailure) in
+            guard let line = scratch.baseAddress else { return }
+            try Self.append(lines, by: &encoder, from: byteCount, UnsafeMutableRawPointer(line)) {
+                block throws(FileSystemFailure) in
+                try write(block.memory, count: block.count)
+            }
         }
     }
 
-    /// - Parameter start: where in the file the first of them begins.
-    private static func blocks(
-        of lines: WaitingLines, from start: Int, _ encoder: inout LineEncoder,
-        _ index: inout SegmentIndex
-    ) -> [GrowingBytes] {
-        var blocks: [GrowingBytes] = []
-        var block = GrowingBytes()
-        var start = start
-        let scratch = UnsafeMutableRawPointer.allocate(
-            byteCount: LineDraft.bytesMax, alignment: 8)
-        defer { scratch.deallocate() }
-        lines.forEach { line in
-            if block.count == 0 { SegmentForm.begin(&block) }
-            encoder.append(line, to: &block, at: start, &index, by: scratch)
-            guard block.count >= blockBytes else { return }
-            SegmentForm.end(&block)
-            blocks.append(block)
-            start += block.count
-            block = GrowingBytes()
+    /// - Parameters:
+    ///   - start: where in the file the first of them begins.
+    ///   - scratch: memory for a line.
+    private static func append(
+        _ lines: WaitingLines, by encoder: inout LineEncoder, from start: Int,
+        _ scratch: UnsafeMutableRawPointer,
+        _ write: (borrowing GrowingBytes) throws(FileSystemFailure) -> Void
+    ) throws(FileSystemFailure) {
+        encoder.beginBlock(at: start)
+        try lines.forEach { line throws(FileSystemFailure) in
+            encoder.append(line, by: scratch)
+            guard encoder.block.count >= blockBytes else { return }
+            SegmentForm.end(&encoder.block)
+            try write(encoder.block)
+            encoder.beginBlock(at: encoder.start + encoder.block.count)
         }
-        if block.count > 0 {
-            SegmentForm.end(&block)
-            blocks.append(block)
-        }
-        return blocks
+        guard encoder.block.count > SegmentForm.blockHeadBytes else { return }
+        SegmentForm.end(&encoder.block)
+        try write(encoder.block)
     }
-
-    /// A block ends with so many bytes.
-    private static let blockBytes = 262_144
 
     /// Adds the index: nothing is written to the segment from now on.
     func seal() throws(FileSystemFailure) {

@@ -13,12 +13,12 @@ struct TextTable {
     private var entries: [Entry] = []
     private var bytes: [UInt8] = []
     /// Of this process alone: nobody can make texts that meet.
-    private let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
+    private static let seed = UInt64(truncatingIfNeeded: Hasher().finalize())
 
     var count: Int { entries.count }
 
-    func number(of text: UnsafeRawBufferPointer) -> UInt32? {
-        let hash = Self.hash(text, seed)
+    /// - Parameter hash: that of the text.
+    func number(of text: UnsafeRawBufferPointer, _ hash: UInt64) -> UInt32? {
         let mask = slots.count - 1
         var slot = Int(truncatingIfNeeded: hash) & mask
         while slots[slot] > 0 {
@@ -40,9 +40,8 @@ struct TextTable {
     }
 
     /// Gives a text the next number.
-    mutating func add(_ text: UnsafeRawBufferPointer) -> UInt32 {
+    mutating func add(_ text: UnsafeRawBufferPointer, _ hash: UInt64) -> UInt32 {
         let number = UInt32(entries.count)
-        let hash = Self.hash(text, seed)
         entries.append(Entry(hash: hash, start: bytes.count, count: text.count))
         bytes.append(contentsOf: text)
         if entries.count * 2 > slots.count {
@@ -61,24 +60,40 @@ struct TextTable {
         slots[slot] = number + 1
     }
 
-    /// Eight bytes at a time: each is multiplied in, with both halves of the product.
-    private static func hash(_ text: UnsafeRawBufferPointer, _ seed: UInt64) -> UInt64 {
-        var hash = seed ^ UInt64(text.count)
-        func mix(_ word: UInt64) {
-            let product = (hash ^ word).multipliedFullWidth(by: 0x9e37_79b9_7f4a_7c15)
+    /// Sixteen bytes at a time, and the last of them once more: with both halves of the products.
+    static func hash(_ text: UnsafeRawBufferPointer) -> UInt64 {
+        let seed = seed
+        var hash = UInt64(text.count)
+        func mix(_ first: UInt64, _ second: UInt64) {
+            let product = (hash ^ first ^ 0x9e37_79b9_7f4a_7c15)
+                .multipliedFullWidth(by: second ^ seed)
             hash = product.high ^ product.low ^ seed
         }
+        func load(_ offset: Int) -> UInt64 {
+            text.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+        }
+        guard text.count >= 16 else {
+            // Some bytes are taken twice where there are not as many.
+            switch text.count {
+            case 8...: mix(load(0), load(text.count - 8))
+            case 4...:
+                mix(
+                    UInt64(text.loadUnaligned(as: UInt32.self)),
+                    UInt64(text.loadUnaligned(fromByteOffset: text.count - 4, as: UInt32.self)))
+            case 1...:
+                mix(
+                    UInt64(text[0]),
+                    UInt64(text[text.count / 2]) << 8 | UInt64(text[text.count - 1]))
+            default: mix(0, 0)
+            }
+            return hash
+        }
         var offset = 0
-        while offset + 8 <= text.count {
-            mix(text.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            offset += 8
+        while offset + 16 <= text.count {
+            mix(load(offset), load(offset + 8))
+            offset += 16
         }
-        var last: UInt64 = 0
-        while offset < text.count {
-            last = last << 8 | UInt64(text[offset])
-            offset += 1
-        }
-        mix(last)
+        mix(load(text.count - 16), load(text.count - 8))
         return hash
     }
 }

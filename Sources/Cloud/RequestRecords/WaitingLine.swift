@@ -2,8 +2,7 @@ import CloudModel
 
 /// One line of those that wait, as `LineDraft` has left it.
 struct WaitingLine {
-    // Where its parts are. The texts have a byte for their length each; the parts that have one stand before them, as
-    // both together are what many lines have in common.
+    // Where its parts are; the head is as `LineHead` has it.
     static let textsEndAt = 4
     static let numbersAt = 6
     static let timeAt = 8
@@ -11,9 +10,10 @@ struct WaitingLine {
     static let placeAt = 32
     static let zoneCountAt = 33
     static let failureCountAt = 34
-    static let partsAt = 36
-    static let textPartsAt = 38
-    static let textsAt = 40
+    static let hashAt = 36
+    static let partsAt = 44
+    static let headAt = 46
+    static let textsAt = 48
 
     let start: UnsafeRawPointer
 
@@ -24,13 +24,13 @@ struct WaitingLine {
 
     var textParts: LineParts {
         LineParts(
-            rawValue: start.loadUnaligned(fromByteOffset: Self.textPartsAt, as: UInt16.self))
+            rawValue: start.loadUnaligned(fromByteOffset: Self.headAt, as: UInt16.self))
     }
 
     /// All that it has.
     var parts: LineParts {
         LineParts(rawValue: start.loadUnaligned(fromByteOffset: Self.partsAt, as: UInt16.self))
-            .union(textParts)
+            .union(textParts.subtracting(.zoneOwner))
     }
 
     /// The id, and the byte behind it that says where the request went.
@@ -48,9 +48,10 @@ struct WaitingLine {
 
     /// Its texts with what says which they are.
     var head: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(
-            start: start + Self.textPartsAt, count: textsEnd - Self.textPartsAt)
+        UnsafeRawBufferPointer(start: start + Self.headAt, count: textsEnd - Self.headAt)
     }
+
+    var headHash: UInt64 { start.loadUnaligned(fromByteOffset: Self.hashAt, as: UInt64.self) }
 
     /// From the status to the notices, as a segment has them.
     var numbers: UnsafeRawBufferPointer {

@@ -22,18 +22,22 @@ package struct WaitingLines: Sendable {
 
     /// Adds a line that was read back.
     package mutating func append(_ entry: RequestEntry) {
+        let head = LineHead { texts in
+            texts.append(.operation, entry.operation)
+            texts.append(.container, entry.container)
+            texts.append(.user, entry.user)
+            texts.append(.device, entry.device)
+            texts.append(.software, entry.software?.lineText)
+            texts.append(.session, entry.session)
+            texts.append(.key, entry.keyID)
+            texts.append(.code, entry.code)
+            texts.append(.reason, entry.reason)
+            if let zone = entry.zone { texts.append(zone: zone.name, owner: zone.owner) }
+        }
         append { draft in
             draft.begin(at: entry.time, entry.environment, entry.database)
             draft.id(entry.id)
-            draft.text(.operation, entry.operation)
-            draft.text(.container, entry.container)
-            draft.text(.user, entry.user)
-            draft.text(.device, entry.device)
-            draft.text(.software, entry.software?.lineText)
-            draft.text(.session, entry.session)
-            draft.text(.key, entry.keyID)
-            draft.text(.code, entry.code)
-            draft.text(.reason, entry.reason)
+            draft.head(head)
             draft.numbers(
                 LineNumbers(
                     status: entry.status, dateAheadMilliseconds: entry.dateAheadMilliseconds,
@@ -66,13 +70,13 @@ package struct WaitingLines: Sendable {
     package var capacity: Int { bytes.memory.count }
 
     /// Visits each, in their order.
-    func forEach(_ body: (WaitingLine) -> Void) {
-        bytes.memory.withUnsafeBytes { buffer in
-            guard let base = buffer.baseAddress else { return }
+    func forEach<Failure>(_ body: (WaitingLine) throws(Failure) -> Void) throws(Failure) {
+        try bytes.memory.withUnsafeBufferPointer { buffer throws(Failure) in
+            guard let base = UnsafeRawPointer(buffer.baseAddress) else { return }
             var offset = 0
             while offset < bytes.count {
                 let line = WaitingLine(start: base + offset)
-                body(line)
+                try body(line)
                 offset += line.byteCount
             }
         }

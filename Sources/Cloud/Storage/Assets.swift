@@ -54,6 +54,11 @@ package protocol AssetWriting: AssetReading {
     func forgetUnusedAssets(
         _ digests: [AssetDigest], since moment: Milliseconds
     ) throws -> [AssetDigest]
+
+    /// Ends the receipts of uploads that one identity may use.
+    ///
+    /// - Returns: the files that they were for; fewer than `limit` once there are no more.
+    func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest]
 }
 
 extension AssetWriting {

@@ -28,10 +28,6 @@ package protocol ContainerCatalog: Sendable {
     func set(_ settings: [String: String?], icon: NamedPicture?, of id: ContainerID) throws
     /// The picture of whichever container has one of this name; nil for none.
     func icon(named name: String) throws -> [UInt8]?
-    /// Deletes a container and every token, key and user record name in it.
-    ///
-    /// - Throws: `containerUnknown`.
-    func delete(_ id: ContainerID) throws
 }
 
 extension ContainerCatalog {

@@ -82,13 +82,15 @@ package enum CodeOutcome: Sendable, Equatable {
 
 /// Letters to be sent, and the links and codes that went out.
 package protocol LetterCatalog: Sendable {
-    func add(_ letter: Letter, dueAt: Milliseconds) throws
+    /// Queues a letter, unless there is no room for it.
+    ///
+    /// - Parameter waitingMax: how many letters of its purpose may wait with it; nil for any number.
+    /// - Returns: false where as many wait already.
+    func add(_ letter: Letter, dueAt: Milliseconds, waitingMax: Int?) throws -> Bool
     /// Letters to addresses of one kind that are due, the longest waiting first.
     func dueLetters(
         to kind: Address.Kind, now: Milliseconds, countMax: Int
     ) throws -> [Letter]
-    /// How many letters wait, of one kind or of all.
-    func letterCount(of purpose: Letter.Purpose?) throws -> Int
     /// Notes one more failed try to send a letter; deletes it when it is never due again.
     ///
     /// - Parameter dueAt: nil for never.
@@ -122,6 +124,13 @@ package protocol LetterCatalog: Sendable {
 }
 
 extension LetterCatalog {
+    /// Queues a letter, however many wait.
+    package func add(_ letter: Letter, dueAt: Milliseconds) throws {
+        guard try add(letter, dueAt: dueAt, waitingMax: nil) else {
+            throw BrokenInvariant("a letter is queued where any number may wait")
+        }
+    }
+
     package func deleteLetter(_ number: Int64) throws { try postpone(letter: number, until: nil) }
 
     /// The link with this hash, if it still works; does not use it up.

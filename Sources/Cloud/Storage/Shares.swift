@@ -249,14 +249,16 @@ package protocol ShareWriting: ShareReading {
     /// Stores what others than the participants may do with a share, and when they were told of requests.
     func save(_ share: StoredShare) throws
 
-    /// Notes that a user has asked to take part in a share.
+    /// Adds requests to take part in a share and blocks, after it has settled what others had there.
     ///
-    /// - Parameter share: nil when nobody should see the request; it counts towards the user's limit all the
-    ///   same.
-    func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws
-
-    /// Replaces all requests and blocks of a share; someone who is not among the new ones may ask again.
-    func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws
+    /// What is settled is gone from the share, and a request counts on towards its user's limit.
+    ///
+    /// - Parameters:
+    ///   - users: whose request or block is settled: those of whom one is added have none beside it.
+    ///   - share: nil for requests that nobody should see; they count towards the users' limits all the same.
+    func save(
+        _ requests: [StoredAccessRequest], settling users: [UserRecordName],
+        of share: ShareNumber?) throws
 
     /// Ends a share at the next position: everybody loses it, and its participants are forgotten.
     func endShare(_ share: ShareNumber) throws

@@ -74,9 +74,6 @@ package protocol Store: AnyObject, Sendable {
     /// Tells everyone who waits what each commit has changed.
     var notices: CommitNotices { get }
 
-    /// How many writes this process has run since it opened the store.
-    var writeCount: UInt64 { get }
-
     /// Asks for what the engine must do before it can answer a query; queued work does it.
     ///
     /// Blocks until the request is on disk: never call it on an event loop. Anyone who waits for `.indexes` among the

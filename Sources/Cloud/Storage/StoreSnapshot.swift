@@ -5,24 +5,18 @@ import CloudModel
 /// Used on the thread that opened it, until its closure returns.
 package protocol StoreSnapshot: ZoneReading, RecordReading, CurrentRecordReading, SchemaReading,
     ShareReading, QueryReading, AssetReading, ClientTokenReading, SubscriptionReading,
-    ChangeReading, DestinationReading, OutboxReading, ErasureReading
+    ChangeReading, DestinationReading, OutboxReading
 {
     /// When the next work of some kinds will be due, and free where another holds it; nil for none.
     ///
     /// - Parameter kinds: nil for all kinds.
     func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds?
-
-    /// Call it in a loop over what was read, so that the loop ends when it is told to.
-    ///
-    /// - Throws: `WorkStopped`; never within a transaction.
-    func checkStop() throws
 }
 
 /// What a write may do, besides reading what it has written itself.
 package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, SchemaWriting,
     ShareWriting, AssetWriting, ClientTokenWriting,
-    SubscriptionWriting, WorkQueue, ChangeFollowing, DestinationWriting, OutboxWriting,
-    ErasureWriting
+    SubscriptionWriting, WorkQueue, ChangeFollowing, DestinationWriting, OutboxWriting
 {
     /// The moment of the transaction; all of its changes carry it.
     var now: Milliseconds { get }
@@ -45,6 +39,9 @@ package enum Garbage: Sendable {
     ///
     /// Who follows and has not come so far hears of these changes as of records that nobody knows any more.
     case previousVersions(through: Position)
+    /// What a person who is erased, and their devices, have left to be told of and to take part: subscriptions,
+    /// destinations with their notices, requests for access and blocks against them, what devices left with zones.
+    case leftBehind(by: UserRecordName)
 }
 
 extension StoreSnapshot {
@@ -58,6 +55,8 @@ extension StoreTransaction {
         try collect(.old(moment), rowsMax: rowsMax)
     }
 
-    /// A write is never left halfway, so nothing stops it.
-    package func checkStop() {}
+    /// Forgets what a person and their devices have left to be told of and to take part.
+    package func forget(_ person: UserRecordName) throws {
+        _ = try collect(.leftBehind(by: person), rowsMax: .max)
+    }
 }

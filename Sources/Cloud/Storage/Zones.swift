@@ -11,11 +11,6 @@ package protocol ZoneReading: AnyObject {
     /// How many records an owner has in living zones.
     func recordCount(of owner: OwnerNumber) throws -> Int
 
-    /// How many zones an owner has, counted up to a limit.
-    ///
-    /// Default zones count, and so do deleted zones that are not collected yet.
-    func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int
-
     /// Some of an owner's zones.
     func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone]
 
@@ -44,6 +39,8 @@ package enum ZoneSelection: Sendable {
     case living
     /// The database feed: zones alive and deleted, by the position of their last change; without default zones.
     case changed(after: Position, limit: Int)
+    /// All, default zones and deleted zones that are not collected yet included, in no particular order.
+    case kept(limit: Int)
 }
 
 extension ZoneReading {
@@ -85,14 +82,15 @@ extension ZoneReading {
 
 /// What a write does with owners and zones.
 package protocol ZoneWriting: ZoneReading {
-    /// Makes an owner, who must not exist yet.
-    func makeOwner(_ name: UserRecordName) throws -> StoredOwner
-
     /// Makes a zone and takes the next position; no living zone may have the name.
+    ///
+    /// The owner is made with their first zone.
     ///
     /// A deleted zone with that name leaves the database feed: the feed shows the new zone instead. The
     /// number of the deleted zone is never used again. So a token of the one is never a token of the other.
-    func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone
+    func makeZone(
+        named name: ZoneName, ofOwnerNamed owner: UserRecordName
+    ) throws -> StoredZone
 
     /// Hides a zone and its records at once, at the next position, and ends all sharing of it.
     ///

@@ -1,6 +1,29 @@
+import Accounts
+import Platform
+
 /// What a device calls itself, in `clientId`.
 enum DeviceName {
     private static let bytesMax = 255
+
+    /// The name that a request's target gives; nil where there is none.
+    static func read(_ query: QueryString) -> String? {
+        var name: String?
+        withBytes(of: query) { name = String(decoding: $0, as: UTF8.self) }
+        return name
+    }
+
+    /// Runs the body on the bytes of the name that a request's target gives; not where there is none.
+    static func withBytes(of query: QueryString, _ body: (UnsafeRawBufferPointer) -> Void) {
+        query.withValue("clientId") { sent in
+            guard let start = sent.baseAddress else { return }
+            if memchr(start, Int32(UInt8(ascii: "%")), sent.count) == nil {
+                // A target has printable characters of ASCII alone.
+                if sent.count <= bytesMax { body(sent) }
+            } else if var name = query.text("clientId").flatMap(read) {
+                name.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+            }
+        }
+    }
 
     /// The name that a text is; nil for one that no header could hold.
     static func read(_ text: String) -> String? {

@@ -76,8 +76,6 @@ struct RequestContext: Sendable {
             caller: caller, limits: own?.service ?? limits, storage: store.storage,
             stop: loop == nil ? exchange.stop : nil,
             identities: people.people(of: address.container), random: random,
-            device: namedDevice,
-            trace: request.headers["traceparent"].flatMap { TraceParent($0)?.text },
             assets: AssetAccess(store.assetTokens, now: clock.now()) { [identified] in
                 AssetOrigin(identified)
             },
@@ -85,6 +83,12 @@ struct RequestContext: Sendable {
             quota: own.flatMap {
                 $0.totalQuotaBytes > 0
                     ? TotalQuota(bytes: $0.totalQuotaBytes, of: store.total) : nil
+            },
+            author: { [exchange] user in
+                ChangeAuthor(
+                    user: user, device: DeviceName.read(exchange.query),
+                    trace: exchange.request.headers["traceparent"].flatMap { TraceParent($0)?.text }
+                )
             })
     }
 
@@ -132,7 +136,7 @@ struct RequestContext: Sendable {
     var device: String { namedDevice ?? "iCloud" }
 
     /// The request's `clientId`; nil when it names none.
-    var namedDevice: String? { query.text("clientId").flatMap(DeviceName.read) }
+    var namedDevice: String? { DeviceName.read(query) }
 
     /// The request's `writeId`, by which a client that has lost the answer knows its own write again.
     var namedWrite: String? {

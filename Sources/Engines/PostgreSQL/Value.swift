@@ -7,6 +7,8 @@
         case bytes([UInt8]?)
         case numbers([Int64?])
         case byteStrings([[UInt8]?])
+        /// Null of whatever type the statement wants there.
+        case null
 
         package static func text(_ text: String) -> Value { .bytes(Array(text.utf8)) }
 
@@ -24,6 +26,7 @@
             case .bytes: Self.bytesType
             case .numbers: 1016
             case .byteStrings: 1001
+            case .null: 0
             }
         }
 
@@ -32,6 +35,7 @@
             case .number(let number): number == nil
             case .bytes(let bytes): bytes == nil
             case .numbers, .byteStrings: false
+            case .null: true
             }
         }
 
@@ -39,6 +43,7 @@
             switch self {
             case .number(let number): if let number { Self.append(number, to: &buffer) }
             case .bytes(let bytes): if let bytes { buffer += bytes }
+            case .null: break
             case .numbers(let numbers):
                 buffer.reserveCapacity(buffer.count + 20 + 12 * numbers.count)
                 Self.appendHead(numbers.count, of: Self.numberType, to: &buffer)

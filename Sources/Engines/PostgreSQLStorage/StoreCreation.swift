@@ -11,18 +11,7 @@
 
         /// Brings a database to the form of this version.
         static let migrator = Migrator(
-            MigrationHistory(migrations(lenticular_postgres_migrations())))
-
-        private static func migrations(
-            _ embedded: lenticular_postgres_migrations
-        ) -> [Migration] {
-            (0..<embedded.count).map { index in
-                let file = embedded.first[index]
-                let sql = UnsafeRawBufferPointer(start: file.sql, count: file.byteCount)
-                return Migration(
-                    name: String(cString: file.name), sql: String(decoding: sql, as: UTF8.self))
-            }
-        }
+            MigrationHistory(embedded: lenticular_postgres_migrations()))
 
         let connection: Connection
         let name: [UInt8]

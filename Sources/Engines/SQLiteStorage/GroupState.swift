@@ -73,6 +73,8 @@ final class GroupState: GroupHooks {
     /// By which those who give back space see whether others write.
     var spaceTurns = SpaceTurns()
     private(set) var sums = Sums()
+    /// How many jobs of the group have ended well.
+    private var writes = 0
     /// Owners and zones that jobs have read: most ask for those that the jobs before asked for.
     var cache = Cache()
     /// Zones that have no tree of a share, so that no save in them has to look for one.
@@ -170,6 +172,7 @@ final class GroupState: GroupHooks {
 
     /// Takes over what a job did, once it has ended well.
     func accept(_ job: SQLiteTransaction) {
+        writes += 1
         sums.add(job.sums)
         if !job.moved.isEmpty { moved.formUnion(job.moved) }
         if job.isFollowingNew { following = job.following }
@@ -180,6 +183,7 @@ final class GroupState: GroupHooks {
 
     func groupBegan(_ connection: Connection) throws {
         sums = Sums()
+        writes = 0
         moved = []
         transaction?.names.forget()
         shared.waitingNames.groupBegins()
@@ -266,7 +270,7 @@ final class GroupState: GroupHooks {
         }
         committedSchema = schema
         // Last: who is woken finds all of it.
-        notices.committed(through: positions.committed) { tell in
+        notices.committed(through: positions.committed, writes: writes) { tell in
             for part in moved { tell(part) }
             for zone in sums.zones.keys { tell(.zone(zone)) }
             for owner in sums.owners.keys { tell(.owner(owner)) }
@@ -283,6 +287,7 @@ final class GroupState: GroupHooks {
         following = committedFollowing
         moved = []
         sums = Sums()
+        writes = 0
         cache = Cache()
         treeless = []
         indexes = publishedIndexes.value

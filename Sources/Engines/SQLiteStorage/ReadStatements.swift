@@ -8,12 +8,12 @@ struct ReadStatements {
     let zoneByNames: Statement
     let livingZones: Statement
     let changedZones: Statement
+    let keptZones: Statement
     let linksOfSource: Statement
     let sources: Statement
     let sourcesInOrder: Statement
     let schemaHistory: Statement
     let assignedRoles: Statement
-    let zoneCount: Statement
     let recordCount: Statement
     let clientToken: Statement
 
@@ -61,6 +61,8 @@ struct ReadStatements {
             \(zone), zones.owner = ?1 AND \(isWhole)
             \(found) AND found.changed > ?2 ORDER BY found.changed LIMIT ?3
             """)
+        keptZones = connection.statement(
+            "\(zone), zones.owner = ?1 AND \(isWhole) \(found) LIMIT ?2")
         linksOfSource = connection.statement(
             """
             SELECT target_zone, target_name, kind FROM links
@@ -79,8 +81,6 @@ struct ReadStatements {
         schemaHistory = connection.statement(Self.history)
         assignedRoles = connection.statement(
             "SELECT role FROM assigned_roles WHERE user_record_name = ?1")
-        zoneCount = connection.statement(
-            "SELECT count(*) FROM (SELECT 1 FROM zones WHERE owner = ?1 LIMIT ?2)")
         recordCount = connection.statement(
             "SELECT sum(record_count) FROM zones WHERE owner = ?1 AND deleted_at IS NULL")
         clientToken = connection.statement(

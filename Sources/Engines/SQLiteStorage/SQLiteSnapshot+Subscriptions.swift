@@ -1,3 +1,4 @@
+import CatalogSQL
 import CloudModel
 import SQLite
 import Storage
@@ -45,11 +46,11 @@ extension SQLiteSnapshot {
         let query = ListQuery(
             name: isSearched ? "subscriptions-found" : "subscriptions",
             columns: "\(Self.columns), user_record_name, scope, since", width: 11,
-            tables: "subscriptions", condition: user == nil ? "1" : "user_record_name = ?",
+            tables: "subscriptions", condition: user == nil ? "1 = 1" : "user_record_name = ?",
             values: user.map { [.text($0.text)] } ?? [],
             key: isSearched ? [("name", .text)] + owner : owner + [("name", .text)],
             bounds: isSearched ? ListQuery.Bounds(textPrefix: request.prefix) : nil)
-        return try CatalogConnection(connection: connection).page(
+        return try CatalogConnection(SQLiteCatalogSession(connection: connection)).page(
             query, request, row: Self.watching)
     }
 
@@ -84,7 +85,7 @@ extension SQLiteSnapshot {
     private static let query =
         "SELECT \(columns), user_record_name, scope, since FROM subscriptions"
 
-    private static func watching(_ row: Statement) throws -> WatchingSubscription {
+    private static func watching(_ row: any CatalogRow) throws -> WatchingSubscription {
         guard let user = UserRecordName(row.string(8)),
             let scope = DatabaseScope(stored: row.int64(9))
         else { throw InvalidRow(table: "subscriptions") }
@@ -93,7 +94,7 @@ extension SQLiteSnapshot {
             since: row.int64(10))
     }
 
-    private static func subscription(_ row: Statement) throws -> Subscription {
+    private static func subscription(_ row: any CatalogRow) throws -> Subscription {
         guard let id = SubscriptionID(row.string(0)),
             let kind = Subscription.Kind(rawValue: row.int64(1))
         else { throw InvalidRow(table: "subscriptions") }
@@ -101,8 +102,8 @@ extension SQLiteSnapshot {
             id: id, kind: kind, recordType: RecordTypeName(row.string(2)),
             zone: ZoneName(row.string(3)),
             firesOn: Subscription.Firing(rawValue: row.int64(4)), firesOnce: row.int64(5) != 0,
-            query: row.isNull(6) ? nil : [UInt8](row.bytes(6)),
-            notificationInfo: row.isNull(7) ? nil : [UInt8](row.bytes(7)))
+            query: row.isNull(6) ? nil : row.array(6),
+            notificationInfo: row.isNull(7) ? nil : row.array(7))
     }
 }
 

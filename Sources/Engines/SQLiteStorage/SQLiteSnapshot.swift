@@ -192,6 +192,8 @@ class SQLiteSnapshot: StoreSnapshot {
         case .living: try statements.livingZones.all(owner.value, row: Self.zone)
         case .changed(let position, let limit):
             try statements.changedZones.all(owner.value, position, limit, row: Self.zone)
+        case .kept(let limit):
+            try statements.keptZones.all(owner.value, limit, row: Self.zone)
         }
     }
 
@@ -288,10 +290,6 @@ class SQLiteSnapshot: StoreSnapshot {
                 number: Int(clamping: $0.int64(0)), madeAt: $0.int64(1), who: $0.string(2),
                 difference: $0.string(3).split(separator: "\n").map(String.init))
         }
-    }
-
-    func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
-        try statements.zoneCount.first(owner.value, limit) { Int($0.int64(0)) } ?? 0
     }
 
     func recordCount(of owner: OwnerNumber) throws -> Int {

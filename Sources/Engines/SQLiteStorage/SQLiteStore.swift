@@ -97,8 +97,6 @@ package final class SQLiteStore: Store {
     /// Of the store's file.
     var path: String { writer.path }
 
-    package var writeCount: UInt64 { measurements.groups.jobs }
-
     /// What is known of the names that wait to be put in order.
     var waitingNames: WaitingNames { facts.waitingNames }
 

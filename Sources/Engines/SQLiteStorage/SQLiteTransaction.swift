@@ -70,9 +70,6 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         get throws { group.positions.identity(following: try super.identity) }
     }
 
-    /// A write is never left halfway, so nothing stops it.
-    override func checkStop() {}
-
     /// A write goes on behind the page, however long that took.
     override func page(
         of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
@@ -217,7 +214,9 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         moved.insert(.followers)
     }
 
-    func makeOwner(_ name: UserRecordName) throws -> StoredOwner {
+    /// The owner of that name, who is made where there is none yet.
+    func madeOwner(_ name: UserRecordName) throws -> StoredOwner {
+        if let owner = try owner(named: name) { return owner }
         group.cache = GroupState.Cache()
         writes.insertOwner.bind(name.text, at: 1)
         try writes.insertOwner.run()
@@ -227,7 +226,10 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
             usedBytes: 0, oldestValidPosition: 0)
     }
 
-    func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone {
+    func makeZone(
+        named name: ZoneName, ofOwnerNamed ownerName: UserRecordName
+    ) throws -> StoredZone {
+        let owner = try madeOwner(ownerName).number
         group.cache = GroupState.Cache()
         let position = try takePosition()
         let changed = name.isDefault ? 0 : position
@@ -429,11 +431,15 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
 
     func collect(_ garbage: Garbage, rowsMax: Int) throws -> Bool {
         defer { group.cache = GroupState.Cache() }
-        return switch garbage {
-        case .old(let moment): try collectOld(moment, rowsMax: rowsMax)
-        case .zones(let owner): try collectZones(of: owner, rowsMax: rowsMax)
+        switch garbage {
+        case .old(let moment): return try collectOld(moment, rowsMax: rowsMax)
+        case .zones(let owner): return try collectZones(of: owner, rowsMax: rowsMax)
         case .previousVersions(let position):
-            try collectPrevious(through: position, rowsMax: rowsMax)
+            return try collectPrevious(through: position, rowsMax: rowsMax)
+        case .leftBehind(let person):
+            // NB: of one person that is so little that no step cuts it.
+            try collectLeft(by: person)
+            return false
         }
     }
 

@@ -18,9 +18,6 @@ static const unsigned char app_js[] = {
 static const unsigned char parts_js[] = {
 #embed "../../../Console/parts.js"
 };
-static const unsigned char sign_in_js[] = {
-#embed "../../../Console/sign-in.js"
-};
 static const unsigned char containers_js[] = {
 #embed "../../../Console/containers.js"
 };
@@ -45,53 +42,29 @@ static const unsigned char record_js[] = {
 static const unsigned char changes_js[] = {
 #embed "../../../Console/changes.js"
 };
-static const unsigned char assets_js[] = {
-#embed "../../../Console/assets.js"
-};
 static const unsigned char values_js[] = {
 #embed "../../../Console/values.js"
 };
 static const unsigned char people_js[] = {
 #embed "../../../Console/people.js"
 };
-static const unsigned char person_apps_js[] = {
-#embed "../../../Console/person-apps.js"
-};
 static const unsigned char telemetry_js[] = {
 #embed "../../../Console/telemetry.js"
-};
-static const unsigned char charts_js[] = {
-#embed "../../../Console/charts.js"
 };
 static const unsigned char marks_js[] = {
 #embed "../../../Console/marks.js"
 };
-static const unsigned char logs_js[] = {
-#embed "../../../Console/logs.js"
-};
 static const unsigned char schema_js[] = {
 #embed "../../../Console/schema.js"
-};
-static const unsigned char schema_text_js[] = {
-#embed "../../../Console/schema-text.js"
-};
-static const unsigned char schema_editor_js[] = {
-#embed "../../../Console/schema-editor.js"
-};
-static const unsigned char schema_deploy_js[] = {
-#embed "../../../Console/schema-deploy.js"
 };
 static const unsigned char sharing_js[] = {
 #embed "../../../Console/sharing.js"
 };
-static const unsigned char tokens_js[] = {
-#embed "../../../Console/tokens.js"
+static const unsigned char screen_js[] = {
+#embed "../../../Console/screen.js"
 };
-static const unsigned char elements_js[] = {
-#embed "../../../Clients/JavaScript/elements.js"
-};
-static const unsigned char listing_js[] = {
-#embed "../../../Console/listing.js"
+static const unsigned char share_sheet_js[] = {
+#embed "../../../Console/share-sheet.js"
 };
 static const unsigned char delivery_js[] = {
 #embed "../../../Console/delivery.js"
@@ -101,9 +74,6 @@ static const unsigned char overview_js[] = {
 };
 static const unsigned char operations_js[] = {
 #embed "../../../Console/operations.js"
-};
-static const unsigned char index_work_js[] = {
-#embed "../../../Console/index-work.js"
 };
 static const unsigned char console_css[] = {
 #embed "../../../Console/console.css"
@@ -143,7 +113,6 @@ static const struct lenticular_console_file files[] = {
     {"address.js", address_js, sizeof address_js},
     {"app.js", app_js, sizeof app_js},
     {"parts.js", parts_js, sizeof parts_js},
-    {"sign-in.js", sign_in_js, sizeof sign_in_js},
     {"containers.js", containers_js, sizeof containers_js},
     {"snippets.js", snippets_js, sizeof snippets_js},
     {"data.js", data_js, sizeof data_js},
@@ -152,26 +121,17 @@ static const struct lenticular_console_file files[] = {
     {"rows.js", rows_js, sizeof rows_js},
     {"record.js", record_js, sizeof record_js},
     {"changes.js", changes_js, sizeof changes_js},
-    {"assets.js", assets_js, sizeof assets_js},
     {"values.js", values_js, sizeof values_js},
     {"people.js", people_js, sizeof people_js},
-    {"person-apps.js", person_apps_js, sizeof person_apps_js},
     {"telemetry.js", telemetry_js, sizeof telemetry_js},
-    {"charts.js", charts_js, sizeof charts_js},
     {"marks.js", marks_js, sizeof marks_js},
-    {"logs.js", logs_js, sizeof logs_js},
     {"schema.js", schema_js, sizeof schema_js},
-    {"schema-text.js", schema_text_js, sizeof schema_text_js},
-    {"schema-editor.js", schema_editor_js, sizeof schema_editor_js},
-    {"schema-deploy.js", schema_deploy_js, sizeof schema_deploy_js},
     {"sharing.js", sharing_js, sizeof sharing_js},
-    {"tokens.js", tokens_js, sizeof tokens_js},
-    {"elements.js", elements_js, sizeof elements_js},
-    {"listing.js", listing_js, sizeof listing_js},
+    {"screen.js", screen_js, sizeof screen_js},
+    {"share-sheet.js", share_sheet_js, sizeof share_sheet_js},
     {"delivery.js", delivery_js, sizeof delivery_js},
     {"overview.js", overview_js, sizeof overview_js},
     {"operations.js", operations_js, sizeof operations_js},
-    {"index-work.js", index_work_js, sizeof index_work_js},
     {"console.css", console_css, sizeof console_css},
 #if LENTICULAR_HAS_LIBRARIES
     {"lit-core.min.js", lit_core_min_js, sizeof lit_core_min_js},

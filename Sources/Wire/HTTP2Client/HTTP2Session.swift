@@ -1,5 +1,6 @@
 #if ApplePush
     import CNGHTTP2
+    import HTTPClient
 
     /// The client's side of HTTP/2 on one connection (RFC 9113): bytes in and out, requests and answers.
     ///
@@ -25,9 +26,8 @@
             init(body: [UInt8]) { self.body = body }
         }
 
-        /// Of one answer's fields, and how many of them.
-        private static let headBytesMax = 65_536
-        private static let fieldCountMax = 200
+        /// Of one answer's fields.
+        private static let limits = ResponseLimits()
 
         /// Whether the server has said what it takes.
         private(set) var isReady = false
@@ -210,7 +210,9 @@
             guard let stream = streams[number] else { return }
             stream.headBytes += name.count + value.count
             let fields = stream.answer.fields
-            guard stream.headBytes <= Self.headBytesMax, fields.count < Self.fieldCountMax else {
+            guard stream.headBytes <= Self.limits.headBytesMax,
+                fields.count < Self.limits.fieldCountMax
+            else {
                 return refuse(stream, number, "the answer's fields are over the limit")
             }
             let (name, value) = (

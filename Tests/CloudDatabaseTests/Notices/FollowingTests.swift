@@ -210,7 +210,7 @@ struct FollowingTests {
         let others = try server.zone("z", of: NoticedStore.other)
         try follower().begin(wanting: [
             PreviousVersionNeed(.zone(near.number), type: 1),
-            PreviousVersionNeed(.owner(others.owner)),
+            PreviousVersionNeed(.owner(NoticedStore.other)),
         ])
         for (zone, type) in [(near, 1), (near, 2), (far, 1), (others, 5)] as [(StoredZone, Int64)] {
             for body in ["1", "2", nil, "3", "4"] {

@@ -66,8 +66,7 @@ final class NoticedStore {
 
 extension StoreTransaction {
     func noticedZone(_ name: ZoneName, of owner: UserRecordName) throws -> StoredZone {
-        let stored = try self.owner(named: owner) ?? makeOwner(owner)
-        return try zone(named: name, of: stored.number) ?? makeZone(named: name, of: stored.number)
+        try zone(named: name, ofOwnerNamed: owner) ?? makeZone(named: name, ofOwnerNamed: owner)
     }
 
     func put(

@@ -197,7 +197,7 @@ struct OutboxRunnerTests {
         let runner = try runner(sender) { $0.lifeMilliseconds = 0 }
         try until { try waiting(hook).isEmpty }
         let letters = try server.store.read {
-            try $0.notices(.dead, for: hook, after: NoticeNumber(0), limit: 10)
+            try $0.notices(.dead(hook), after: NoticeNumber(0), limit: 10)
         }
         #expect(letters.map(\.identifier) == ["1", "2"])
         #expect(letters.map(\.end?.reason) == ["400", "500"])

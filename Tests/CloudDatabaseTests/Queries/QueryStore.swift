@@ -100,11 +100,13 @@ final class QueryStore {
         (store, work) = try Self.open(path)
     }
 
-    var database: Database {
+    var database: Database { database(until: nil) }
+
+    func database(until stop: StopSignal?) -> Database {
         Database(
             scope: .private, environment: .development,
             caller: Caller(kind: .user, userRecordName: user), limits: limits, storage: store,
-            identities: NoPeople(), random: .system)
+            stop: stop, identities: NoPeople(), random: .system)
     }
 
     /// What `check` finds in the file.

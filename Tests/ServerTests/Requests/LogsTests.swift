@@ -111,6 +111,59 @@ struct LogsTests {
         #expect(keeper.lostCount == 0)
     }
 
+    @Test("Requests that differ in one thing have lines that differ in it, however they take turns")
+    func heads() throws {
+        let temporary = try TemporaryFolder()
+        let ring = try RequestRing(
+            temporary.path("ring"), .init(bytesMax: 1 << 20, daysMax: 14))
+        let keeper = RequestKeeper(ring, clock: Clock { 1_800_000_000_000 }) { error in
+            Issue.record("\(error)")
+        }
+        let user = try #require(UserRecordName("_0123456789abcdef0123456789abcdef"))
+        let other = try #require(UserRecordName("_0123456789abcdef0123456789abcdee"))
+        let zone = ZoneID(name: try #require(ZoneName("z")))
+        func request(_ change: (inout RequestObservation) -> Void) -> RequestObservation {
+            var request = RequestObservation(
+                requestID: "r", operation: "records/lookup", container: "iCloud.a",
+                userRecordName: user, status: 200)
+            request.session = Array(repeating: 7, count: 16)
+            request.work = RequestWork(items: 1, in: zone)
+            change(&request)
+            return request
+        }
+        let changes: [(inout RequestObservation) -> Void] = [
+            { _ in }, { $0.operation = "changes/lookup" }, { $0.container = "iCloud.b" },
+            { $0.userRecordName = other }, { $0.session?[15] = 8 }, { $0.session = nil },
+            { $0.keyID = "key" }, { $0.work = RequestWork(items: 1) },
+            { $0.work = RequestWork(items: 1, in: ZoneID(name: zone.name, owner: other)) },
+            { $0.work = RequestWork(items: 1, in: .defaultZone) },
+            { $0.code = .notFound }, { ($0.code, $0.reason) = (.notFound, "zone") },
+        ]
+        let requests = changes.map { request($0) }
+        for _ in 0..<3 {
+            for request in requests + requests.reversed() { keeper.keep(request) }
+            keeper.flush()
+        }
+        var found: [RequestEntry] = []
+        ring.newest(RequestFilter()) { _, entry in
+            found.append(entry)
+            return true
+        }
+        let turn = requests + requests.reversed()
+        try #require(found.count == 3 * turn.count)
+        for (entry, request) in zip(found.reversed(), turn + turn + turn) {
+            let session = request.session.map {
+                $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+            }
+            #expect(entry.operation == request.operation && entry.session == session)
+            #expect(entry.container == request.container && entry.keyID == request.keyID)
+            #expect(entry.user == request.userRecordName?.text)
+            #expect(entry.zone?.name == request.work.zone?.zone.name.text)
+            #expect(entry.zone?.owner == request.work.zone?.zone.owner?.text)
+            #expect(entry.code == request.code?.rawValue && entry.reason == request.reason)
+        }
+    }
+
     @Test("Where nothing is to be kept, nothing is, and the commands say so")
     func off() throws {
         let home = try SyncHome { $0.requests.bytesMax = 0 }

@@ -35,7 +35,7 @@ struct FullDiskStoresTests {
         func makeZone(_ number: Int) throws {
             try store(number).writeAndWait { transaction in
                 guard let name = ZoneName("z") else { return }
-                _ = try transaction.makeZone(named: name, of: OwnerNumber(0))
+                _ = try transaction.makeZone(named: name, ofOwnerNamed: .publicOwner)
             }
         }
 

@@ -47,6 +47,10 @@ final class StoresTests {
 
     private func key(_ number: Int) -> Stores.Key { Stores.Key(containers[number], .development) }
 
+    private func path(_ number: Int) -> String {
+        server.folder.engineWords.location(.store(key(number)), temporary.path("data"))
+    }
+
     /// Opens another store, and waits until this one has been closed for it.
     private func close(_ number: Int, by other: Int = 11) throws {
         try until("the store was closed") {
@@ -56,7 +60,7 @@ final class StoresTests {
             return !self.isOpen(number)
         }
         // It leaves the cache before its file is closed.
-        let path = stores.engine.words(for: .store(key(number)))
+        let path = path(number)
         try until("its files were closed") { !Self.openFiles.contains { $0.hasPrefix(path) } }
     }
 
@@ -78,10 +82,7 @@ final class StoresTests {
     private func change(_ number: Int, _ zone: String) throws -> (ZoneNumber, Position) {
         let name = try #require(ZoneName(zone))
         return try store(number).writeAndWait { transaction in
-            let owner =
-                try transaction.owner(named: .publicOwner)
-                ?? transaction.makeOwner(.publicOwner)
-            let made = try transaction.makeZone(named: name, of: owner.number)
+            let made = try transaction.makeZone(named: name, ofOwnerNamed: .publicOwner)
             return (made.number, made.created)
         }
     }
@@ -122,7 +123,7 @@ final class StoresTests {
     func exchanged() throws {
         _ = try change(0, "a")
         try close(0)
-        let path = stores.engine.words(for: .store(key(0)))
+        let path = path(0)
         try FileManager.default.copyItem(atPath: path, toPath: temporary.path("copy"))
         let (_, last) = try change(0, "b")
         let life = try store(0).identity
@@ -155,7 +156,7 @@ final class StoresTests {
         let commits = commitCount
         #expect(commits > 0)
         try close(0)
-        let path = stores.engine.words(for: .store(key(0)))
+        let path = path(0)
         for suffix in ["-wal", "-shm"] {
             #expect(!FileManager.default.fileExists(atPath: path + suffix))
         }
@@ -340,7 +341,7 @@ final class StoresTests {
     func missing() throws {
         _ = try change(0, "a")
         try close(0)
-        let path = stores.engine.words(for: .store(key(0)))
+        let path = path(0)
         try FileManager.default.moveItem(atPath: path, toPath: temporary.path("away"))
         #expect(throws: StorageFailure.self) { try self.store(0) }
         #expect(server.server.readiness.obstacle == nil)

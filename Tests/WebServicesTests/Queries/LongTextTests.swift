@@ -84,14 +84,14 @@ struct LongTextTests {
             try ida.query(filters: [filter("cake")], zone: nil, in: "public").status == 200)
         // What is left for later stays.
         AttachedWork.stop(of: try server.store())
-        let before = try server.store().writeCount
+        let before = try server.store().notices.writeCount
         let texts = (0..<20).map { create("r\($0)", Self.text("w\($0)x", 80)) }
         let answer = try ida.modify(texts, zone: nil, in: "public")
         #expect(
             answer.records.map { $0["recordName"].string } == (0..<20).map { "r\($0)" },
             "\(answer.text)")
         #expect(answer.records.allSatisfy { $0.code == nil })
-        #expect(try server.store().writeCount - before >= 6)
+        #expect(try server.store().notices.writeCount - before >= 6)
         for number in [0, 19] {
             let found = try ida.query(
                 filters: [filter("w\(number)x79")], zone: nil, in: "public")
@@ -117,11 +117,11 @@ struct LongTextTests {
                 "{\"operations\":[\(operations.joined(separator: ","))]}")
         }
         for kind in ["create", "delete"] {
-            let before = try server.store().writeCount
+            let before = try server.store().notices.writeCount
             let answer = try ask(kind)
             #expect(answer.zones.map { $0["zoneID"]["zoneName"].string } == names)
             #expect(answer.zones.allSatisfy { $0.code == nil })
-            #expect(try server.store().writeCount - before >= 4)
+            #expect(try server.store().notices.writeCount - before >= 4)
         }
         #expect(try ask("delete").zones.allSatisfy { $0.code == "ZONE_NOT_FOUND" })
     }

@@ -83,11 +83,6 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.recordCount(of: owner)
     }
 
-    func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
-        note("zoneCount")
-        return try snapshot.zoneCount(of: owner, limit: limit)
-    }
-
     func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone] {
         note("zones")
         return try snapshot.zones(of: owner, selection)
@@ -315,23 +310,15 @@ class CountingSnapshot: StoreSnapshot {
     // MARK: - OutboxReading
 
     func notices(
-        _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
-        limit: Int
+        _ keys: NoticeKeys, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice] {
         note("notices")
-        return try snapshot.notices(state, for: destination, after: number, limit: limit)
+        return try snapshot.notices(keys, after: number, limit: limit)
     }
 
     func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
         note("outboxState")
         return try snapshot.outboxState()
-    }
-
-    // MARK: - ErasureReading
-
-    func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber] {
-        note("notices")
-        return try snapshot.notices(speakingOf: person)
     }
 
     // MARK: - StoreSnapshot
@@ -351,9 +338,5 @@ class CountingSnapshot: StoreSnapshot {
     func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds? {
         note("nextWorkMoment")
         return try snapshot.nextWorkMoment(kinds, for: holder)
-    }
-
-    func checkStop() throws {
-        try snapshot.checkStop()
     }
 }

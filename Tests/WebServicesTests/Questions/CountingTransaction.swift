@@ -12,14 +12,11 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
 
     // MARK: - ZoneWriting
 
-    func makeOwner(_ name: UserRecordName) throws -> StoredOwner {
-        note("makeOwner")
-        return try transaction.makeOwner(name)
-    }
-
-    func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone {
+    func makeZone(
+        named name: ZoneName, ofOwnerNamed owner: UserRecordName
+    ) throws -> StoredZone {
         note("makeZone")
-        return try transaction.makeZone(named: name, of: owner)
+        return try transaction.makeZone(named: name, ofOwnerNamed: owner)
     }
 
     func deleteZone(_ zone: StoredZone) throws {
@@ -77,14 +74,12 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.save(share)
     }
 
-    func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
-        note("noteRequest")
-        try transaction.noteRequest(of: user, for: share)
-    }
-
-    func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
-        note("replaceRequests")
-        try transaction.replaceRequests(of: share, by: requests)
+    func save(
+        _ requests: [StoredAccessRequest], settling users: [UserRecordName],
+        of share: ShareNumber?
+    ) throws {
+        note("save")
+        try transaction.save(requests, settling: users, of: share)
     }
 
     func endShare(_ share: ShareNumber) throws {
@@ -182,14 +177,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.follow(as: follower, wanting: wanted, alone: alone)
     }
 
-    func advance(_ follower: FollowerName, through position: Position) throws {
-        note("advance")
-        try transaction.advance(follower, through: position)
-    }
-
-    func unfollow(_ follower: FollowerName) throws {
-        note("unfollow")
-        try transaction.unfollow(follower)
+    func setPosition(_ position: Position?, of follower: FollowerName) throws {
+        note("setPosition")
+        try transaction.setPosition(position, of: follower)
     }
 
     // MARK: - DestinationWriting
@@ -231,16 +221,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         return try transaction.replayDeadLetters(of: destination, limit: limit)
     }
 
-    // MARK: - ErasureWriting
-
     func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {
         note("endReceipts")
         return try transaction.endReceipts(of: identity, limit: limit)
-    }
-
-    func forget(_ person: UserRecordName) throws {
-        note("forget")
-        try transaction.forget(person)
     }
 
     // MARK: - StoreTransaction

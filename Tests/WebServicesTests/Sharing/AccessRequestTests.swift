@@ -261,7 +261,11 @@ struct AccessRequestTests {
         storage.between.withLock {
             $0 = {
                 do {
-                    try store.writeAndWait { try $0.noteRequest(of: late, for: ShareNumber(1)) }
+                    try store.writeAndWait {
+                        try $0.save(
+                            [StoredAccessRequest(user: late, madeAt: $0.now, isBlocked: false)],
+                            settling: [], of: ShareNumber(1))
+                    }
                 } catch { Issue.record("\(error)") }
             }
         }

@@ -13,5 +13,8 @@ struct lenticular_postgres_migrations {
     size_t count;
 };
 
+/// The files that make the catalog's schema, in the order in which they run.
+struct lenticular_postgres_migrations lenticular_postgres_catalog_migrations(void);
+
 /// The files that make a server's database, in the order in which they run.
 struct lenticular_postgres_migrations lenticular_postgres_migrations(void);

@@ -1,16 +1,15 @@
 import CloudKitTesting
+import CloudKitWire
 import LenticularCloudKit
 import XCTest
 
 /// An engine that works by itself, with a clock that goes when the test says so.
 final class EngineTimeTests: XCTestCase {
-    private final class Notes: CKSyncEngineDelegate, @unchecked Sendable {
-        // Unchecked: behind the lock.
-        private let lock = NSLock()
-        private var texts: [CKRecord.ID: String] = [:]
+    private final class Notes: CKSyncEngineDelegate {
+        private let texts = Locked<[CKRecord.ID: String]>([:])
 
         func write(_ id: CKRecord.ID, _ text: String, _ engine: CKSyncEngine) {
-            lock.withLock { texts[id] = text }
+            texts.withLock { $0[id] = text }
             engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
         }
 
@@ -21,7 +20,7 @@ final class EngineTimeTests: XCTestCase {
         ) async -> CKSyncEngine.RecordZoneChangeBatch? {
             await .init(pendingChanges: syncEngine.state.pendingRecordZoneChanges) { id in
                 let record = CKRecord(recordType: "Note", recordID: id)
-                record["text"] = self.lock.withLock { self.texts[id] }
+                record["text"] = self.texts.withLock { $0[id] }
                 return record
             }
         }

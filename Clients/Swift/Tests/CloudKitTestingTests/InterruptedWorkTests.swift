@@ -1,23 +1,22 @@
 import CloudKitTesting
+import CloudKitWire
 import LenticularCloudKit
 import XCTest
 
 /// Operations that end in their middle.
 final class InterruptedWorkTests: XCTestCase {
     /// What callbacks told, in their order.
-    private final class Story: @unchecked Sendable {
-        // Unchecked: behind the lock.
-        private let lock = NSLock()
-        private var told: [String] = []
-        private var kept: CKServerChangeToken?
+    private final class Story: Sendable {
+        private let told = Locked<[String]>([])
+        private let kept = Locked<CKServerChangeToken?>(nil)
 
-        func tell(_ line: String) { lock.withLock { told.append(line) } }
+        func tell(_ line: String) { told.withLock { $0.append(line) } }
 
-        var lines: [String] { lock.withLock { told } }
+        var lines: [String] { told.withLock { $0 } }
 
         var token: CKServerChangeToken? {
-            get { lock.withLock { kept } }
-            set { lock.withLock { kept = newValue } }
+            get { kept.withLock { $0 } }
+            set { kept.withLock { $0 = newValue } }
         }
     }
 

@@ -1,4 +1,5 @@
 import CloudKitTransport
+import CloudKitWire
 import Foundation
 import LenticularCloudKit
 
@@ -7,12 +8,10 @@ import LenticularCloudKit
 #endif
 
 /// A server that answers each operation with the same text, and keeps what it was sent.
-final class CannedExchange: HTTPExchange, @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
-    private let lock = NSLock()
+final class CannedExchange: HTTPExchange {
     private let answers: [String: String]
     private let fileStatus: Int
-    private var bodies: [(operation: String, body: String)] = []
+    private let bodies = Locked<[(operation: String, body: String)]>([])
 
     /// - Parameters:
     ///   - answers: by the last two parts of the path, such as `records/modify`.
@@ -24,7 +23,7 @@ final class CannedExchange: HTTPExchange, @unchecked Sendable {
 
     /// The bodies of an operation's requests, in their order.
     func sent(_ operation: String) -> [String] {
-        lock.withLock { bodies.filter { $0.operation == operation }.map(\.body) }
+        bodies.withLock { $0.filter { $0.operation == operation }.map(\.body) }
     }
 
     /// A container that speaks to this server.
@@ -42,7 +41,7 @@ final class CannedExchange: HTTPExchange, @unchecked Sendable {
         guard let url = request.url else { throw URLError(.badURL) }
         let operation = url.pathComponents.suffix(2).joined(separator: "/")
         let body = String(decoding: request.httpBody ?? Data(), as: UTF8.self)
-        lock.withLock { bodies.append((operation, body)) }
+        bodies.withLock { $0.append((operation, body)) }
         guard let answer = answers[operation],
             let head = HTTPURLResponse(
                 url: url, statusCode: 200, httpVersion: "HTTP/1.1", headerFields: [:])

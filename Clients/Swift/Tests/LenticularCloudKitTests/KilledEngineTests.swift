@@ -1,3 +1,4 @@
+import CloudKitWire
 import XCTest
 
 @testable import LenticularCloudKit
@@ -94,18 +95,16 @@ private struct MortalProcess {
 }
 
 /// How long a process lives, in steps: each call of a server or a delegate is two, its beginning and its end.
-private final class Life: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var left = Int.max
+private final class Life: Sendable {
+    private let left = Locked(Int.max)
 
-    func end(after steps: Int) { lock.withLock { left = steps } }
+    func end(after steps: Int) { left.withLock { $0 = steps } }
 
-    var isOver: Bool { lock.withLock { left <= 0 } }
+    var isOver: Bool { left.withLock { $0 <= 0 } }
 
     /// - Throws: `CancellationError` once the process has ended: nothing it does has any effect from there on.
     func step() throws {
-        try lock.withLock {
+        try left.withLock { left in
             guard left > 0 else { throw CancellationError() }
             left -= 1
         }

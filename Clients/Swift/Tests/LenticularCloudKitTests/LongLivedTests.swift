@@ -1,5 +1,6 @@
 import CloudKitStore
 import CloudKitTesting
+import CloudKitWire
 import XCTest
 
 @testable import LenticularCloudKit
@@ -73,13 +74,11 @@ final class LongLivedTests: XCTestCase {
     }
 
     /// What callbacks told, in their order.
-    private final class Story: @unchecked Sendable {
-        // Unchecked: behind the lock.
-        private let lock = NSLock()
-        private var told: [String] = []
+    private final class Story: Sendable {
+        private let told = Locked<[String]>([])
 
-        func tell(_ line: String) { lock.withLock { told.append(line) } }
+        func tell(_ line: String) { told.withLock { $0.append(line) } }
 
-        var lines: [String] { lock.withLock { told } }
+        var lines: [String] { told.withLock { $0 } }
     }
 }

@@ -1,3 +1,4 @@
+import CloudKitWire
 import XCTest
 
 @testable import LenticularCloudKit
@@ -128,12 +129,10 @@ final class PeopleTests: XCTestCase {
 }
 
 /// What blocks were told, in their order.
-private final class Names: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var noted: [String] = []
+private final class Names: Sendable {
+    private let noted = Locked<[String]>([])
 
-    func note(_ name: String) { lock.withLock { noted.append(name) } }
+    func note(_ name: String) { noted.withLock { $0.append(name) } }
 
-    var all: [String] { lock.withLock { noted } }
+    var all: [String] { noted.withLock { $0 } }
 }

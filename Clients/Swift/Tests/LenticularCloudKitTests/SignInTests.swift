@@ -1,5 +1,6 @@
 import CloudKitStore
 import CloudKitTransport
+import CloudKitWire
 import XCTest
 
 @testable import LenticularCloudKit
@@ -217,12 +218,10 @@ extension CKServerAccess {
 }
 
 /// What closures have noted, in their order.
-private final class Counter: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var noted: [String] = []
+private final class Counter: Sendable {
+    private let noted = Locked<[String]>([])
 
-    func note(_ text: String) { lock.withLock { noted.append(text) } }
+    func note(_ text: String) { noted.withLock { $0.append(text) } }
 
-    var notes: [String] { lock.withLock { noted } }
+    var notes: [String] { noted.withLock { $0 } }
 }

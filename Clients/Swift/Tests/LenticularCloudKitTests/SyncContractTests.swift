@@ -1,3 +1,4 @@
+import CloudKitWire
 import XCTest
 
 @testable import LenticularCloudKit
@@ -325,33 +326,29 @@ final class SyncContractTests: XCTestCase {
 }
 
 /// What tells an engine, once it listens.
-private final class Signs: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var told: ScriptedSyncServer.Told.Continuation?
+private final class Signs: Sendable {
+    private let told = Locked<ScriptedSyncServer.Told.Continuation?>(nil)
 
-    func keep(_ told: ScriptedSyncServer.Told.Continuation) { lock.withLock { self.told = told } }
+    func keep(_ told: ScriptedSyncServer.Told.Continuation) { self.told.withLock { $0 = told } }
 
     func tell(_ subscription: String) {
         let push = ["ck": ["met": ["sid": subscription, "dbs": 2] as [String: Any]]]
         guard let note = CKNotification(fromRemoteNotificationDictionary: push) else { return }
-        _ = lock.withLock { told }?.yield(.told(note))
+        _ = told.withLock { $0 }?.yield(.told(note))
     }
 }
 
 /// How long an engine has waited, each time.
-private final class Pauses: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var noted: [Double] = []
+private final class Pauses: Sendable {
+    private let noted = Locked<[Double]>([])
 
     /// - Returns: how many there were.
     func note(_ seconds: Double) -> Int {
-        lock.withLock {
-            noted.append(seconds)
-            return noted.count
+        noted.withLock {
+            $0.append(seconds)
+            return $0.count
         }
     }
 
-    var seconds: [Double] { lock.withLock { noted } }
+    var seconds: [Double] { noted.withLock { $0 } }
 }

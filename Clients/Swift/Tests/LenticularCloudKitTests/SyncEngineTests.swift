@@ -1,3 +1,4 @@
+import CloudKitWire
 import XCTest
 
 @testable import LenticularCloudKit
@@ -263,12 +264,10 @@ final class SyncEngineTests: XCTestCase {
 }
 
 /// Something that happens once, told from another task.
-final class Flag: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var value = false
+final class Flag: Sendable {
+    private let value = Locked(false)
 
-    func set() { lock.withLock { value = true } }
+    func set() { value.withLock { $0 = true } }
 
-    var isSet: Bool { lock.withLock { value } }
+    var isSet: Bool { value.withLock { $0 } }
 }

@@ -1,3 +1,4 @@
+import CloudKitWire
 import XCTest
 
 @testable import LenticularCloudKit
@@ -124,12 +125,10 @@ final class SyncRefusalTests: XCTestCase {
 }
 
 /// Codes of errors, noted from another task.
-private final class Codes: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var noted: [CKError.Code] = []
+private final class Codes: Sendable {
+    private let noted = Locked<[CKError.Code]>([])
 
-    func note(_ codes: [CKError.Code]) { lock.withLock { noted += codes } }
+    func note(_ codes: [CKError.Code]) { noted.withLock { $0 += codes } }
 
-    var all: [CKError.Code] { lock.withLock { noted } }
+    var all: [CKError.Code] { noted.withLock { $0 } }
 }

@@ -1,3 +1,4 @@
+import CloudKitWire
 import XCTest
 
 @testable import LenticularCloudKit
@@ -44,12 +45,10 @@ final class ZoneDeletionTests: XCTestCase {
 }
 
 /// What blocks were told, in their order.
-private final class Lines: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var noted: [String] = []
+private final class Lines: Sendable {
+    private let noted = Locked<[String]>([])
 
-    func note(_ line: String) { lock.withLock { noted.append(line) } }
+    func note(_ line: String) { noted.withLock { $0.append(line) } }
 
-    var all: [String] { lock.withLock { noted } }
+    var all: [String] { noted.withLock { $0 } }
 }

@@ -1,16 +1,15 @@
+import CloudKitWire
 import LenticularCloudKit
 import XCTest
 
 final class OperationTests: XCTestCase {
     /// What callbacks told, in their order.
-    private final class Story: @unchecked Sendable {
-        // Unchecked: behind the lock.
-        private let lock = NSLock()
-        private var told: [String] = []
+    private final class Story: Sendable {
+        private let told = Locked<[String]>([])
 
-        func tell(_ line: String) { lock.withLock { told.append(line) } }
+        func tell(_ line: String) { told.withLock { $0.append(line) } }
 
-        var lines: [String] { lock.withLock { told } }
+        var lines: [String] { told.withLock { $0 } }
     }
 
     private func run(_ operations: CKDatabaseOperation..., on database: CKDatabase) async {

@@ -1,3 +1,4 @@
+import CloudKitWire
 import Foundation
 import LenticularCloudKit
 import XCTest
@@ -143,14 +144,12 @@ final class ReleaseServer {
         }
     }
 
-    private final class Started: @unchecked Sendable {
-        // Unchecked: behind the lock.
-        private let lock = NSLock()
-        private var isSet = false
+    private final class Started: Sendable {
+        private let isSet = Locked(false)
 
-        var value: Bool { lock.withLock { isSet } }
+        var value: Bool { isSet.withLock { $0 } }
 
-        func set() { lock.withLock { isSet = true } }
+        func set() { isSet.withLock { $0 = true } }
     }
 
     private func command(_ arguments: String...) throws -> [String: Any] {

@@ -1,3 +1,4 @@
+import CloudKitWire
 import LenticularCloudKit
 import XCTest
 
@@ -266,12 +267,10 @@ final class SharingTests: XCTestCase {
 }
 
 /// How an operation has ended, told from another task.
-private final class Outcome: @unchecked Sendable {
-    // Unchecked: behind the lock.
-    private let lock = NSLock()
-    private var result: Result<Void, any Error> = .failure(CancellationError())
+private final class Outcome: Sendable {
+    private let result = Locked<Result<Void, any Error>>(.failure(CancellationError()))
 
-    func set(_ result: Result<Void, any Error>) { lock.withLock { self.result = result } }
+    func set(_ result: Result<Void, any Error>) { self.result.withLock { $0 = result } }
 
-    func get() throws { try lock.withLock { result }.get() }
+    func get() throws { try result.withLock { $0 }.get() }
 }

@@ -20,14 +20,25 @@ package struct QueryString: Sendable {
     package var path: ArraySlice<UInt8> { target[..<pathEnd] }
     private let pathEnd: Int
     private let parameters: [Parameter]
+    /// Whether a percent sign is in the name of one of them.
+    private let hasEscapedNames: Bool
 
     /// Finds the parameters after the first question mark, which are between ampersands.
     package init(target: [UInt8]) {
         self.target = target
         let pathEnd = target.withUnsafeBytes { $0.index(of: UInt8(ascii: "?"), from: 0) }
         self.pathEnd = pathEnd ?? target.count
-        parameters = target.withUnsafeBytes { target in
+        let parameters = target.withUnsafeBytes { target in
             pathEnd.map { Self.parameters(in: target, from: $0 + 1) } ?? []
+        }
+        self.parameters = parameters
+        hasEscapedNames = target.withUnsafeBytes { target in
+            guard let pathEnd, target.index(of: UInt8(ascii: "%"), from: pathEnd) != nil else {
+                return false
+            }
+            return parameters.contains {
+                target[$0.start..<$0.nameEnd].contains(UInt8(ascii: "%"))
+            }
         }
     }
 
@@ -49,7 +60,7 @@ package struct QueryString: Sendable {
     /// The first value under a name, as received; nil when there is none.
     package func value(_ name: StaticString) -> ArraySlice<UInt8>? {
         let found = target.withUnsafeBytes { target in
-            parameters.first { Self.name(of: $0, in: target, is: name) }
+            parameters.first { self.name(of: $0, in: target, is: name) }
         }
         return found.map { target[$0.valueStart..<$0.end] }
     }
@@ -57,7 +68,7 @@ package struct QueryString: Sendable {
     /// Runs the body on the first value under a name, as received; not where there is none.
     package func withValue(_ name: StaticString, _ body: (UnsafeRawBufferPointer) -> Void) {
         target.withUnsafeBytes { target in
-            for parameter in parameters where Self.name(of: parameter, in: target, is: name) {
+            for parameter in parameters where self.name(of: parameter, in: target, is: name) {
                 return body(
                     UnsafeRawBufferPointer(
                         rebasing: target[parameter.valueStart..<parameter.end]))
@@ -74,7 +85,7 @@ package struct QueryString: Sendable {
         target.withUnsafeBytes { target in
             for parameter in parameters {
                 for (index, name) in names.enumerated()
-                where Self.name(of: parameter, in: target, is: name) {
+                where self.name(of: parameter, in: target, is: name) {
                     body(
                         index,
                         UnsafeRawBufferPointer(
@@ -84,16 +95,16 @@ package struct QueryString: Sendable {
         }
     }
 
-    private static func name(
+    private func name(
         of parameter: Parameter, in target: UnsafeRawBufferPointer, is known: StaticString
     ) -> Bool {
-        let name = UnsafeRawBufferPointer(rebasing: target[parameter.start..<parameter.nameEnd])
-        if name.count == known.utf8CodeUnitCount { return isSame(name, known) }
+        let count = parameter.nameEnd - parameter.start
         // Longer than the name itself it can only be with some of it encoded.
-        guard name.count > known.utf8CodeUnitCount,
-            name.index(of: UInt8(ascii: "%"), from: 0) != nil
-        else { return false }
-        return name.percentDecoded.withUnsafeBytes { isSame($0, known) }
+        let isEscaped = hasEscapedNames && count > known.utf8CodeUnitCount
+        guard isEscaped || count == known.utf8CodeUnitCount else { return false }
+        let name = UnsafeRawBufferPointer(rebasing: target[parameter.start..<parameter.nameEnd])
+        guard isEscaped else { return Self.isSame(name, known) }
+        return name.percentDecoded.withUnsafeBytes { Self.isSame($0, known) }
     }
 
     private static func isSame(_ name: UnsafeRawBufferPointer, _ known: StaticString) -> Bool {

@@ -63,11 +63,6 @@ package struct Containers: Sendable {
         return try find(name)
     }
 
-    /// Deletes the container with its tokens and keys from the catalog, not from the disk.
-    ///
-    /// - Throws: `containerNameIllegal`, `containerUnknown`.
-    package func delete(_ name: String) throws { try catalog.delete(Containers.id(name)) }
-
     static func id(_ name: String) throws(AccountsRefusal) -> ContainerID {
         guard let id = ContainerID(name) else { throw .containerNameIllegal }
         return id

@@ -72,13 +72,14 @@ package struct Letters: Sendable {
                 + (origin?.counted(settings.letterPolicy, as: { .lettersFor($0) }) ?? []),
             now: now)
         if let wait { return .wait(seconds: wait) }
-        guard try hasRoom(for: purpose) else { return .wait(seconds: Self.fullSeconds) }
         if address.kind == .phone, let wait = textBudget.take(now: now) {
             return .wait(seconds: wait)
         }
-        try post(
-            purpose, to: address, of: account, returnPath: returnPath, language: language, now: now)
-        return .queued
+        let isQueued = try queue(
+            Letter(
+                purpose: purpose, account: account, address: address, returnPath: returnPath,
+                language: language, madeAt: now))
+        return isQueued ? .queued : .wait(seconds: Self.fullSeconds)
     }
 
     /// What a letter counts towards, beside the network address that asked for it.
@@ -91,21 +92,17 @@ package struct Letters: Sendable {
         return subjects.map { ($0, settings.letterPolicy) }
     }
 
-    /// Whether the share of the queue that letters of one kind have is not full.
-    private func hasRoom(for purpose: Letter.Purpose) throws -> Bool {
-        try catalog.letterCount(of: purpose)
-            < max(1, settings.lettersWaitingMax / Letter.Purpose.allCases.count)
+    /// Queues a letter, however many wait.
+    package func post(_ purpose: Letter.Purpose, to address: Address, now: Milliseconds) throws {
+        try catalog.add(
+            Letter(purpose: purpose, account: nil, address: address, madeAt: now), dueAt: now)
     }
 
-    /// Queues a letter, however many wait.
-    package func post(
-        _ purpose: Letter.Purpose, to address: Address, of account: AccountID? = nil,
-        detail: String = "", returnPath: String? = nil, language: String = "", now: Milliseconds
-    ) throws {
+    /// Queues a letter, unless the share of the queue is full that letters of its kind have.
+    private func queue(_ letter: Letter) throws -> Bool {
         try catalog.add(
-            Letter(
-                purpose: purpose, account: account, address: address, detail: detail,
-                returnPath: returnPath, language: language, madeAt: now), dueAt: now)
+            letter, dueAt: letter.madeAt,
+            waitingMax: max(1, settings.lettersWaitingMax / Letter.Purpose.allCases.count))
     }
 
     /// Queues news of a browser that was not known.
@@ -116,12 +113,12 @@ package struct Letters: Sendable {
         of device: String, to address: Address, of account: AccountID, language: String,
         now: Milliseconds
     ) throws {
-        guard try hasRoom(for: .device),
-            limits.take(counted(.device, address, account), now: now) == nil
-        else { return }
+        guard limits.take(counted(.device, address, account), now: now) == nil else { return }
         if address.kind == .phone, textBudget.take(now: now) != nil { return }
-        try post(
-            .device, to: address, of: account, detail: device, language: language, now: now)
+        _ = try queue(
+            Letter(
+                purpose: .device, account: account, address: address, detail: device,
+                language: language, madeAt: now))
     }
 
     /// Makes a link by which an account for an address is made, to be handed on by an operator.

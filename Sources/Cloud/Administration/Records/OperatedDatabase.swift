@@ -109,6 +109,27 @@ package struct OperatedDatabase: Sendable {
     }
 }
 
+/// An action on one such database, by the right that it takes.
+package protocol OperatedAction: AdministrativeAction {
+    var target: OperatedDatabase { get }
+}
+
+extension OperatedAction {
+    package var right: ActionRight { target.right }
+
+    package func subject(in data: any ServerData) throws -> ActionSubject {
+        try target.subject(in: data)
+    }
+}
+
+/// One that only looks.
+package protocol OperatedReading: OperatedAction {}
+
+extension OperatedReading {
+    package var changes: Bool { false }
+    package var looksAtPrivateData: Bool { target.isPrivate }
+}
+
 /// Why an operator's work on records was refused, in one line.
 package struct RecordsRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String

@@ -6,21 +6,14 @@ import Storage
 ///
 /// One-time links are shown only to who may change things: a link lets somebody in. Their addresses begin with a
 /// slash. Refusals: `RecordsRefusal`; as `OperatedDatabase.opened`.
-package struct ListUserShares: AdministrativeAction {
-    private let target: OperatedDatabase
+package struct ListUserShares: OperatedReading {
+    package let target: OperatedDatabase
 
     package init(of email: String, in target: NamedEnvironment) {
         self.target = OperatedDatabase(target, .private, of: email)
     }
 
     package var name: String { "share list" }
-    package var changes: Bool { false }
-    package var right: ActionRight { target.right }
-    package var looksAtPrivateData: Bool { true }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     /// - Returns: JSON objects with `databaseScope`, `zoneID`, `rootRecordName` and `share`.
     package func run(in data: any ServerData, by actor: Operator) throws -> [[UInt8]] {
@@ -33,8 +26,8 @@ package struct ListUserShares: AdministrativeAction {
 /// Joins a share on behalf of a user, by its link and by the rules that hold for them.
 ///
 /// Refusals: `RecordsRefusal` for a link that leads nowhere or that they may not follow; as `OperatedDatabase.opened`.
-package struct AcceptUserShare: AdministrativeAction {
-    private let target: OperatedDatabase
+package struct AcceptUserShare: OperatedAction {
+    package let target: OperatedDatabase
     private let link: String
 
     /// - Parameter link: the address, or its last part.
@@ -44,11 +37,6 @@ package struct AcceptUserShare: AdministrativeAction {
     }
 
     package var name: String { "share accept" }
-    package var right: ActionRight { target.right }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     package func run(in data: any ServerData, by actor: Operator) throws {
         let opened = try target.opened(in: data, saves: true, linksShares: true)

@@ -6,8 +6,8 @@ import Storage
 /// Hands on the bytes of the file that a field of a record names.
 ///
 /// Refusals: as `GetRecords`; also of a file that is missing or damaged.
-package struct ReadAsset: AdministrativeAction {
-    private let target: OperatedDatabase
+package struct ReadAsset: OperatedReading {
+    package let target: OperatedDatabase
     private let record: String
     private let field: String
     private let index: Int
@@ -28,13 +28,6 @@ package struct ReadAsset: AdministrativeAction {
     }
 
     package var name: String { "record asset" }
-    package var changes: Bool { false }
-    package var right: ActionRight { target.right }
-    package var looksAtPrivateData: Bool { target.isPrivate }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     package func run(in data: any ServerData, by actor: Operator) throws {
         let opened = try target.opened(in: data)

@@ -8,7 +8,7 @@ import Storage
 ///
 /// The public database has a feed for operators whether or not its container lets apps follow it. Refusals: as
 /// `ListRecords`; also a token that is of another feed or too old.
-package struct ReadChanges: AdministrativeAction {
+package struct ReadChanges: OperatedReading {
     package struct Outcome: Sendable {
         /// Records as they are now, and what was deleted.
         package let records: [[UInt8]]
@@ -18,7 +18,7 @@ package struct ReadChanges: AdministrativeAction {
         package let moreComing: Bool
     }
 
-    private let target: OperatedDatabase
+    package let target: OperatedDatabase
     private let token: String?
     private let limit: Int
 
@@ -32,13 +32,6 @@ package struct ReadChanges: AdministrativeAction {
     }
 
     package var name: String { "record changes" }
-    package var changes: Bool { false }
-    package var right: ActionRight { target.right }
-    package var looksAtPrivateData: Bool { target.isPrivate }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> Outcome {
         try page(in: data)

@@ -24,19 +24,12 @@ package struct RecordsPage: Sendable {
 /// Lists the zones of a database, as `zones/list` answers them.
 ///
 /// Refusals: as `ListRecords`.
-package struct ListDatabaseZones: AdministrativeAction {
-    private let target: OperatedDatabase
+package struct ListDatabaseZones: OperatedReading {
+    package let target: OperatedDatabase
 
     package init(in target: OperatedDatabase) { self.target = target }
 
     package var name: String { "zone list" }
-    package var changes: Bool { false }
-    package var right: ActionRight { target.right }
-    package var looksAtPrivateData: Bool { target.isPrivate }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> [[UInt8]] {
         let opened = try target.opened(in: data)
@@ -59,10 +52,10 @@ package struct ListDatabaseZones: AdministrativeAction {
 /// Lists the records of a zone, those that changed last first; no index is needed.
 ///
 /// Refusals: `RecordsRefusal`, `UnusableCursor`; as `OperatedDatabase.opened`.
-package struct ListRecords: AdministrativeAction {
+package struct ListRecords: OperatedReading {
     private static let cursorName = "records"
 
-    private let target: OperatedDatabase
+    package let target: OperatedDatabase
     private let type: String?
     private let request: ListRequest
 
@@ -73,13 +66,6 @@ package struct ListRecords: AdministrativeAction {
     }
 
     package var name: String { "record list" }
-    package var changes: Bool { false }
-    package var right: ActionRight { target.right }
-    package var looksAtPrivateData: Bool { target.isPrivate }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> RecordsPage {
         let before = try request.after.map { cursor in
@@ -103,8 +89,8 @@ package struct ListRecords: AdministrativeAction {
 /// Looks records up by their names.
 ///
 /// Refusals: as `ListRecords`.
-package struct GetRecords: AdministrativeAction {
-    private let target: OperatedDatabase
+package struct GetRecords: OperatedReading {
+    package let target: OperatedDatabase
     private let names: [String]
 
     package init(_ names: [String], in target: OperatedDatabase) {
@@ -113,13 +99,6 @@ package struct GetRecords: AdministrativeAction {
     }
 
     package var name: String { "record get" }
-    package var changes: Bool { false }
-    package var right: ActionRight { target.right }
-    package var looksAtPrivateData: Bool { target.isPrivate }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> RecordsPage {
         let opened = try target.opened(in: data)
@@ -148,8 +127,8 @@ package struct GetRecords: AdministrativeAction {
 /// Finds records by what is in them, with filters and sorts as people write them (`FilterLanguage`).
 ///
 /// Refusals: as `ListRecords`; also what the schema does not let be asked.
-package struct FindRecords: AdministrativeAction {
-    private let target: OperatedDatabase
+package struct FindRecords: OperatedReading {
+    package let target: OperatedDatabase
     private let type: String
     private let filters: [String]
     private let sorts: [String]
@@ -167,13 +146,6 @@ package struct FindRecords: AdministrativeAction {
     }
 
     package var name: String { "record query" }
-    package var changes: Bool { false }
-    package var right: ActionRight { target.right }
-    package var looksAtPrivateData: Bool { target.isPrivate }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> RecordsPage {
         let opened = try target.opened(in: data)

@@ -9,7 +9,7 @@ import Storage
 ///
 /// A record with a change tag is saved over that version alone, one without over whatever there is. Refusals:
 /// `RecordsRefusal`; as `OperatedDatabase.opened`.
-package struct SaveRecords: AdministrativeAction {
+package struct SaveRecords: OperatedAction {
     /// What becomes of a record that exists.
     package enum Mode: String, Sendable, CaseIterable {
         /// It gets the fields that are given, and keeps its others.
@@ -20,7 +20,7 @@ package struct SaveRecords: AdministrativeAction {
         case create
     }
 
-    private let target: OperatedDatabase
+    package let target: OperatedDatabase
     private let text: [UInt8]
     private let mode: Mode
 
@@ -31,11 +31,6 @@ package struct SaveRecords: AdministrativeAction {
     }
 
     package var name: String { "record save" }
-    package var right: ActionRight { target.right }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> RecordsPage {
         let opened = try target.opened(in: data, saves: true)
@@ -68,8 +63,8 @@ package struct SaveRecords: AdministrativeAction {
 /// Deletes records, whatever version there is.
 ///
 /// Refusals: `RecordsRefusal`; as `OperatedDatabase.opened`.
-package struct DeleteRecords: AdministrativeAction {
-    private let target: OperatedDatabase
+package struct DeleteRecords: OperatedAction {
+    package let target: OperatedDatabase
     private let names: [String]
 
     package init(_ names: [String], in target: OperatedDatabase) {
@@ -78,11 +73,6 @@ package struct DeleteRecords: AdministrativeAction {
     }
 
     package var name: String { "record delete" }
-    package var right: ActionRight { target.right }
-
-    package func subject(in data: any ServerData) throws -> ActionSubject {
-        try target.subject(in: data)
-    }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> RecordsPage {
         let opened = try target.opened(in: data, saves: true)

@@ -76,7 +76,9 @@ struct BatchBesideWriter: Sendable {
     private func decide(attemptsLeft: Int) {
         attempt(attemptsLeft) {
             let start = DecisionTime.workedNanoseconds()
-            let decided = try storage.read(by: .anybody, until: work.stop) { try batch.decide($0) }
+            let decided = try storage.read(by: .anybody, until: work.stop) {
+                try batch.decide($0, until: work.stop)
+            }
             let worked = DecisionTime.workedNanoseconds() - start
             work.habits.note(
                 load.caller, isLong: worked / 1_000_000 >= UInt64(limits.writerMillisecondsMax))
@@ -112,7 +114,7 @@ struct BatchBesideWriter: Sendable {
     /// Checks what has changed in the meantime, so that the writer has little left to check.
     private func handIn(_ plan: CheckedPlan, attemptsLeft: Int) throws {
         let current = try storage.read(by: .anybody, until: work.stop) { snapshot in
-            try plan.brought(to: snapshot, batch.basis(snapshot))
+            try plan.brought(to: snapshot, batch.basis(snapshot, until: work.stop))
         }
         guard let current else { return decide(attemptsLeft: attemptsLeft) }
         storage.write(load) { transaction in

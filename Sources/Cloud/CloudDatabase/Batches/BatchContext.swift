@@ -134,7 +134,7 @@ final class BatchContext {
     ///   nobody waits for it any more.
     func checkTime() throws {
         try time?.check()
-        try stored.checkStop()
+        try basis.stop?.check()
     }
 
     // MARK: - What is stored

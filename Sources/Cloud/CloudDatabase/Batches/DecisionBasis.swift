@@ -8,6 +8,8 @@ struct DecisionBasis {
     let now: Milliseconds
     /// How long the decision may take; nil for any time.
     let time: DecisionTime?
+    /// Ends the decision; nil in the writing transaction, which is never left halfway.
+    let stop: StopSignal?
     /// The writing transaction; nil beside the writer.
     private let transaction: (any StoreTransaction)?
 
@@ -17,13 +19,15 @@ struct DecisionBasis {
         schema = try transaction.schema
         now = transaction.now
         self.time = time
+        stop = nil
         self.transaction = transaction
     }
 
-    init(_ snapshot: any StoreSnapshot, now: Milliseconds) throws {
+    init(_ snapshot: any StoreSnapshot, now: Milliseconds, until stop: StopSignal) throws {
         stored = snapshot
         schema = try snapshot.schema
         self.now = now
+        self.stop = stop
         time = nil
         transaction = nil
     }

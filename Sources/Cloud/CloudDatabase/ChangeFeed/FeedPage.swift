@@ -114,7 +114,7 @@ struct FeedPage {
         _ version: StoredVersion, skipsDeletionsThrough unseen: Position,
         from snapshot: any StoreSnapshot, to writer: inout JSONWriter
     ) throws {
-        if rowsLeft % Self.rowsBetweenChecks == 0 { try snapshot.checkStop() }
+        if rowsLeft % Self.rowsBetweenChecks == 0 { try database.checkStop() }
         if version.flags.contains(.tombstone) {
             guard version.position > unseen else { return pass() }
             if rights != nil, try !mayRead(version) { return pass() }

@@ -34,10 +34,9 @@ package enum ChangeWatch {
             return
         }
         let name = owner.scope == .public ? UserRecordName.publicOwner : owner.user
-        let watchedOwner = try transaction.owner(named: name) ?? transaction.makeOwner(name)
         // The number of a type that does not exist yet is not known.
         let need = PreviousVersionNeed(
-            .owner(watchedOwner.number), type: try transaction.schema.types[type]?.number)
+            .owner(name), type: try transaction.schema.types[type]?.number)
         try transaction.follow(as: .notices, wanting: [need], alone: false)
     }
 }

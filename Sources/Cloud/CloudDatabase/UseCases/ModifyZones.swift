@@ -111,27 +111,19 @@ package struct ModifyZones: Sendable {
     private func create(
         _ name: ZoneName, _ transaction: any StoreTransaction, _ counts: inout Counts?
     ) throws -> Change {
-        let owner =
-            try database.owner(transaction)
-            ?? transaction.makeOwner(database.ownerRecordName)
         let zone =
-            try transaction.zone(named: name, of: owner.number)
-            ?? make(name, owner, transaction, &counts)
+            try transaction.zone(named: name, ofOwnerNamed: database.ownerRecordName)
+            ?? make(name, transaction, &counts)
         return .made(
             zone, isShared: try transaction.isShared(zone), identity: try transaction.identity)
     }
 
     private func make(
-        _ name: ZoneName, _ owner: StoredOwner, _ transaction: any StoreTransaction,
-        _ counts: inout Counts?
+        _ name: ZoneName, _ transaction: any StoreTransaction, _ counts: inout Counts?
     ) throws -> StoredZone {
         let most = database.limits.zonesPerUserMax
         let keptMax = database.limits.zonesPerOwnerMax
-        var known =
-            try counts
-            ?? Counts(
-                living: transaction.zones(of: owner.number).count,
-                kept: transaction.zoneCount(of: owner.number, limit: keptMax))
+        var known = try counts ?? count(transaction)
         guard known.living < most else {
             counts = known
             throw Fault.limitExceeded(
@@ -147,6 +139,13 @@ package struct ModifyZones: Sendable {
         known.living += 1
         known.kept += 1
         counts = known
-        return try transaction.makeZone(named: name, of: owner.number)
+        return try transaction.makeZone(named: name, ofOwnerNamed: database.ownerRecordName)
+    }
+
+    private func count(_ transaction: any StoreTransaction) throws -> Counts {
+        guard let owner = try database.owner(transaction) else { return Counts(living: 0, kept: 0) }
+        let kept = try transaction.zones(
+            of: owner.number, .kept(limit: database.limits.zonesPerOwnerMax))
+        return Counts(living: kept.count { !$0.isDeleted }, kept: kept.count)
     }
 }

@@ -123,7 +123,7 @@ final class WriterLane: Sendable {
         switch result {
         case .success(let done):
             if done.kind != nil { options.counts.noteDone() }
-            let writes = storage?.writeCount ?? 0
+            let writes = storage?.notices.writeCount ?? 0
             let whole = DispatchTime.now().uptimeNanoseconds &- done.startedAt
             runner.goOn(state.withLock { $0.ended(step, done, whole: whole, writes: writes) })
         case .failure(StorageFailure.indeterminate): runner.goOn(.never)

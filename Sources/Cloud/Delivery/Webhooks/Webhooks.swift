@@ -89,7 +89,7 @@ package struct Webhooks: Sendable {
                 guard let address = WebhookAddress(bytes: destination.address) else { return nil }
                 let none = NoticeNumber(0)
                 let dead = try snapshot.notices(
-                    .dead, for: destination.number, after: none, limit: Self.countedMax)
+                    .dead(destination.number), after: none, limit: Self.countedMax)
                 return Entry(
                     name: address.name, url: "\(address.url)", madeAt: destination.madeAt,
                     failures: destination.failures,
@@ -108,7 +108,7 @@ package struct Webhooks: Sendable {
     ) throws -> [StoredNotice] {
         try storage.read { snapshot in
             try snapshot.notices(
-                .dead, for: Self.find(name, in: snapshot).number, after: number, limit: limit)
+                .dead(Self.find(name, in: snapshot).number), after: number, limit: limit)
         }
     }
 

@@ -40,10 +40,16 @@ package protocol EngineFactory: Sendable {
 package struct EngineWords: Sendable {
     package let catalog: String
     package let store: String
+    /// What holds a part of the data for a folder, for operators who look after it.
+    package let location: @Sendable (_ part: EnginePart, _ folder: String) -> String
 
-    package init(catalog: String, store: String) {
+    package init(
+        catalog: String, store: String,
+        location: @escaping @Sendable (_ part: EnginePart, _ folder: String) -> String
+    ) {
         self.catalog = catalog
         self.store = store
+        self.location = location
     }
 }
 

@@ -11,8 +11,6 @@ package protocol PartImage: AnyObject {
     /// What stays the same as long as the part does; nil where nobody can tell without reading it.
     var mark: [UInt8]? { get }
 
-    var byteCount: Int64 { get throws }
-
     /// Up to so many bytes from an offset on; fewer only at the end.
     func read(at offset: Int64, count: Int) throws -> [UInt8]
 

@@ -37,9 +37,6 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// - Throws: `EngineFault`.
     func examine(_ key: StoreKey) throws -> Bool
 
-    /// What holds a part, in words for the operator.
-    func words(for part: EnginePart) -> String
-
     // MARK: Opening and closing
 
     /// Opens a store; makes it when the container environment has none yet.
@@ -70,21 +67,22 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// never gives out a position again that it gave out before.
     func reset(_ key: StoreKey, to beginning: StoreBeginning) throws
 
-    /// Takes a container out of the catalog, and its closed stores out of everybody's reach.
+    /// Takes a container out of the catalog with every token, key and user record name in it, and its closed stores
+    /// out of everybody's reach; then removes their data.
     ///
-    /// A new container of the same name finds nothing of it. The caller removes the assets; then `finish` removes what
-    /// is left.
+    /// A new container of the same name finds nothing of it.
     ///
-    /// - Throws: `CatalogRefusal.containerUnknown`; then nothing has changed.
-    func remove(_ container: ContainerID) throws -> StoreRemoval
+    /// - Parameter others: removes what others than the engine keep of the container, before the engine's own data go.
+    ///   When it throws, `recover` calls it again.
+    /// - Throws: `CatalogRefusal.containerUnknown`; then nothing has changed. What the closure throws; then the
+    ///   container is gone all the same.
+    func remove(_ container: ContainerID, others: () throws -> Void) throws
 
-    /// Finishes resets that a crash has cut short.
+    /// Finishes resets and removals that were cut short.
     ///
-    /// - Returns: the removals that were not finished, for the caller to finish.
-    func recover() throws -> [StoreRemoval]
-
-    /// Removes what is left of a removed container.
-    func finish(_ removal: StoreRemoval) throws
+    /// - Parameter others: as for `remove`, for a container whose name no new one has by now; what it throws leaves
+    ///   that removal for the next time.
+    func recover(others: (ContainerID) throws -> Void) throws
 
     // MARK: Checking
 
@@ -221,19 +219,6 @@ package struct StoreBeginning: Sendable {
         self.moment = moment
         self.who = who
         self.difference = difference
-    }
-}
-
-/// A container that is gone from the catalog and whose data have still to be removed.
-package struct StoreRemoval: Sendable {
-    /// The container's folded name.
-    package let name: String
-    /// The container; nil when a new container has its name by now.
-    package let container: ContainerID?
-
-    package init(name: String, container: ContainerID?) {
-        self.name = name
-        self.container = container
     }
 }
 

@@ -12,8 +12,8 @@ package struct FollowerName: Hashable, Sendable {
 /// A group of records for which a follower wants the previous version with each change.
 package struct PreviousVersionNeed: Hashable, Sendable {
     package enum Scope: Hashable, Sendable {
-        /// All zones of an owner, also those made later; the owner 0 stands for the public database.
-        case owner(OwnerNumber)
+        /// All zones of an owner, also those made later; `UserRecordName.publicOwner` has the public database.
+        case owner(UserRecordName)
         case zone(ZoneNumber)
     }
 
@@ -122,8 +122,7 @@ package struct FollowerFellBehind: Error, Sendable, Equatable {
 package protocol ChangeReading: AnyObject {
     /// The last change that a follower has dealt with; nil when it does not follow.
     ///
-    /// - Throws: `FollowerFellBehind` when the store has let the follower go, until the follower calls
-    ///   `unfollow`.
+    /// - Throws: `FollowerFellBehind` when the store has let the follower go, until it stops to follow.
     func position(of follower: FollowerName) throws -> Position?
 
     /// Visits all changes after a position, in the order of their commits.
@@ -143,8 +142,7 @@ package protocol ChangeReading: AnyObject {
 /// While nobody follows, the store notes no changes, and a write pays nothing for this. While somebody
 /// follows, each change leaves a row in its own transaction. The row stays until all followers have advanced
 /// beyond it. So a follower that comes back after a restart or a crash goes on at the position that it noted
-/// last. It misses no change, and may see some a second time. A follower that will not come back must
-/// `unfollow`.
+/// last. It misses no change, and may see some a second time. A follower that will not come back must stop to follow.
 ///
 /// The store keeps at most `followerChangesMax` changes. The write that goes beyond this lets go every
 /// follower that is further behind: the store forgets the changes that it kept for it alone. Such a follower
@@ -156,18 +154,16 @@ package protocol ChangeFollowing: AnyObject {
     ///   - wanted: for which records it wants previous versions from now on.
     ///   - alone: whether it wants no others any more.
     /// - Returns: the position from which on changes are kept.
-    /// - Throws: `FollowerFellBehind` when the store has let the follower go and it has not called `unfollow`
-    ///   since.
+    /// - Throws: `FollowerFellBehind` when the store has let the follower go and it has not stopped to follow since.
     @discardableResult
     func follow(
         as follower: FollowerName, wanting wanted: Set<PreviousVersionNeed>, alone: Bool
     ) throws -> Position
 
     /// Notes that a follower has dealt with all changes through a position; the note never moves back.
-    func advance(_ follower: FollowerName, through position: Position) throws
-
-    /// Stops to follow, and forgets what the store kept for this follower alone.
-    func unfollow(_ follower: FollowerName) throws
+    ///
+    /// - Parameter position: nil when it stops to follow: what the store kept for this follower alone is forgotten.
+    func setPosition(_ position: Position?, of follower: FollowerName) throws
 }
 
 extension ChangeFollowing {
@@ -176,4 +172,12 @@ extension ChangeFollowing {
     package func follow(as follower: FollowerName) throws -> Position {
         try follow(as: follower, wanting: [], alone: false)
     }
+
+    /// Notes that a follower has dealt with all changes through a position.
+    package func advance(_ follower: FollowerName, through position: Position) throws {
+        try setPosition(position, of: follower)
+    }
+
+    /// Stops to follow.
+    package func unfollow(_ follower: FollowerName) throws { try setPosition(nil, of: follower) }
 }

@@ -25,6 +25,7 @@ package final class CommitNotices: Sendable {
     private struct State {
         /// How many commits were told.
         var count: UInt64 = 0
+        var writes: UInt64 = 0
         var position: Position = 0
         var watches: [StorePart: [ObjectIdentifier: CommitWatch]] = [:]
     }
@@ -47,6 +48,9 @@ package final class CommitNotices: Sendable {
     }
 
     package var mark: Mark { state.withLock { Mark(count: $0.count) } }
+
+    /// How many writes there were in the commits that were told.
+    package var writeCount: UInt64 { state.withLock { $0.writes } }
 
     /// How many waits there are; a watch of several places counts once for each.
     package var waitCount: Int { state.withLock { $0.watches.values.reduce(0) { $0 + $1.count } } }
@@ -81,11 +85,14 @@ package final class CommitNotices: Sendable {
     ///
     /// - Parameters:
     ///   - position: the store's last position.
+    ///   - writes: how many writes the commit had.
     ///   - tellMoved: called only while somebody waits; hands in each place that changed, once or more often.
     package func committed(
-        through position: Position, _ tellMoved: (_ moved: (StorePart) -> Void) -> Void
+        through position: Position, writes: Int,
+        _ tellMoved: (_ moved: (StorePart) -> Void) -> Void
     ) {
         tell { state, concerned in
+            state.writes &+= UInt64(writes)
             state.position = position
             guard !state.watches.isEmpty else { return }
             tellMoved { Self.take($0, from: &state, into: &concerned) }

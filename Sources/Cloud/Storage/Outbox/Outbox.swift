@@ -107,19 +107,21 @@ package struct NoticeEnd: Sendable, Equatable {
     }
 }
 
-/// Where notices are kept.
-package enum NoticeState: Sendable {
-    case waiting
-    /// Those that were given up.
-    case dead
+/// What notices are looked for by.
+package enum NoticeKeys: Sendable {
+    /// Those that wait for a destination.
+    case waiting(DestinationNumber)
+    /// Those of a destination that were given up.
+    case dead(DestinationNumber)
+    /// Those that wait or were given up, and speak of a person or of that person's zones.
+    case speakingOf(UserRecordName)
 }
 
 /// The notices that wait to be sent, as a read sees them.
 package protocol OutboxReading: AnyObject {
-    /// A destination's notices after a number, in order, at most `limit` of them.
+    /// The notices that some keys lead to, after a number, in order, at most `limit` of them.
     func notices(
-        _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
-        limit: Int
+        _ keys: NoticeKeys, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice]
 
     /// How many notices wait in the store, and when the oldest of them was made.
@@ -131,7 +133,7 @@ extension OutboxReading {
     package func notices(
         for destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice] {
-        try notices(.waiting, for: destination, after: number, limit: limit)
+        try notices(.waiting(destination), after: number, limit: limit)
     }
 }
 

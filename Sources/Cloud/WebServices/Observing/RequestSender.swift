@@ -27,7 +27,7 @@ package struct RequestSender: Sendable {
     }
 
     /// The `clientId` that a device has given itself; nil where it sent none.
-    package var device: String? { query?.text("clientId").flatMap(DeviceName.read) }
+    package var device: String? { query.flatMap { DeviceName.read($0) } }
 
     /// The `traceparent` that came with it, unread.
     package var traceParent: String? { headers?["traceparent"] }
@@ -40,16 +40,7 @@ package struct RequestSender: Sendable {
 
     /// Runs the body on the `clientId` without making a text; not where there is none that could be one.
     package func withDevice(_ body: (UnsafeRawBufferPointer) -> Void) {
-        query?.withValue("clientId") { sent in
-            let escape = sent.baseAddress.flatMap {
-                memchr($0, Int32(UInt8(ascii: "%")), sent.count)
-            }
-            if escape == nil {
-                if DeviceName.isName(sent) { body(sent) }
-            } else if var device {
-                device.withUTF8 { body(UnsafeRawBufferPointer($0)) }
-            }
-        }
+        if let query { DeviceName.withBytes(of: query, body) }
     }
 }
 

@@ -1,4 +1,4 @@
-import CloudModel
+import CatalogSQL
 import Dispatch
 import SQLite
 import Storage
@@ -8,9 +8,9 @@ import Synchronization
 ///
 /// Reads and writes go through a connection each, so that a read never waits for a commit to reach
 /// the disk. Anyone who opens it holds the lock on the data folder: no other process writes the file.
-package final class SQLiteCatalog: CatalogStorage {
+package final class SQLiteCatalog: SQLCatalog {
     package let path: String
-    private let reader: Mutex<CatalogConnection>
+    private let reader: Mutex<SQLiteCatalogSession>
     private let writer: Mutex<Writer>
     private let onIndeterminate: @Sendable (String) -> Void
     /// At least what is on disk: this process is the only one that writes.
@@ -38,9 +38,9 @@ package final class SQLiteCatalog: CatalogStorage {
         knownVersion = Atomic(try SQLiteCatalog.version(in: path, fileSystem))
         self.path = path
         self.onIndeterminate = onIndeterminate
-        writer = Mutex(Writer(catalog: CatalogConnection(connection: writing)))
+        writer = Mutex(Writer(session: SQLiteCatalogSession(connection: writing)))
         reader = Mutex(
-            CatalogConnection(
+            SQLiteCatalogSession(
                 connection: try Connection(
                     path: path, mode: .readOnly, cacheKiB: SQLiteCatalog.cacheKiB,
                     fileSystem: fileSystem)))
@@ -48,18 +48,7 @@ package final class SQLiteCatalog: CatalogStorage {
 
     package var version: Int { knownVersion.load(ordering: .acquiring) }
 
-    package func secret(_ name: String, orStore made: [UInt8]) throws -> [UInt8] {
-        let query = "SELECT value FROM secrets WHERE name = ?"
-        if let known = try read({ try $0.first(query, .text(name)) { $0.array(0) } }) {
-            return known
-        }
-        return try write(endsWhatWasTrue: false) {
-            try $0.run(
-                "INSERT OR IGNORE INTO secrets (name, value) VALUES (?, ?)", .text(name),
-                .bytes(made))
-            return try $0.first(query, .text(name)) { $0.array(0) } ?? made
-        }
-    }
+    package func removeCopies() throws { try Migrator.removeCopies(of: path) }
 
     /// Moves the log into the file, so that the file alone is all of the catalog.
     package func checkpoint() throws {
@@ -77,22 +66,19 @@ package final class SQLiteCatalog: CatalogStorage {
         let connection = try Connection(path: path, mode: .readOnly, fileSystem: fileSystem)
         let row = try connection.prepare("SELECT version FROM catalog_version WHERE id = 0")
         defer { row.reset() }
-        guard try row.step() else { throw SQLiteError.unreadable("catalog_version") }
+        guard try row.step() else { throw InvalidRow(table: "catalog_version") }
         return Int(clamping: row.int64(0))
     }
 
-    func read<Outcome: Sendable>(
+    package func read<Outcome: Sendable>(
         _ body: (CatalogConnection) throws -> Outcome
     ) throws -> Outcome {
-        try reader.withLock { try body($0) }
+        try reader.withLock { try body(CatalogConnection($0)) }
     }
 
-    /// Runs one transaction; what it did is on disk when this returns.
-    ///
-    /// - Parameter endsWhatWasTrue: whether caches of what was read before must be dropped.
     @discardableResult
-    func write<Outcome: Sendable>(
-        endsWhatWasTrue: Bool = true, _ body: (CatalogConnection) throws -> Outcome
+    package func write<Outcome: Sendable>(
+        endsWhatWasTrue: Bool, _ body: (CatalogConnection) throws -> Outcome
     ) throws -> Outcome {
         // After a failed commit nobody knows what is on disk, so caches are dropped then, too.
         defer { if endsWhatWasTrue { knownVersion.add(1, ordering: .releasing) } }
@@ -101,9 +87,10 @@ package final class SQLiteCatalog: CatalogStorage {
             let connection = writer.connection
             do {
                 try connection.execute("BEGIN IMMEDIATE")
-                let outcome = try body(writer.catalog)
+                let catalog = CatalogConnection(writer.session)
+                let outcome = try body(catalog)
                 if endsWhatWasTrue {
-                    try writer.catalog.run(
+                    try catalog.run(
                         "UPDATE catalog_version SET version = ? WHERE id = 0",
                         .integer(Int64(version + 1)))
                 }
@@ -133,18 +120,10 @@ package final class SQLiteCatalog: CatalogStorage {
     }
 
     private struct Writer {
-        let catalog: CatalogConnection
+        let session: SQLiteCatalogSession
         /// Set once a commit's outcome is unknown; then nothing more is written.
         var isIndeterminate = false
 
-        var connection: Connection { catalog.connection }
-    }
-}
-
-extension SQLiteError {
-    /// A row that the server cannot have written.
-    static func unreadable(_ table: String) -> SQLiteError {
-        // SQLITE_CORRUPT
-        SQLiteError(code: 11, message: "unreadable row in \(table)")
+        var connection: Connection { session.connection }
     }
 }

@@ -70,8 +70,6 @@ private final class SQLitePartImage: PartImage {
         self.mark = mark
     }
 
-    var byteCount: Int64 { image.byteCount }
-
     func read(at offset: Int64, count: Int) throws -> [UInt8] {
         try image.read(at: offset, count: count)
     }

@@ -29,8 +29,6 @@ extension SQLiteEngine {
     /// For a look at a file that nobody need have open.
     private static let lookCacheKiB = 64
 
-    package func words(for part: EnginePart) -> String { files.path(of: part) }
-
     package func problems(
         of part: EnginePart, lossesSince moment: Milliseconds
     ) throws -> [String] {

@@ -96,32 +96,34 @@ package final class SQLiteEngine: StorageEngine {
         forget(key)
     }
 
-    package func remove(_ container: ContainerID) throws -> StoreRemoval {
+    package func remove(_ container: ContainerID, others: () throws -> Void) throws {
         try files.remove(container) { try sqliteCatalog.delete(container) }
         for environment in Environment.allCases { forget(StoreKey(container, environment)) }
-        return StoreRemoval(name: container.folded, container: container)
+        // Before the rest: where this fails, the files tell the next start what was left to do.
+        try others()
+        try files.finishRemoval(of: container.folded)
     }
 
     private func forget(_ key: StoreKey) {
         _ = state.withLock { $0.lives.removeValue(forKey: key) }
     }
 
-    package func recover() throws -> [StoreRemoval] {
+    package func recover(others: (ContainerID) throws -> Void) throws {
         // A reset that was cut off between two moves has its files beside their place.
         try ListPage.forEach(stores) { store in
             if !store.isThere { try files.finishReplacing(store.key) }
         }
-        return try files.names().filter { $0.hasSuffix(StoreFiles.asideSuffix) }.map { aside in
+        for aside in try files.names() where aside.hasSuffix(StoreFiles.asideSuffix) {
             let name = String(aside.dropLast(StoreFiles.asideSuffix.count))
-            let container = try ContainerID(name).flatMap {
-                try FileSystem.kind(of: files.location(of: $0)) == nil ? $0 : nil
+            // One made again under the name has its own files there, and finds the old ones by and by.
+            if let container = ContainerID(name),
+                try FileSystem.kind(of: files.location(of: container)) == nil
+            {
+                // NB: what does not answer keeps nobody from starting; the next start tries.
+                do { try others(container) } catch { continue }
             }
-            return StoreRemoval(name: name, container: container)
+            try files.finishRemoval(of: name)
         }
-    }
-
-    package func finish(_ removal: StoreRemoval) throws {
-        try files.finishRemoval(of: removal.name)
     }
 
     package func close() {

@@ -20,7 +20,9 @@ package struct SQLiteEngineFactory: EngineFactory {
     }
 
     package var words: EngineWords {
-        EngineWords(catalog: StoreFiles.catalogName, store: StoreFiles.storeName)
+        EngineWords(catalog: StoreFiles.catalogName, store: StoreFiles.storeName) {
+            StoreFiles(folder: $1).path(of: $0)
+        }
     }
 
     package func hasData(for folder: String) throws -> Bool {

@@ -64,7 +64,7 @@ extension SQLiteStore {
         var (progress, pace) = (first, firstPace)
         while !isDone(progress) {
             guard goesOn() else { throw OverwritingEnded() }
-            let (known, amount, before) = (progress, pace.amount, writeCount)
+            let (known, amount, before) = (progress, pace.amount, notices.writeCount)
             let start = DispatchTime.now().uptimeNanoseconds
             let (next, took) = try written { transaction in
                 let start = DispatchTime.now().uptimeNanoseconds
@@ -72,7 +72,7 @@ extension SQLiteStore {
                 return (next, DispatchTime.now().uptimeNanoseconds &- start)
             }
             progress = next
-            let isAlone = writeCount &- before <= 1
+            let isAlone = notices.writeCount &- before <= 1
             pace.took(nanoseconds: took, isAlone: isAlone)
             if !isAlone {
                 let whole = DispatchTime.now().uptimeNanoseconds &- start

@@ -2,24 +2,7 @@ import CloudModel
 import SQLite
 import Storage
 
-// What is found of somebody who is erased.
-extension SQLiteSnapshot {
-    func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber] {
-        try connection.prepare(
-            """
-            WITH theirs AS (
-                SELECT z.id FROM zones z JOIN owners o ON o.id = z.owner
-                WHERE o.record_name = ?1)
-            SELECT id FROM outbox
-            WHERE zone IN theirs OR instr(payload, CAST(?1 AS BLOB)) > 0
-            UNION SELECT id FROM dead_letters
-            WHERE zone IN theirs OR instr(payload, CAST(?1 AS BLOB)) > 0
-            """
-        ).all(person.text) { NoticeNumber($0.int64(0)) }
-    }
-}
-
-// What is forgotten of them.
+// What is forgotten of somebody who is erased.
 extension SQLiteTransaction {
     func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {
         let rows = try connection.prepare(
@@ -46,7 +29,8 @@ extension SQLiteTransaction {
         return files
     }
 
-    func forget(_ person: UserRecordName) throws {
+    /// Removes what a person and their devices have left behind.
+    func collectLeft(by person: UserRecordName) throws {
         for table in ["client_tokens", "subscriptions", "access_requests"] {
             try connection.prepare(
                 "DELETE FROM \(table) WHERE user_record_name = ?1"

@@ -10,9 +10,14 @@ struct Following {
         var some: Set<Int64> = []
     }
 
+    private enum Scope: Hashable {
+        case owner(OwnerNumber)
+        case zone(ZoneNumber)
+    }
+
     /// Whether each change is to be noted.
     private(set) var isOn = false
-    private var wanted: [PreviousVersionNeed.Scope: Types] = [:]
+    private var wanted: [Scope: Types] = [:]
 
     /// As the file has it.
     init(_ connection: Connection) throws {
@@ -26,7 +31,7 @@ struct Following {
         defer { rows.reset() }
         while try rows.step() {
             let number = rows.int64(1)
-            let scope: PreviousVersionNeed.Scope =
+            let scope: Scope =
                 switch rows.int64(0) {
                 case Self.ownerScope: .owner(OwnerNumber(number))
                 case Self.zoneScope: .zone(ZoneNumber(number))
@@ -58,7 +63,7 @@ struct Following {
 
     /// Whether the previous version of a record of one of two types is wanted: before and after a change.
     func wants(_ types: (Int64, Int64), in zone: StoredZone) -> Bool {
-        [.zone(zone.number), .owner(zone.owner)].contains { scope in
+        [Scope.zone(zone.number), .owner(zone.owner)].contains { scope in
             wanted[scope].map {
                 $0.isAll || $0.some.contains(types.0) || $0.some.contains(types.1)
             } ?? false

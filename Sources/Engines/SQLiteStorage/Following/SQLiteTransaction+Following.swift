@@ -33,31 +33,32 @@ extension SQLiteTransaction {
             VALUES (?1, ?2, ?3, ?4)
             """)
         for one in wanted {
-            try Self.run(insert, with: one, of: follower)
+            try run(insert, with: one, of: follower)
             isNew = isNew || connection.changeCount > 0
         }
         if isNew { try renewFollowing() }
     }
 
-    private static func run(
+    private func run(
         _ insert: Statement, with wanted: PreviousVersionNeed, of follower: FollowerName
     ) throws {
         let (scope, number) =
             switch wanted.scope {
-            case .owner(let owner): (Following.ownerScope, owner.value)
+            case .owner(let owner): (Following.ownerScope, try madeOwner(owner).number.value)
             case .zone(let zone): (Following.zoneScope, zone.value)
             }
         try insert.run(follower.text, scope, number, wanted.type ?? Following.allTypes)
     }
 
-    func advance(_ follower: FollowerName, through position: Position) throws {
+    func setPosition(_ position: Position?, of follower: FollowerName) throws {
+        guard let position else { return try remove(follower) }
         try connection.prepare(
             "UPDATE followers SET position = max(position, ?2) WHERE name = ?1"
         ).run(follower.text, position)
         try ChangeLog(connection).forgetPassed()
     }
 
-    func unfollow(_ follower: FollowerName) throws {
+    private func remove(_ follower: FollowerName) throws {
         try forgetWanted(of: follower)
         try connection.prepare("DELETE FROM followers WHERE name = ?1").run(follower.text)
         try renewFollowing()

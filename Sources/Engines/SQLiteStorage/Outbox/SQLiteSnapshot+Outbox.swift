@@ -40,21 +40,33 @@ extension SQLiteSnapshot {
         kinds.map(\.rawValue).sorted().map { "\($0)" }.joined(separator: ",")
     }
 
+    private static let waiting = "SELECT \(noticeColumns), NULL, NULL FROM outbox"
+    private static let dead = "SELECT \(noticeColumns), reason, died_at FROM dead_letters"
+
     func notices(
-        _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
-        limit: Int
+        _ keys: NoticeKeys, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice] {
-        let (table, end) =
-            switch state {
-            case .waiting: ("outbox", "NULL, NULL")
-            case .dead: ("dead_letters", "reason, died_at")
-            }
-        return try connection.prepare(
-            """
-            SELECT \(Self.noticeColumns), \(end) FROM \(table)
-            WHERE destination = ?1 AND id > ?2 ORDER BY id LIMIT ?3
-            """
-        ).all(destination.value, number.value, limit) { try Self.notice($0, in: table) }
+        let page = "id > ?2 ORDER BY id LIMIT ?3"
+        switch keys {
+        case .waiting(let destination):
+            return try connection.prepare("\(Self.waiting) WHERE destination = ?1 AND \(page)")
+                .all(destination.value, number.value, limit, row: Self.notice)
+        case .dead(let destination):
+            return try connection.prepare("\(Self.dead) WHERE destination = ?1 AND \(page)")
+                .all(destination.value, number.value, limit, row: Self.notice)
+        case .speakingOf(let person):
+            let speaks =
+                "id > ?2 AND (zone IN theirs OR instr(payload, CAST(?1 AS BLOB)) > 0)"
+            return try connection.prepare(
+                """
+                WITH theirs AS (
+                    SELECT z.id FROM zones z JOIN owners o ON o.id = z.owner
+                    WHERE o.record_name = ?1)
+                \(Self.waiting) WHERE \(speaks) UNION ALL \(Self.dead) WHERE \(speaks)
+                ORDER BY id LIMIT ?3
+                """
+            ).all(person.text, number.value, limit, row: Self.notice)
+        }
     }
 
     func outboxState() throws -> (count: Int, oldest: Milliseconds?) {
@@ -76,9 +88,9 @@ extension SQLiteSnapshot {
             failures: Int(row.int64(10)), dueAt: row.isNull(11) ? nil : row.int64(11))
     }
 
-    private static func notice(_ row: Statement, in table: String) throws -> StoredNotice {
+    private static func notice(_ row: Statement) throws -> StoredNotice {
         guard let scope = DatabaseScope(stored: row.int64(3)) else {
-            throw InvalidRow(table: table)
+            throw InvalidRow(table: row.isNull(12) ? "outbox" : "dead_letters")
         }
         return StoredNotice(
             number: NoticeNumber(row.int64(0)), destination: DestinationNumber(row.int64(1)),

@@ -87,8 +87,7 @@ extension SQLiteTransaction {
     }
 
     func replayDeadLetters(of destination: DestinationNumber, limit: Int) throws -> Int {
-        let letters = try notices(
-            .dead, for: destination, after: NoticeNumber(0), limit: limit)
+        let letters = try notices(.dead(destination), after: NoticeNumber(0), limit: limit)
         let delete = try connection.prepare("DELETE FROM dead_letters WHERE id = ?1")
         for notice in letters {
             _ = try enqueue(

@@ -3,22 +3,17 @@ import Storage
 
 // Those who ask to take part in a share (rulings.md 50).
 extension SQLiteTransaction {
-    func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
-        try insert(
-            StoredAccessRequest(user: user, madeAt: now, isBlocked: false), of: share,
-            share == nil ? .counted : .waiting)
-    }
-
-    func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
-        let previous = try accessRequests(of: share)
-        for gone in previous where !requests.contains(gone) {
-            let settle = try shareWrites().shares.settleRequests
-            settle.bind(share.value, at: 1)
-            settle.bind(gone.user.text, at: 2)
-            try settle.run()
+    func save(
+        _ requests: [StoredAccessRequest], settling users: [UserRecordName],
+        of share: ShareNumber?
+    ) throws {
+        for user in users {
+            try shareWrites().shares.settleRequests.run(share?.value ?? 0, user.text)
         }
-        for request in requests where !previous.contains(request) {
-            try insert(request, of: share, request.isBlocked ? .blocked : .waiting)
+        for request in requests {
+            try insert(
+                request, of: share,
+                share == nil ? .counted : request.isBlocked ? .blocked : .waiting)
         }
     }
 

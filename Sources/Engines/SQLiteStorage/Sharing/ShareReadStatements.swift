@@ -140,9 +140,10 @@ final class ShareReadStatements: StatementSet {
             let since = "SELECT since FROM share_work_marks"
             workOfChildren = try connection.prepare("\(since) WHERE share = ?1 AND record = ?2")
             workOfShare = try connection.prepare("\(since) WHERE share = ?1 LIMIT 1")
+            // Work without a mark, too: its share may have ended so long ago that nothing is left of it.
             workOfZone = try connection.prepare(
                 """
-                SELECT since FROM work CROSS JOIN share_work_marks ON record = item
+                SELECT coalesce(since, 1) FROM work LEFT JOIN share_work_marks ON record = item
                 WHERE kind = 1 AND subject = ?1 LIMIT 1
                 """)
         }

@@ -1,15 +1,11 @@
 /// A file of the console as browsers get it: without what only readers of its source need.
 enum ConsoleText {
-    /// What begins lines of its texts with spaces that count.
-    private static let unchanged: Set<String> = ["snippets.js"]
-
     /// Leaves out indentation, empty lines, and lines that are comments.
     ///
-    /// Every other line stays a line. A text of several lines in a source is markup, in which indentation means nothing.
+    /// Every other line stays a line. A text of several lines in a source is markup, in which indentation means nothing, or
+    /// says by itself where its lines begin.
     static func served(_ bytes: [UInt8], of name: String) -> [UInt8] {
-        guard name.hasSuffix(".js") || name.hasSuffix(".css"), !unchanged.contains(name) else {
-            return bytes
-        }
+        guard name.hasSuffix(".js") || name.hasSuffix(".css") else { return bytes }
         var served: [UInt8] = []
         served.reserveCapacity(bytes.count)
         for line in bytes.split(separator: UInt8(ascii: "\n")) {

@@ -17,7 +17,7 @@ package final class RequestKeeper: Sendable {
         var lost: UInt64 = 0
         /// Of requests that anybody can send.
         var anonymous = LineSampler()
-        var software = SoftwareTexts()
+        var heads = LineHeads()
     }
 
     /// When the thread is to write.
@@ -59,8 +59,8 @@ package final class RequestKeeper: Sendable {
                 pending.lost &+= 1
                 return nil
             }
-            let software = pending.software.text(of: request.sender)
-            pending.lines.append { request.write(to: &$0, at: now, software: software) }
+            let head = pending.heads.head(of: request)
+            pending.lines.append { request.write(to: &$0, at: now, head) }
             if pending.lines.byteCount >= Self.urgentBytes, !pending.isUrgent {
                 pending.isUrgent = true
                 return .now

@@ -10,6 +10,7 @@ final class CheckedRequests: SourceRequests {
     /// 200 records of 1 MB, and what JSON adds.
     private static let answerBytesMax = 268_435_456
     private static let pieceBytes = 262_144
+    /// Tokens make addresses longer than those of webhooks may be.
     private static let addressBytesMax = 32_768
     /// Origins whose connections are kept: one that answers, and those that have its files.
     private static let originsMax = 16
@@ -69,26 +70,16 @@ final class CheckedRequests: SourceRequests {
         _ body: [UInt8]
     ) throws(SourceFailure) -> ClientResponse {
         // NB: it may hold a token, and is not told.
-        guard let (origin, target) = Self.parts(of: text) else {
+        guard let url = TargetURL(text, bytesMax: Self.addressBytesMax) else {
             throw SourceFailure("an address that is none", mayPass: false)
         }
         do throws(ClientFailure) {
-            return try client(of: origin).send(
+            return try client(of: url.origin).send(
                 ClientRequest(
-                    method: method, target: target, headers: headers, body: .bytes(body)))
+                    method: method, target: url.target, headers: headers, body: .bytes(body)))
         } catch {
             throw SourceFailure(error)
         }
-    }
-
-    /// Origin, and path with query; tokens make them longer than those of webhooks may be.
-    private static func parts(of text: String) -> (origin: HTTPOrigin, target: String)? {
-        guard text.utf8.count <= addressBytesMax, let scheme = text.firstRange(of: "://") else {
-            return nil
-        }
-        let end = text[scheme.upperBound...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
-        guard let origin = HTTPOrigin(String(text[..<end])), origin.port > 0 else { return nil }
-        return (origin, (text[end...].first == "/" ? "" : "/") + text[end...])
     }
 
     private func client(of origin: HTTPOrigin) -> BlockingHTTPClient {

@@ -11,12 +11,12 @@ package struct TargetURL: Sendable, Equatable, CustomStringConvertible {
     /// Reads `https://HOST[:PORT][/PATH][?QUERY]`, or the same with `http`.
     ///
     /// Nil for anything else: a user's name, a fragment, a character that must be escaped, port 0, or
-    /// more than 2,048 bytes.
-    package init?(_ text: String) {
+    /// more than `bytesMax` bytes.
+    package init?(_ text: String, bytesMax: Int = TargetURL.bytesMax) {
         let isPlain = text.utf8.allSatisfy {
             0x21...0x7E ~= $0 && $0 != UInt8(ascii: "#") && $0 != UInt8(ascii: "\\")
         }
-        guard isPlain, text.utf8.count <= Self.bytesMax, let scheme = text.firstRange(of: "://")
+        guard isPlain, text.utf8.count <= bytesMax, let scheme = text.firstRange(of: "://")
         else { return nil }
         let end = text[scheme.upperBound...].firstIndex { $0 == "/" || $0 == "?" } ?? text.endIndex
         guard let origin = HTTPOrigin(String(text[..<end])), origin.port > 0 else { return nil }

@@ -57,8 +57,6 @@ struct ShareWriter {
         let new = requests.all.filter { !previous.all.contains($0) }
         guard !gone.isEmpty || !new.isEmpty else { return }
         let settled = Set((gone + new).map(\.user))
-        let others = try transaction.accessRequests(of: share.number)
-            .filter { !settled.contains($0.user) }
-        try transaction.replaceRequests(of: share.number, by: others + new)
+        try transaction.save(new, settling: Array(settled), of: share.number)
     }
 }

@@ -220,11 +220,15 @@ package struct ErasePerson {
             try pause()
         }
         try inSteps { try $0.collect(.previousVersions(through: last), rowsMax: $1) }
-        var notices = try storage.read { [user] in try $0.notices(speakingOf: user) }[...]
-        while !notices.isEmpty {
+        var done = NoticeNumber(0)
+        while true {
             try requireTime()
-            let some = Array(notices.prefix(Self.stepRowsMax))
-            notices = notices.dropFirst(some.count)
+            let (user, after) = (user, done)
+            let some = try storage.read {
+                try $0.notices(.speakingOf(user), after: after, limit: Self.stepRowsMax)
+            }.map(\.number)
+            guard let end = some.last else { return }
+            done = end
             try storage.writeAndWait { try $0.forget(some) }
         }
     }
@@ -268,7 +272,7 @@ package struct ErasePerson {
         _ size: inout StepSize, _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
     ) throws -> Value {
         try requireTime()
-        let before = storage.writeCount
+        let before = storage.notices.writeCount
         let start = DispatchTime.now().uptimeNanoseconds
         let (value, took) = try storage.writeAndWait(
             cost: size.records, caller: .background
@@ -277,7 +281,7 @@ package struct ErasePerson {
             let value = try body(transaction)
             return (value, DispatchTime.now().uptimeNanoseconds &- start)
         }
-        let isAlone = storage.writeCount &- before <= 1
+        let isAlone = storage.notices.writeCount &- before <= 1
         size.took(nanoseconds: took, isAlone: isAlone)
         let whole = DispatchTime.now().uptimeNanoseconds &- start
         if !isAlone { rest(.nanoseconds(Int(clamping: whole))) }

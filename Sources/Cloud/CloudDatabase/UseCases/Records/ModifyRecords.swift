@@ -231,13 +231,13 @@ package struct ModifyRecords: Sendable {
     }
 
     /// Wraps a snapshot for a decision.
-    func basis(_ snapshot: any StoreSnapshot) throws -> DecisionBasis {
-        try DecisionBasis(snapshot, now: database.assets?.now ?? 0)
+    func basis(_ snapshot: any StoreSnapshot, until stop: StopSignal) throws -> DecisionBasis {
+        try DecisionBasis(snapshot, now: database.assets?.now ?? 0, until: stop)
     }
 
     /// Decides the batch on a snapshot, for as long as it takes.
-    func decide(_ snapshot: any StoreSnapshot) throws -> Decision {
-        let plan = try plan(on: basis(snapshot))
+    func decide(_ snapshot: any StoreSnapshot, until stop: StopSignal) throws -> Decision {
+        let plan = try plan(on: basis(snapshot, until: stop))
         guard !isAtomic || plan.isWhole else { return .answered(refused(plan)) }
         // If everything fails, that is already the answer: it was judged on the snapshot.
         if plan.isRefused, clientToken == nil { return .answered(refused(plan)) }

@@ -57,7 +57,8 @@ package struct RequestAccess: Sendable {
         }
         for link in links {
             let share = try share(link, transaction)
-            try transaction.noteRequest(of: user, for: share)
+            let request = StoredAccessRequest(user: user, madeAt: transaction.now, isBlocked: false)
+            try transaction.save([request], settling: [], of: share)
             try transaction.enqueue(.tellRequests(share))
         }
     }

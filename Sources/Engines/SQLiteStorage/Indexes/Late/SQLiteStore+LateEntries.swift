@@ -23,7 +23,7 @@ extension SQLiteStore {
 
     /// Writes one step, and pauses for as long as it took where others write.
     private func writeStep(_ entries: [LateEntries]) throws -> [LateEntries] {
-        let (start, writes) = (DispatchTime.now().uptimeNanoseconds, writeCount)
+        let (start, writes) = (DispatchTime.now().uptimeNanoseconds, notices.writeCount)
         let left = try writeAndWait(cost: 64, caller: .background) { transaction in
             guard let transaction = transaction as? SQLiteTransaction else {
                 return [LateEntries]()
@@ -40,7 +40,7 @@ extension SQLiteStore {
             return Array(left)
         }
         let took = DispatchTime.now().uptimeNanoseconds &- start
-        if writeCount &- writes > 1 {
+        if notices.writeCount &- writes > 1 {
             let pause = Int(min(took, Self.pauseNanosecondsMax))
             _ = DispatchSemaphore(value: 0).wait(timeout: .now() + .nanoseconds(pause))
         }

@@ -87,7 +87,6 @@ extension DataFolder {
             try new.add(
                 name, mark: image.mark,
                 NewBackup.Source(
-                    byteCount: image.byteCount,
                     assets: assets.map { NewBackup.Assets(storage: $0, page: image.assets) },
                     read: image.read))
         }
@@ -100,7 +99,7 @@ extension DataFolder {
         guard try FileSystem.kind(of: file) == .file else { return }
         _ = try new.add(
             BackupPartName.ofFile(name), mark: nil,
-            NewBackup.Source(byteCount: FileSystem.size(of: file)) { offset, count in
+            NewBackup.Source { offset, count in
                 try FileSystem.contents(of: file, at: offset, bytesMax: count)
             })
     }

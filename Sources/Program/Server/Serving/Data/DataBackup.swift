@@ -84,7 +84,8 @@ struct DataBackup {
         _ part: EnginePart, of folder: DataFolder, _ body: (any PartImage) throws -> Value
     ) throws -> Value {
         do { return try folder.engine.read(part, body) } catch let error as any EngineFault {
-            throw CommandFailure("\(folder.engine.words(for: part)) cannot be copied: \(error)")
+            let location = folder.engineWords.location(part, folder.path)
+            throw CommandFailure("\(location) cannot be copied: \(error)")
         }
     }
 
@@ -95,19 +96,16 @@ struct DataBackup {
     ) throws {
         let problems = try image.problems()
         guard problems.isEmpty else {
-            let words = folder.engine.words(for: part)
-            throw CommandFailure("\(words) is damaged: \(problems.joined(separator: "; "))")
+            let location = folder.engineWords.location(part, folder.path)
+            throw CommandFailure("\(location) is damaged: \(problems.joined(separator: "; "))")
         }
         try copy.stream(CopyLayout(folder.engineWords).name(of: part)) { write in
-            let byteCount = try image.byteCount
             var offset: Int64 = 0
-            while offset < byteCount {
+            while true {
                 let bytes = try image.read(at: offset, count: CopyLayout.pieceBytes)
-                guard !bytes.isEmpty else {
-                    throw BrokenInvariant("an image ends before the end of its bytes")
-                }
                 try write(bytes)
                 offset += Int64(bytes.count)
+                guard bytes.count == CopyLayout.pieceBytes else { return }
             }
         }
     }

@@ -96,8 +96,9 @@ package final class DataFolder: Sendable {
             catalog: catalog, random: random, settings: configuration.accountsSettings)
         assetLocations = try AssetLocations(configuration, of: path, clock: clock, random: random)
         stores = Stores(
-            folder: path, engine: engine, clock: clock, limits: configuration.storeLimits,
-            assetLocations: assetLocations, assets: configuration.assetOptions, reports: reports)
+            folder: path, engine: engine, words: engineWords, clock: clock,
+            limits: configuration.storeLimits, assetLocations: assetLocations,
+            assets: configuration.assetOptions, reports: reports)
         personalFiles.attach(self)
     }
 

@@ -13,7 +13,6 @@ package final class LeasedStore: Store {
 
     package var readsAtOnce: Bool { store.readsAtOnce }
     package var notices: CommitNotices { store.notices }
-    package var writeCount: UInt64 { store.writeCount }
 
     package func read<Value>(
         by reader: StoreReader, until stop: StopSignal?,

@@ -25,9 +25,14 @@ final class MissingSearch: Sendable {
     private static let filesPerLook = 256
 
     private let engine: any StorageEngine
+    private let location: @Sendable (EnginePart) -> String
     private let state = Mutex(State())
 
-    init(engine: any StorageEngine) { self.engine = engine }
+    /// - Parameter location: says what holds a part.
+    init(engine: any StorageEngine, location: @escaping @Sendable (EnginePart) -> String) {
+        self.engine = engine
+        self.location = location
+    }
 
     /// Takes note that a store has been opened, or is gone with its container.
     func forget(_ key: Stores.Key) { state.withLock { _ = $0.missing.remove(key) } }
@@ -96,11 +101,11 @@ final class MissingSearch: Sendable {
             return (try engine.examine(key), nil)
         } catch let error as any EngineFault where error.isDamage {
             let words =
-                "\(engine.words(for: .store(key))) is damaged (\(error)); `lenticular check` says more. Restore a "
+                "\(location(.store(key))) is damaged (\(error)); `lenticular check` says more. Restore a "
                 + "backup, or move the file away to serve the other containers"
             return (true, CommandFailure(words))
         } catch {
-            return (true, CommandFailure("\(engine.words(for: .store(key))): \(error)"))
+            return (true, CommandFailure("\(location(.store(key))): \(error)"))
         }
     }
 

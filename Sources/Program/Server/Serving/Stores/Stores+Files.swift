@@ -43,23 +43,11 @@ extension Stores {
 
     /// Finishes resets and deletions that a crash cut short.
     func recover() throws {
-        for removal in try engine.recover() { try finish(removal) }
-    }
-
-    /// Removes what a container that was deleted has left.
-    private func finish(_ removal: StoreRemoval) throws {
-        // One made again under the name has its own files there, and finds the old ones by and by.
-        if let container = removal.container {
-            do throws(AssetFailure) {
-                for environment in Environment.allCases {
-                    try keeper.storage(of: Key(container, environment)).removeEverything()
-                }
-            } catch {
-                // NB: a store that does not answer keeps nobody from starting; the next start tries.
-                return
+        try engine.recover { container in
+            for environment in Environment.allCases {
+                try keeper.storage(of: Key(container, environment)).removeEverything()
             }
         }
-        try engine.finish(removal)
     }
 
     /// What is wrong with the disk, in a word; nil when nothing is.

@@ -40,9 +40,10 @@ package final class Stores: Sendable {
 
     /// - Parameters:
     ///   - folder: the data folder.
+    ///   - words: what the engine's data are called.
     ///   - reports: what the engine's openings report to.
     init(
-        folder: String, engine: any StorageEngine, clock: Clock, limits: Limits,
+        folder: String, engine: any StorageEngine, words: EngineWords, clock: Clock, limits: Limits,
         assetLocations: AssetLocations, assets: AssetOptions, reports: StoreReports
     ) {
         let schedule = StoreSchedule(
@@ -54,7 +55,7 @@ package final class Stores: Sendable {
         self.reports = reports
         self.schedule = schedule
         self.keeper = keeper
-        let search = MissingSearch(engine: engine)
+        let search = MissingSearch(engine: engine) { words.location($0, folder) }
         self.search = search
         cache = LeaseCache(
             countMax: limits.openMax, idleSeconds: limits.idleSeconds,
@@ -136,14 +137,13 @@ package final class Stores: Sendable {
             if let opened { keeper.close(key, opened, isUnused: false) }
         }
         let assets = keys.map { keeper.storage(of: $0) }
-        let removal = try engine.remove(container)
-        for key in keys {
-            keeper.forget(key)
-            search.forget(key)
+        try engine.remove(container) {
+            for key in keys {
+                keeper.forget(key)
+                search.forget(key)
+            }
+            for storage in assets { try storage.removeEverything() }
         }
-        // Before the rest: where this fails, they tell the next start what was left to do.
-        for storage in assets { try storage.removeEverything() }
-        try engine.finish(removal)
     }
 
     /// Resets a store to a schema and nothing else; its tokens expire.

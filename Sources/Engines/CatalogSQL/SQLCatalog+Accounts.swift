@@ -1,0 +1,321 @@
+import CloudModel
+import Storage
+
+extension SQLCatalog {
+    package func add(
+        _ account: AccountRecord, by entrance: AccountEntrance, now: Milliseconds
+    ) throws -> Bool {
+        try write(endsWhatWasTrue: false) { catalog in
+            if case .firstOperator(let hash) = entrance {
+                guard try Self.takeFirstOperator(hash, now: now, in: catalog) else {
+                    return false
+                }
+            }
+            try Self.add(account, in: catalog)
+            switch entrance {
+            case .plain: break
+            case .identity(let identity):
+                try Self.add(identity, account.id, now, catalog)
+            case .invitation: try Self.takeInvitations(of: account, now: now, in: catalog)
+            case .firstOperator:
+                try Self.set(.all, of: account.id, now, in: catalog)
+            }
+            return true
+        }
+    }
+
+    private static func add(_ account: AccountRecord, in catalog: CatalogConnection) throws {
+        try catalog.run(
+            """
+            INSERT INTO accounts (id, given_name, family_name, password, created_at)
+            VALUES (?, ?, ?, ?, ?)
+            """, .text(account.id.text), .optional(account.givenName),
+            .optional(account.familyName), .optional(account.password),
+            .integer(account.createdAt))
+        for held in account.addresses {
+            try Self.add(held, to: account.id, in: catalog)
+        }
+    }
+
+    package func accounts(_ keys: Set<AccountKey>) throws -> [AccountKey: AccountRecord] {
+        try read { catalog in
+            var found: [AccountKey: AccountRecord] = [:]
+            for key in keys {
+                found[key] = try Self.accounts(key, in: catalog).first
+            }
+            return found
+        }
+    }
+
+    private static func accounts(
+        _ key: AccountKey, in catalog: CatalogConnection
+    ) throws -> [AccountRecord] {
+        let start = "SELECT \(accountColumns) FROM accounts x WHERE x.id ="
+        switch key {
+        case .id(let id):
+            return try catalog.all("\(start) ?", .text(id.text)) {
+                try Self.account($0, in: catalog)
+            }
+        case .verified(let address):
+            return try catalog.all(
+                """
+                \(start) (SELECT account FROM addresses
+                WHERE kind = ? AND folded = ? AND verified_at IS NOT NULL)
+                """, .text(address.kind.rawValue), .text(address.folded)
+            ) { try Self.account($0, in: catalog) }
+        case .identity(let identity):
+            return try catalog.all(
+                "\(start) (SELECT account FROM identities WHERE issuer = ? AND subject = ?)",
+                .text(identity.issuer), .text(identity.subject)
+            ) { try Self.account($0, in: catalog) }
+        case .passkey(let id):
+            return try catalog.all(
+                "\(start) (SELECT account FROM passkeys WHERE id = ?)", .bytes(id)
+            ) { try Self.account($0, in: catalog) }
+        }
+    }
+
+    package func accounts(
+        _ request: ListRequest, knownIn some: Set<ContainerID>?
+    ) throws -> ListPage<AccountRecord> {
+        var query = Self.accountList(request.prefix)
+        if let some {
+            query.require(
+                "x.id IN (SELECT account FROM user_names WHERE container", among: some, ")")
+        }
+        return try read { [query] catalog in
+            try catalog.page(query, request) { try Self.account($0, in: catalog) }
+        }
+    }
+
+    private static func accountList(_ prefix: String) -> ListQuery {
+        guard !prefix.isEmpty else {
+            return ListQuery(
+                name: "accounts", columns: accountColumns, width: 6, tables: "accounts x",
+                key: [("x.created_at", .integer), ("x.id", .text)])
+        }
+        let bounds = ListQuery.Bounds(textPrefix: prefix)
+        return ListQuery(
+            name: "accounts-found", columns: accountColumns, width: 6,
+            tables: "addresses a JOIN accounts x ON x.id = a.account",
+            // Of several addresses that are looked for, the first counts.
+            condition: """
+                NOT EXISTS (SELECT 1 FROM addresses o WHERE o.account = a.account AND o.folded >= ?
+                \(bounds.to == nil ? "" : "AND o.folded < ?")
+                AND (o.folded, o.kind) < (a.folded, a.kind))
+                """, values: [bounds.from] + (bounds.to.map { [$0] } ?? []),
+            key: [("a.folded", .text), ("a.kind", .text), ("a.account", .text)], bounds: bounds)
+    }
+
+    package func change(_ account: AccountID, by change: AccountChange) throws {
+        let ends = change.verified != nil || change.ended != .none
+        try write(endsWhatWasTrue: ends) { catalog in
+            try Self.requireAccount(account, in: catalog)
+            if let (address, time) = change.verified {
+                try Self.verify(address, of: account, time, catalog)
+            }
+            try catalog.run(
+                """
+                UPDATE accounts SET password = coalesce(?, password),
+                is_discoverable = coalesce(?, is_discoverable) WHERE id = ?
+                """, .optional(change.password),
+                change.isDiscoverable.map { .flag($0) } ?? .nothing, .text(account.text))
+            guard case .all(let except) = change.ended else { return }
+            try Self.endSessions(of: account, except: except, in: catalog)
+        }
+    }
+
+    private static func verify(
+        _ address: Address, of account: AccountID, _ now: Milliseconds,
+        _ catalog: CatalogConnection
+    ) throws {
+        let marked = try catalog.run(
+            """
+            UPDATE addresses SET verified_at = coalesce(verified_at, ?)
+            WHERE account = ? AND kind = ? AND folded = ? AND NOT EXISTS
+            (SELECT 1 FROM addresses other WHERE other.kind = ?3 AND other.folded = ?4
+            AND other.verified_at IS NOT NULL AND other.account <> ?2)
+            """, .integer(now), .text(account.text), .text(address.kind.rawValue),
+            .text(address.folded))
+        guard marked == 0 else { return }
+        // The first address of somebody who came by a provider names the account from then on.
+        let isNamed = try catalog.exists(
+            """
+            SELECT 1 FROM addresses WHERE account = ?1 AND is_primary = 1
+            UNION ALL SELECT 1 FROM external_users WHERE account = ?1
+            """, .text(account.text))
+        let held = AccountAddress(
+            address: address, isPrimary: !isNamed && address.kind == .email, verifiedAt: now)
+        try Self.add(held, to: account, in: catalog)
+    }
+
+    package func delete(
+        _ account: AccountID, publicRecords: PublicRecordsFate
+    ) throws -> [AccountDeletion] {
+        // First: an account that is still there after a crash is deleted again.
+        try removeCopies()
+        return try write { catalog in
+            try Self.requireAccount(account, in: catalog)
+            let id = CatalogValue.text(account.text)
+            try catalog.run(
+                """
+                INSERT INTO account_deletions
+                (account, container, user_record_name, public_records)
+                SELECT account, container, user_record_name, ?2 FROM user_names WHERE account = ?1
+                ON CONFLICT (account, container) DO UPDATE SET
+                user_record_name = excluded.user_record_name,
+                public_records = excluded.public_records
+                """, id, .text(publicRecords.rawValue))
+            for table in Self.tablesByAccount {
+                try catalog.run("DELETE FROM \(table) WHERE account = ?", id)
+            }
+            try Self.dropContainers(of: .account(account), in: catalog)
+            try catalog.run("DELETE FROM accounts WHERE id = ?", id)
+            return try catalog.all(
+                """
+                SELECT \(Self.deletionColumns) FROM \(Self.deletionTables)
+                WHERE d.account = ?
+                """, id, row: Self.accountDeletion)
+        }
+    }
+
+    /// Everything that ends with its account.
+    package static var tablesByAccount: [String] {
+        [
+            "addresses", "web_tokens", "user_names", "external_users", "browser_sessions",
+            "consents",
+            "sign_in_codes", "letter_links", "address_codes", "letters", "second_factors",
+            "passkeys",
+            "identities", "account_endings", "operators", "operator_looks",
+        ]
+    }
+
+    package func accountDeletions(
+        _ request: ListRequest
+    ) throws -> ListPage<AccountDeletion> {
+        let query = ListQuery(
+            name: "deletions", columns: Self.deletionColumns, width: 4,
+            tables: Self.deletionTables,
+            key: [("d.account", .text), ("d.container", .text)],
+            bounds: ListQuery.Bounds(textPrefix: request.prefix))
+        return try read { try $0.page(query, request, row: Self.accountDeletion) }
+    }
+
+    private static var deletionColumns: String {
+        "d.account, c.name, d.user_record_name, d.public_records"
+    }
+    private static var deletionTables: String {
+        "account_deletions d JOIN containers c ON c.folded = d.container"
+    }
+
+    package func forget(_ deletion: AccountDeletion) throws {
+        try write(endsWhatWasTrue: false) {
+            try $0.run(
+                "DELETE FROM account_deletions WHERE account = ? AND container = ?",
+                .text(deletion.account.text), .text(deletion.container.folded))
+        }
+    }
+
+    package func bearers(
+        of names: Set<UserRecordName>, in container: ContainerID
+    ) throws -> [UserRecordName: NameBearer] {
+        try read { catalog in
+            var found: [UserRecordName: NameBearer] = [:]
+            for name in names {
+                found[name] = try Self.bearer(of: name, in: container, catalog)
+            }
+            return found
+        }
+    }
+
+    private static func bearer(
+        of name: UserRecordName, in container: ContainerID, _ catalog: CatalogConnection
+    ) throws -> NameBearer? {
+        let account = try catalog.first(
+            "SELECT account FROM user_names WHERE container = ? AND user_record_name = ?",
+            .text(container.folded), .text(name.text)
+        ) { NameBearer.account(AccountID($0.string(0))) }
+        if let account { return account }
+        return try catalog.first(
+            "SELECT key_id FROM server_keys WHERE container = ? AND user_record_name = ?",
+            .text(container.folded), .text(name.text)
+        ) { .serverKey(keyID: $0.string(0)) }
+    }
+
+    package func note(
+        _ name: UserRecordName, of account: AccountID, in container: ContainerID
+    ) throws {
+        try write(endsWhatWasTrue: false) { catalog in
+            try Self.requireContainer(container, in: catalog)
+            try Self.requireAccount(account, in: catalog)
+            try Self.note(name, of: account, in: container, catalog)
+        }
+    }
+
+    static func note(
+        _ name: UserRecordName, of account: AccountID, in container: ContainerID,
+        _ catalog: CatalogConnection
+    ) throws {
+        try catalog.run(
+            """
+            INSERT INTO user_names (container, user_record_name, account)
+            VALUES (?, ?, ?) ON CONFLICT DO NOTHING
+            """, .text(container.folded), .text(name.text), .text(account.text))
+    }
+
+    static func requireAccount(_ id: AccountID, in catalog: CatalogConnection) throws {
+        guard try catalog.exists("SELECT 1 FROM accounts WHERE id = ?", .text(id.text)) else {
+            throw CatalogRefusal.accountUnknown
+        }
+    }
+
+    private static var accountColumns: String {
+        "x.id, x.given_name, x.family_name, x.password, x.created_at, x.is_discoverable"
+    }
+
+    private static func account(
+        _ row: any CatalogRow, in catalog: CatalogConnection
+    ) throws -> AccountRecord {
+        let addresses = try catalog.all(
+            """
+            SELECT kind, address, folded, is_primary, verified_at FROM addresses
+            WHERE account = ? ORDER BY is_primary DESC, kind, folded
+            """, .text(row.string(0))
+        ) { row in
+            guard let kind = Address.Kind(rawValue: row.string(0)) else {
+                throw UnreadableRow("addresses")
+            }
+            return AccountAddress(
+                address: Address(kind: kind, text: row.string(1), folded: row.string(2)),
+                isPrimary: row.int64(3) != 0, verifiedAt: row.optionalInt64(4))
+        }
+        return AccountRecord(
+            id: AccountID(row.string(0)), givenName: row.optionalString(1),
+            familyName: row.optionalString(2), addresses: addresses,
+            password: row.optionalString(3), createdAt: row.int64(4),
+            isDiscoverable: row.int64(5) != 0)
+    }
+
+    static func add(
+        _ held: AccountAddress, to account: AccountID, in catalog: CatalogConnection
+    ) throws {
+        let added = try catalog.run(
+            """
+            INSERT INTO addresses (account, kind, folded, address, is_primary, verified_at)
+            VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING
+            """, .text(account.text), .text(held.address.kind.rawValue),
+            .text(held.address.folded), .text(held.address.text), .integer(held.isPrimary ? 1 : 0),
+            .optional(held.verifiedAt))
+        guard added == 1 else { throw CatalogRefusal.addressTaken }
+    }
+
+    private static func accountDeletion(_ row: any CatalogRow) throws -> AccountDeletion {
+        guard let container = ContainerID(row.string(1)),
+            let name = UserRecordName(row.string(2)),
+            let fate = PublicRecordsFate(rawValue: row.string(3))
+        else { throw UnreadableRow("account_deletions") }
+        return AccountDeletion(
+            account: AccountID(row.string(0)), container: container, userRecordName: name,
+            publicRecords: fate)
+    }
+}

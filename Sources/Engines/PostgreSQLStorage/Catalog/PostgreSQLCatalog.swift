@@ -1,0 +1,143 @@
+#if PostgreSQL
+    import CatalogSQL
+    import MigrationHistory
+    import PostgreSQL
+    import PostgreSQLMigrations
+    import Storage
+    import Synchronization
+
+    /// The catalog in a database: its tables have the schema `catalog` to themselves.
+    ///
+    /// Writes of all processes take turns by the row of the catalog's version, as those of one process do in SQLite: so
+    /// what a write has looked at is still so when it commits.
+    package final class PostgreSQLCatalog: SQLCatalog {
+        private static let schema = "catalog"
+        /// How many reads go on at the same time.
+        private static let readersMax = 4
+        private static let readerWaitSecondsMax = 30
+
+        private let readers: ConnectionPool
+        private let writers: ConnectionPool
+        private let knownVersion: Atomic<Int>
+        private let onIndeterminate: @Sendable (String) -> Void
+
+        /// Opens the catalog, making it or bringing it to this version.
+        ///
+        /// - Parameter onIndeterminate: called when nobody can tell what became of a commit; the process must end.
+        /// - Throws: `MigrationError` for a database that is not this version's, `PostgreSQLError`.
+        package init(
+            _ options: ConnectionOptions, onIndeterminate: @escaping @Sendable (String) -> Void
+        ) throws {
+            var options = options
+            options.settings.append("SET search_path = \(Self.schema)")
+            let connection = try Connection(options)
+            try connection.run(script: "CREATE SCHEMA IF NOT EXISTS \(Self.schema)")
+            try Migrator(
+                MigrationHistory(embedded: lenticular_postgres_catalog_migrations())
+            ).migrate(connection)
+            let version = try connection.run("SELECT version FROM catalog_version WHERE id = 0")
+            guard version.count == 1 else { throw InvalidRow(table: "catalog_version") }
+            knownVersion = Atomic(Int(version.number(0, 0)))
+            readers = ConnectionPool(
+                options, max: Self.readersMax, waitSecondsMax: Self.readerWaitSecondsMax)
+            writers = ConnectionPool(options, max: 1, waitSecondsMax: Self.readerWaitSecondsMax)
+            self.onIndeterminate = onIndeterminate
+        }
+
+        /// Moves with the changes of this process; those of others show once this one writes.
+        package var version: Int { knownVersion.load(ordering: .acquiring) }
+
+        /// The server keeps no copy of its own.
+        package func removeCopies() throws {}
+
+        package func read<Outcome: Sendable>(
+            _ body: (CatalogConnection) throws -> Outcome
+        ) throws -> Outcome {
+            try using(readers, begin: Self.snapshot) { connection in
+                let outcome = try body(
+                    CatalogConnection(PostgreSQLCatalogSession(connection: connection)))
+                try connection.runLater([Query("COMMIT")])
+                return outcome
+            }
+        }
+
+        @discardableResult
+        package func write<Outcome: Sendable>(
+            endsWhatWasTrue: Bool, _ body: (CatalogConnection) throws -> Outcome
+        ) throws -> Outcome {
+            try using(writers, begin: Self.turn) { connection in
+                let outcome = try body(
+                    CatalogConnection(PostgreSQLCatalogSession(connection: connection)))
+                try commit(connection, endsWhatWasTrue)
+                return outcome
+            }
+        }
+
+        private static let snapshot = [Query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
+        private static let turn = [
+            Query("BEGIN"),
+            Query("SELECT version FROM catalog_version WHERE id = 0 FOR UPDATE"),
+        ]
+
+        /// Runs a body in a transaction; one session that has ended meanwhile is replaced.
+        private func using<Outcome>(
+            _ pool: ConnectionPool, begin: [Query], _ body: (Connection) throws -> Outcome
+        ) throws -> Outcome {
+            do {
+                return try pool.with { pooled, keep in
+                    var connection = pooled
+                    do { _ = try connection.run(begin) } catch let error as PostgreSQLError
+                        where error.endsSession
+                    {
+                        connection = try pool.connect()
+                        _ = try connection.run(begin)
+                    }
+                    do {
+                        let outcome = try body(connection)
+                        keep(connection)
+                        return outcome
+                    } catch {
+                        // NB: the first error is the one to tell; a session that is not kept ends its transaction.
+                        if (try? connection.rollBack()) != nil { keep(connection) }
+                        throw error
+                    }
+                }
+            } catch let error as PostgreSQLError {
+                throw error.failure
+            }
+        }
+
+        private func commit(_ connection: Connection, _ endsWhatWasTrue: Bool) throws {
+            var last = [Query("SELECT pg_current_xact_id_if_assigned()::text::bigint")]
+            if endsWhatWasTrue {
+                last.insert(
+                    Query("UPDATE catalog_version SET version = version + 1 WHERE id = 0"), at: 0)
+            }
+            // After a failed commit nobody knows what is there, so caches are dropped then, too.
+            defer { if endsWhatWasTrue { knownVersion.add(1, ordering: .releasing) } }
+            let number = try connection.run(last).last.flatMap { $0.optionalNumber(0, 0) }
+            switch connection.commit(after: []) {
+            case .committed: return
+            case .undone(let error): throw error
+            case .indeterminate(let error):
+                // Nothing was written that could be in the database or not.
+                guard let number else { throw error }
+                try settle(number, error)
+            }
+        }
+
+        /// Asks the server, in another session, what became of a transaction, once it has ended: it had the turn.
+        private func settle(_ number: Int64, _ error: PostgreSQLError) throws {
+            let status = Query(
+                "SELECT convert_to(pg_xact_status($1::text::xid8), 'UTF8')", .number(number))
+            let rows = try? writers.connect().run(Self.turn + [status, Query("COMMIT")])
+            switch rows?[Self.turn.count].text(0, 0) {
+            case "committed": return
+            case "aborted": throw error
+            default:
+                onIndeterminate("\(error)")
+                throw StorageFailure.indeterminate
+            }
+        }
+    }
+#endif

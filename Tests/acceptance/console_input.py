@@ -1,0 +1,118 @@
+"""What is typed into the console outlives a slow network and a server that dies meanwhile.
+
+Each form is filled over a network as slow as a train's. The server is killed before the form is sent, and said not to be
+reached; what was typed is still there, and goes its way once the server is back.
+"""
+
+import os
+import stat
+import tempfile
+
+from console import CONTAINER, NAUGHTY, PASSWORD, Run, held, say
+
+AT = f"container={CONTAINER}&environment=development"
+ANN = "ann@example.org"
+SCHEMA = """DEFINE SCHEMA
+RECORD TYPE Note ( "___recordID" REFERENCE QUERYABLE, title STRING QUERYABLE, GRANT READ, WRITE TO _world, GRANT CREATE TO _icloud );
+"""
+LONG = "What took an hour to write. " * 40
+SLOW = {"offline": False, "latency": 300, "downloadThroughput": 60_000, "uploadThroughput": 30_000}
+
+# Where, what opens the form, what is typed by label, what sends it, what answers a question, and what says that it is done.
+FORMS = [
+    ("a record", f"data?{AT}&type=Note&record=note", [], {"title STRING": LONG}, "Save", None, "Changed"),
+    ("a new record", f"data?{AT}&type=Note&new=1", [], {"Name": "fresh", "title STRING": NAUGHTY[0]}, "Save", None, "fresh"),
+    ("a schema's text", f"schema?{AT}&view=text", [], {"Schema": SCHEMA.replace("title", "subtitle STRING, title")}, "Import…", "Import", None),
+    ("a container", "start", [], {"ID": "iCloud.org.example.Slow", "Name of the app": NAUGHTY[0], "Origin of the web app": "https://slow.example.org"},
+     "Make container and token", None, "Your token"),
+    ("a link to a share", f"sharing?{AT}&user={ANN}", [], {"Link to a share": "http://127.0.0.1/share/none"}, "Join…", "Join", "alert"),
+    ("a webhook", f"delivery?{AT}&view=webhooks", ["Add a webhook"], {"URL": "http://127.0.0.1:9/in", "Name": "slow"}, "Add", None, "Signing key"),
+    ("an alert", "operations?view=alerts", ["Add an alert"], {"Name": "slow", "Threshold": "5", "Operation": "records/query", "E-mail address": ANN},
+     "Add", None, "records/query"),
+    ("a letter", "operations?view=checks", [], {"E-mail address": ANN}, "Send", None, "handed on"),
+    ("an API token", f"tokens?{AT}", ["New API token…"], {"Name": "slow", "Origins, one a line": "https://slow.example.org"}, "Make", None, "The API token"),
+    ("an operator", "tokens?view=operators", ["Invite an operator…"], {"E-mail address": "new@example.org"}, "Invite", None, "on its way"),
+    ("an invitation", "people", ["Invite somebody"], {"E-mail address": "guest@example.org"}, "Invite", None, "on its way"),
+    ("a restore", "operations", [], {"E-mail address": ANN}, "Show what would come back", None, "come back"),
+]
+
+
+class Input(Run):
+    parts = ("prepare", "forms")
+    looks = 0
+
+    def prepare(self):
+        self.server.command("container", "create", CONTAINER)
+        with tempfile.NamedTemporaryFile("w", suffix=".ckdb") as file:
+            file.write(SCHEMA)
+            file.flush()
+            self.server.command("schema", "import", CONTAINER, "development", file.name)
+        self.server.make_person("ann", PASSWORD)
+        self.server.save([{"recordName": "note", "recordType": "Note", "fields": {"title": {"value": "Before"}}}])
+        self.ask("ann", "development", "records/modify", {"operations": [
+            {"operationType": "create", "record": {"recordName": "mine", "recordType": "Note", "fields": {}}}]})
+        self.screen = self.signed_in("op@example.org", "/console/containers")
+        network = self.screen.context.new_cdp_session(self.screen)
+        network.send("Network.enable")
+        network.send("Network.emulateNetworkConditions", SLOW)
+
+    def field(self, label):
+        return self.screen.locator("main, dialog[open]").last.get_by_label(label, exact=True)
+
+    def forms(self):
+        for form in FORMS:
+            self.sent_again(*form)
+            say(f"{form[0]} is still there, and is sent again")
+        assert self.stored("note", "title") == LONG and self.stored("fresh", "title") == NAUGHTY[0]
+        assert "subtitle" in self.server.command("schema", "export", CONTAINER, "development")["schema"]
+        hooks = self.server.command("webhook", "list", CONTAINER, "development")["webhooks"]
+        assert [hook["name"] for hook in hooks] == ["slow"], "it was made once"
+
+    def sent_again(self, name, path, opens, typed, send, answer, done):
+        page = self.screen
+        page.goto(f"{self.base}/console/{path}")
+        for word in opens:
+            page.get_by_role("button", name=word, exact=True).click()
+        for label, value in typed.items():
+            self.field(label).fill(value)
+        self.server.process.kill()
+        self.server.process.wait()
+        self.send(send, answer)
+        page.get_by_role("alert").get_by_text("cannot be reached").first.wait_for()
+        for label, value in typed.items():
+            assert self.field(label).input_value() == value, f"{name}: {label}"
+        self.server.start()
+        self.send(send, answer)
+        if done is None:
+            page.get_by_text("is imported").wait_for(state="attached")
+        elif done == "alert":
+            page.get_by_role("alert").get_by_text("cannot be reached").wait_for(state="detached")
+            page.get_by_role("alert").first.wait_for()
+            assert self.field("Link to a share").input_value() == typed["Link to a share"], "what was refused stays, too"
+        elif done == "Changed":
+            self.shown(page, "title", LONG)
+        else:
+            page.get_by_text(done).or_(page.get_by_label(done)).first.wait_for()
+
+    def send(self, word, answer):
+        page = self.screen
+        page.locator("main, dialog[open]").last.get_by_role("button", name=word, exact=True).click()
+        if answer:
+            question = page.locator("confirm-dialog").get_by_role("button", name=answer, exact=True)
+            question.or_(page.get_by_role("alert").get_by_text("cannot be reached")).first.wait_for()
+            if question.count():
+                question.click()
+
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        program = os.path.join(folder, "send")
+        with open(program, "w", encoding="utf-8") as file:
+            file.write("#!/bin/sh\ncat > /dev/null\n")
+        os.chmod(program, stat.S_IRWXU)
+        os.environ |= {
+            "LENTICULAR_BACKUPS_TO": os.path.join(folder, "backups"), "LENTICULAR_MAIL_SENDER": "program",
+            "LENTICULAR_MAIL_PROGRAM": program, "LENTICULAR_MAIL_FROM": "server@example.org",
+            "LENTICULAR_OUTGOING_ALLOWED_NETWORKS": "127.0.0.1"}
+        held(Input)
