@@ -29,8 +29,7 @@
             self.location = location
             store = try location.openPostgreSQLStore(change)
             zone = try store.writeAndWait { transaction in
-                let owner = try transaction.makeOwner(user)
-                return try transaction.makeZone(named: shelf, of: owner.number)
+                try transaction.makeZone(named: shelf, ofOwnerNamed: user)
             }
         }
 
@@ -160,7 +159,8 @@
                 done.enter()
                 fixture.store.write(WriteLoad(caller: WriteCaller(6))) { transaction in
                     _ = try transaction.makeZone(
-                        named: #require(ZoneName("lost\(number)")), of: fixture.zone.owner)
+                        named: #require(ZoneName("lost\(number)")),
+                        ofOwnerNamed: #require(Fixture.user))
                     // Asks behind what was made, which the server then knows.
                     _ = try transaction.zone(zone)
                     throw Refusal()
@@ -314,7 +314,8 @@
         }
 
         func makeOwner(_ name: UserRecordName) throws {
-            _ = try store.writeAndWait { _ = try $0.makeOwner(name) }
+            let shelf = try #require(Fixture.shelf)
+            _ = try store.writeAndWait { try $0.makeZone(named: shelf, ofOwnerNamed: name) }
         }
     }
 #endif

@@ -86,6 +86,10 @@
             try PostgreSQLCatalog(connection) { _ in }
         }
 
+        func delete(_ container: ContainerID, from catalog: any CatalogStorage) throws {
+            try (catalog as? PostgreSQLCatalog)?.delete(container)
+        }
+
         var factory: any EngineFactory { NoFactory() }
 
         func makeFolder(_ name: String) throws -> String { "/nowhere/\(name)" }
@@ -111,7 +115,7 @@
 
     /// In place of a factory, which the engine has none of yet.
     private struct NoFactory: EngineFactory {
-        var words: EngineWords { EngineWords(catalog: "", store: "") }
+        var words: EngineWords { EngineWords(catalog: "", store: "") { _, _ in "" } }
 
         func hasData(for folder: String) throws -> Bool {
             throw PostgreSQLLocation.HasNone(what: "factory")

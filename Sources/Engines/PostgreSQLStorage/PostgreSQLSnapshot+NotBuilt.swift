@@ -35,14 +35,9 @@
         }
 
         func notices(
-            _ state: NoticeState, for destination: DestinationNumber, after number: NoticeNumber,
-            limit: Int
+            _ keys: NoticeKeys, after number: NoticeNumber, limit: Int
         ) throws -> [StoredNotice] { throw NotBuilt() }
 
         func outboxState() throws -> (count: Int, oldest: Milliseconds?) { throw NotBuilt() }
-
-        func notices(speakingOf person: UserRecordName) throws -> [NoticeNumber] {
-            throw NotBuilt()
-        }
     }
 #endif

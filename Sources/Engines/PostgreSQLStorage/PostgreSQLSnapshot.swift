@@ -179,6 +179,12 @@
                         ORDER BY z.changed LIMIT $4
                         """, .number(store), .number(owner.value), .number(max(position, 0)),
                         .number(Int64(limit)))
+                case .kept(let limit):
+                    try ask(
+                        """
+                        SELECT \(ZoneRows.columns) FROM zones z
+                        WHERE z.store = $1 AND z.owner = $2 LIMIT $3
+                        """, .number(store), .number(owner.value), .number(Int64(limit)))
                 }
             return try (0..<rows.count).map { try ZoneRows.zone(rows, $0) }
         }
@@ -189,15 +195,6 @@
                 SELECT coalesce(sum(record_count), 0)::bigint FROM zones
                 WHERE store = $1 AND owner = $2 AND deleted_at IS NULL
                 """, .number(store), .number(owner.value))
-            return Int(rows.number(0, 0))
-        }
-
-        func zoneCount(of owner: OwnerNumber, limit: Int) throws -> Int {
-            let rows = try ask(
-                """
-                SELECT count(*) FROM (
-                    SELECT 1 FROM zones WHERE store = $1 AND owner = $2 LIMIT $3) AS counted
-                """, .number(store), .number(owner.value), .number(Int64(limit)))
             return Int(rows.number(0, 0))
         }
 

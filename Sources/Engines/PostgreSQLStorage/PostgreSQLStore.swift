@@ -65,8 +65,6 @@
         /// Every read waits for the server.
         package var readsAtOnce: Bool { false }
 
-        package var writeCount: UInt64 { committer.measurements.jobs }
-
         /// What the committer has done and how it stands, for metrics.
         package var measurements: GroupMeasurements { committer.measurements }
 

@@ -18,11 +18,9 @@
             as follower: FollowerName, wanting wanted: Set<PreviousVersionNeed>, alone: Bool
         ) throws -> Position { throw NotBuilt() }
 
-        func advance(_ follower: FollowerName, through position: Position) throws {
+        func setPosition(_ position: Position?, of follower: FollowerName) throws {
             throw NotBuilt()
         }
-
-        func unfollow(_ follower: FollowerName) throws { throw NotBuilt() }
 
         func register(_ destination: NewDestination) throws -> DestinationNumber {
             throw NotBuilt()
@@ -47,6 +45,5 @@
             throw NotBuilt()
         }
 
-        func forget(_ person: UserRecordName) throws { throw NotBuilt() }
     }
 #endif

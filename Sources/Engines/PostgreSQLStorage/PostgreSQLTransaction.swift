@@ -115,7 +115,8 @@
             }
         }
 
-        func makeOwner(_ name: UserRecordName) throws -> StoredOwner {
+        private func madeOwner(_ name: UserRecordName) throws -> StoredOwner {
+            if let owner = try owner(named: name) { return owner }
             let owner = StoredOwner(
                 number: OwnerNumber(try group.take(\.owner)), recordName: name.text, usedBytes: 0,
                 oldestValidPosition: 0)
@@ -128,7 +129,10 @@
             return owner
         }
 
-        func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone {
+        func makeZone(
+            named name: ZoneName, ofOwnerNamed ownerName: UserRecordName
+        ) throws -> StoredZone {
+            let owner = try madeOwner(ownerName).number
             let position = try takePosition()
             let zone = StoredZone(
                 number: ZoneNumber(try group.take(\.zone)), owner: owner, name: name,

@@ -42,6 +42,8 @@
         private(set) var changes = StoreChanges()
         /// What of it moved parts of the store, told or not.
         private var moved: Set<StorePart> = []
+        /// How many writes of the group have ended well.
+        private var writes = 0
         private var transaction: PostgreSQLTransaction?
         /// What the server has been told of the schema that the group has made.
         private var madeSchema: StoreFacts.KnownSchema?
@@ -119,6 +121,7 @@
             known = try foreseen.rows(Array(answers.dropFirst(start.count)))
             changes = StoreChanges()
             moved = []
+            writes = 0
             (madeSchema, hasLostSchema, begunLife, hasTold) = (nil, false, nil, false)
             next = max(found.lastPosition + 1, floor)
             groupFirst = next
@@ -175,6 +178,7 @@
         ///
         /// - Parameter told: what it has moved that the server has been told of.
         func accept(_ job: StoreChanges, told: Set<StorePart>) {
+            writes += 1
             moved.formUnion(told)
             moved.formUnion(job.movedParts)
             changes.add(job)
@@ -272,7 +276,7 @@
             let last = moves ? next - 1 : begunProgress?.lastPosition ?? 0
             floor = next
             let moved = moved
-            notices.committed(through: last) { tell in
+            notices.committed(through: last, writes: writes) { tell in
                 for part in moved { tell(part) }
                 if moves { tell(.anything) }
             }

@@ -120,6 +120,7 @@
                     false
                 }
             case .previousVersions: throw NotBuilt("collect(previousVersions)")
+            case .leftBehind: throw NotBuilt("collect(leftBehind)")
             }
         }
     }

@@ -265,26 +265,24 @@
 
         // MARK: - Requests to take part
 
-        func noteRequest(of user: UserRecordName, for share: ShareNumber?) throws {
-            try insert(
-                StoredAccessRequest(user: user, madeAt: now, isBlocked: false), of: share,
-                share == nil ? .counted : .waiting)
-        }
-
-        func replaceRequests(of share: ShareNumber, by requests: [StoredAccessRequest]) throws {
-            let previous = try accessRequests(of: share)
-            let gone = previous.filter { !requests.contains($0) }
-            if !gone.isEmpty {
+        func save(
+            _ requests: [StoredAccessRequest], settling users: [UserRecordName],
+            of share: ShareNumber?
+        ) throws {
+            if !users.isEmpty {
                 // They count on, as requests of their day.
                 job.statements.append(
                     Query(
                         """
                         UPDATE access_requests SET state = 0
                         WHERE store = $1 AND share = $2 AND user_record_name = ANY ($3)
-                        """, .number(store), .number(share.value), .texts(gone.map(\.user.text))))
+                        """, .number(store), .number(share?.value ?? 0),
+                        .texts(users.map(\.text))))
             }
-            for request in requests where !previous.contains(request) {
-                try insert(request, of: share, request.isBlocked ? .blocked : .waiting)
+            for request in requests {
+                let state: RequestState =
+                    share == nil ? .counted : request.isBlocked ? .blocked : .waiting
+                try insert(request, of: share, state)
             }
         }
 
