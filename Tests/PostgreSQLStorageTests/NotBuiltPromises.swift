@@ -48,6 +48,7 @@
             "What is saved while the engine makes ready is found in the end",
             "What was given up is kept to a number, and can be sent after all",
             "What was sent goes, and no number comes again",
+            "What speaks of a person is found, whether it waits or was given up",
             "When a store is due is kept, and its end says when its work is",
             "Who ends to follow is forgotten, and others keep what they need",
             "Who has no value comes before all who have one; equal ones by their number",

@@ -60,7 +60,7 @@ struct AuditSearch {
     }
 
     /// How many bytes of a beginning make terms: few, so that a block's set has room, and such that a whole name
-    /// has several, which are met by chance together only once in a thousand times. Many containers begin the same.
+    /// has several, which are met by chance together only once in a thousand times; many containers begin the same.
     private static let lengths = [2, 6, 12, 20, 24, 32]
 
     /// Numbers for the beginnings of a text; those of a beginning of it are among them.
