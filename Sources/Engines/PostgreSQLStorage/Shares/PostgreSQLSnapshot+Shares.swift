@@ -41,7 +41,7 @@
         func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)] {
             let select = "SELECT \(ShareRows.participantColumns) FROM participants p"
             let standing = "JOIN shares s ON s.store = $1 AND s.share = p.share AND s.ended IS NULL"
-            return try ShareRows.participants(
+            let rows =
                 switch key {
                 case .share(let share):
                     try ask(
@@ -55,12 +55,13 @@
                     try ask(
                         "\(select) \(standing) WHERE p.store = $1 AND p.address = $2",
                         .number(store), .text(address))
-                })
+                }
+            return try ShareRows.participants(rows)
         }
 
         func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
             let select = "SELECT user_record_name, made_at, state FROM access_requests"
-            return try ShareRows.requests(
+            let rows =
                 switch key {
                 case .share(let share):
                     try ask(
@@ -74,7 +75,8 @@
                         \(select) WHERE store = $1 AND user_record_name = $2 AND made_at > $3
                         ORDER BY made_at, request
                         """, .number(store), .text(user.text), .number(moment))
-                })
+                }
+            return try ShareRows.requests(rows)
         }
 
         func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
