@@ -4,6 +4,7 @@
     /// `docs/design/postgres.md` says what that is.
     enum NotBuiltPromises {
         static let all: Set<String> = [
+            "Requests that are settled are gone from the share, and still count",
             "A cursor of one query goes on there; what is none is refused",
             "A cursor that a list has not given is refused",
             "A destination is kept as it was given, under its kind and key",
@@ -56,7 +57,6 @@
             "Who tells of changes finds the subscriptions that may be concerned",
             "Who waits for notices is told of them, and of a destination's end",
             "Who watches what is shared with them is found by a zone that they see",
-            "Work of one subject is done in its order; what is asked for twice is one",
         ]
     }
 #endif
