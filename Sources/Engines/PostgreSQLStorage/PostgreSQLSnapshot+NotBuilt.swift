@@ -4,54 +4,11 @@
 
     // What a read cannot be asked yet.
     extension PostgreSQLSnapshot {
-        func shares(_ keys: ShareKeys) throws -> [StoredShare?] { throw NotBuilt() }
-
-        func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)] {
-            throw NotBuilt()
-        }
-
-        func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
-            throw NotBuilt()
-        }
-
-        func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? { throw NotBuilt() }
-
-        func grants(
-            of viewer: UserRecordName, _ selection: GrantSelection
-        ) throws -> [StoredGrant] { throw NotBuilt() }
-
-        func views(
-            of viewer: UserRecordName, _ selection: ViewSelection
-        ) throws -> [StoredView] { throw NotBuilt() }
-
-        func viewer(_ name: UserRecordName) throws -> StoredViewer { throw NotBuilt() }
-
-        func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?] {
-            throw NotBuilt()
-        }
-
-        func memberships(
-            of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
-            withVersions: Bool
-        ) throws -> MembershipRun { throw NotBuilt() }
-
-        func changedMemberships(
-            of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
-        ) throws -> MembershipRun? { throw NotBuilt() }
-
-        func coverageWork(_ key: CoverageWorkKey) throws -> Position? { throw NotBuilt() }
-
         func page(
             of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
         ) throws -> QueryCursor? { throw NotBuilt() }
 
         func words(in text: String) throws -> [[UInt8]] { throw NotBuilt() }
-
-        func assetReceipts(_ ids: [[UInt8]]) throws -> [StoredReceipt?] { throw NotBuilt() }
-
-        func assetBytes(of records: [RecordNumber]) throws -> [Int] { throw NotBuilt() }
-
-        func assets(_ selection: AssetSelection) throws -> [AssetDigest] { throw NotBuilt() }
 
         func subscriptions(_ keys: SubscriptionKeys) throws -> [WatchingSubscription] {
             throw NotBuilt()

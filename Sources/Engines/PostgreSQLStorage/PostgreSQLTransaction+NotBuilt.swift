@@ -4,40 +4,6 @@
 
     // What a write cannot do yet.
     extension PostgreSQLTransaction {
-        func keepsTrees(_ zone: ZoneNumber) throws -> Bool { throw NotBuilt() }
-
-        func makeShare(
-            in zone: ZoneNumber, record: RecordNumber, root: RecordNumber?,
-            publicPermission: SharePermission
-        ) throws -> StoredShare { throw NotBuilt() }
-
-        func save(_ share: StoredShare) throws { throw NotBuilt() }
-
-        func save(
-            _ requests: [StoredAccessRequest], settling users: [UserRecordName],
-            of share: ShareNumber?
-        ) throws { throw NotBuilt() }
-
-        func endShare(_ share: ShareNumber) throws { throw NotBuilt() }
-
-        func save(
-            _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber
-        ) throws { throw NotBuilt() }
-
-        func set(
-            _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName
-        ) throws { throw NotBuilt() }
-
-        func move(_ membership: MembershipMove) throws { throw NotBuilt() }
-
-        func addReceipt(
-            _ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool
-        ) throws -> Bool { throw NotBuilt() }
-
-        func forgetUnusedAssets(
-            _ digests: [AssetDigest], since moment: Milliseconds
-        ) throws -> [AssetDigest] { throw NotBuilt() }
-
         func save(
             _ subscription: Subscription, of owner: SubscriptionOwner,
             requiring match: SubscriptionMatch?
@@ -79,8 +45,5 @@
             throw NotBuilt()
         }
 
-        func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {
-            throw NotBuilt()
-        }
     }
 #endif

@@ -19,6 +19,8 @@
         private(set) var told: Set<StorePart> = []
         /// Whether the server has been told of something that the job has changed.
         private(set) var hasFlushed = false
+        /// The files that the versions hold that are being saved.
+        var files = KnownFiles()
         /// The first position that it has taken; nil for none.
         private var firstTaken: Position?
         /// Of the last change that it has written.
@@ -171,6 +173,7 @@
                     """, .number(store), .number(zone.number.value), .number(now),
                     .number(position)))
             job.owners[zone.owner, default: 0] -= rows.number(0, 0)
+            endShares(of: zone.number, at: position)
             job.zonesByName.updateValue(
                 nil, forKey: ZoneNameKey(owner: zone.owner, name: zone.name))
             job.moved.formUnion([.zone(zone.number), .owner(zone.owner)])

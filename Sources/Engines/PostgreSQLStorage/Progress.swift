@@ -14,7 +14,8 @@
 
         private static let text = """
             SELECT last_position, schema_revision, life_count, incarnation, cluster, timeline,
-                next_owner, next_zone, next_record, next_type, next_role, next_work
+                next_owner, next_zone, next_record, next_type, next_role, next_work, next_share,
+                next_request
             FROM progress WHERE store = $1
             """
 
@@ -32,7 +33,8 @@
             node = Node(cluster: rows.number(0, 4), timeline: rows.number(0, 5))
             next = NextNumbers(
                 owner: rows.number(0, 6), zone: rows.number(0, 7), record: rows.number(0, 8),
-                type: rows.number(0, 9), role: rows.number(0, 10), work: rows.number(0, 11))
+                type: rows.number(0, 9), role: rows.number(0, 10), work: rows.number(0, 11),
+                share: rows.number(0, 12), request: rows.number(0, 13))
         }
     }
 
@@ -44,9 +46,12 @@
         var type: Int64
         var role: Int64
         var work: Int64
+        var share: Int64
+        var request: Int64
 
         /// Of a store that has the owner of the public database and the built-in types.
-        static let first = NextNumbers(owner: 1, zone: 1, record: 1, type: 3, role: 1, work: 1)
+        static let first = NextNumbers(
+            owner: 1, zone: 1, record: 1, type: 3, role: 1, work: 1, share: 1, request: 1)
 
         /// Takes one.
         mutating func take(_ kind: WritableKeyPath<NextNumbers, Int64>) -> Int64 {

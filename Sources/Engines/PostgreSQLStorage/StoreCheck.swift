@@ -57,6 +57,58 @@
                 """
             ),
             (
+                "a shared record's membership is not where it says: record",
+                """
+                SELECT c.record FROM current_memberships c
+                    JOIN shares s ON s.store = $1 AND s.share = c.share AND s.ended IS NULL
+                    LEFT JOIN memberships t ON t.store = $1 AND t.share = c.share
+                        AND t.position = c.position
+                WHERE c.store = $1 AND (t.record IS DISTINCT FROM c.record
+                    OR t.left_through IS NOT NULL)
+                """
+            ),
+            (
+                "a membership in a standing share is not where its record leads: record",
+                """
+                SELECT t.record FROM memberships t
+                    JOIN shares s ON s.store = $1 AND s.share = t.share AND s.ended IS NULL
+                    LEFT JOIN current_memberships c ON c.store = $1 AND c.record = t.record
+                WHERE t.store = $1 AND t.left_through IS NULL
+                    AND (c.share IS DISTINCT FROM t.share OR c.position <> t.position)
+                """
+            ),
+            (
+                "what is granted has ended, or its viewer does not have the zone: share",
+                """
+                SELECT g.share FROM grants g
+                    LEFT JOIN shares s ON s.store = $1 AND s.share = g.share
+                    LEFT JOIN views v ON v.store = $1 AND v.viewer = g.viewer AND v.zone = g.zone
+                WHERE g.store = $1 AND g.revoked IS NULL AND (s.share IS NULL
+                    OR s.ended IS NOT NULL OR s.zone <> g.zone OR v.zone IS NULL
+                    OR v.changed < g.changed)
+                """
+            ),
+            (
+                "a viewer's zone miscounts what is granted of it: zone",
+                """
+                SELECT v.zone FROM views v
+                WHERE v.store = $1 AND ((v.ended IS NULL) <> (v.shares_granted > 0)
+                    OR v.shares_granted <> (
+                        SELECT count(*) FROM grants g WHERE g.store = $1 AND g.viewer = v.viewer
+                            AND g.zone = v.zone AND g.revoked IS NULL))
+                """
+            ),
+            (
+                "a file is held by other records than it counts: that many",
+                """
+                SELECT f.references_held FROM asset_files f
+                WHERE f.store = $1 AND ((f.references_held = 0) <> (f.unused_since IS NOT NULL)
+                    OR f.references_held <> (
+                        SELECT count(*) FROM asset_uses u
+                        WHERE u.store = $1 AND u.digest = f.digest))
+                """
+            ),
+            (
                 "a link has no source: record",
                 """
                 SELECT l.source FROM links l WHERE l.store = $1 AND NOT EXISTS (

@@ -32,7 +32,9 @@ CREATE TABLE progress (
     next_record bigint NOT NULL,
     next_type bigint NOT NULL,
     next_role bigint NOT NULL,
-    next_work bigint NOT NULL
+    next_work bigint NOT NULL,
+    next_share bigint NOT NULL,
+    next_request bigint NOT NULL
 ) WITH (
     fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
     autovacuum_vacuum_cost_delay = 0
@@ -253,3 +255,208 @@ CREATE TABLE held_parts (
     held_until bigint NOT NULL,
     PRIMARY KEY (store, type_name, field)
 );
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Shares: what is shared, who takes part, what it covers, who sees it
+
+CREATE TABLE shares (
+    store bigint NOT NULL,
+    share bigint NOT NULL,
+    zone bigint NOT NULL,
+    -- The share record.
+    record bigint NOT NULL,
+    -- The root of the tree; null for a share of the whole zone.
+    root bigint,
+    public_permission bigint NOT NULL,
+    created bigint NOT NULL,
+    -- The position at which it ended, and when; null while it stands.
+    ended bigint,
+    ended_at bigint,
+    -- 1 when others may ask to take part.
+    allows_requests bigint NOT NULL DEFAULT 0,
+    -- When its record was last saved anew because of requests; 0 for never.
+    requests_told_at bigint NOT NULL DEFAULT 0,
+    PRIMARY KEY (store, share)
+);
+CREATE INDEX shares_by_zone ON shares (store, zone) WHERE ended IS NULL;
+CREATE UNIQUE INDEX shares_whole ON shares (store, zone) WHERE ended IS NULL AND root IS NULL;
+CREATE UNIQUE INDEX shares_by_root ON shares (store, root) WHERE ended IS NULL AND root IS NOT NULL;
+CREATE UNIQUE INDEX shares_by_record ON shares (store, record) WHERE ended IS NULL;
+CREATE INDEX shares_ended ON shares (store, ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX shares_of_zone ON shares (store, zone);
+
+-- The short identifier of a root or a zone's share: it stays when sharing ends and begins again.
+CREATE TABLE short_guids (
+    store bigint NOT NULL,
+    value bytea NOT NULL,
+    record bigint NOT NULL,
+    PRIMARY KEY (store, value)
+);
+CREATE UNIQUE INDEX short_guids_by_record ON short_guids (store, record);
+
+CREATE TABLE participants (
+    store bigint NOT NULL,
+    share bigint NOT NULL,
+    -- A UUID that clients know the participant by.
+    id bytea NOT NULL,
+    -- Null until the invitation has been matched to a user. A participant without a user and without an address
+    -- will be the first who comes by their link.
+    user_record_name bytea,
+    -- What they were invited by: an e-mail address or a phone number, as compared; null for a name.
+    address bytea,
+    role bigint NOT NULL,
+    permission bigint NOT NULL,
+    status bigint NOT NULL,
+    -- 1 when they take part because they asked to.
+    is_approved_requester bigint NOT NULL,
+    PRIMARY KEY (store, share, id)
+);
+CREATE INDEX participants_by_user ON participants (store, user_record_name)
+    WHERE user_record_name IS NOT NULL;
+CREATE INDEX participants_by_address ON participants (store, address) WHERE address IS NOT NULL;
+
+-- One row for each request to take part, whether it led to a share or not, and for each user who may not ask.
+CREATE TABLE access_requests (
+    store bigint NOT NULL,
+    request bigint NOT NULL,
+    -- 0 where nobody is to see it.
+    share bigint NOT NULL,
+    user_record_name bytea NOT NULL,
+    made_at bigint NOT NULL,
+    -- 0 only counts to the user's requests of the day, 1 waits for an answer, 2 the user may not ask.
+    state bigint NOT NULL,
+    PRIMARY KEY (store, request)
+);
+CREATE UNIQUE INDEX access_requests_open ON access_requests (store, share, user_record_name)
+    WHERE state <> 0;
+CREATE INDEX access_requests_by_share ON access_requests (store, share);
+CREATE INDEX access_requests_by_user ON access_requests (store, user_record_name, made_at);
+CREATE INDEX access_requests_counted ON access_requests (store, made_at) WHERE state = 0;
+
+-- The membership of a record in a share: from `entered`, to `left` once it has gone. As a participant's feed reads it:
+-- by the position of the last change that they are to see. Those of an ended share stay as they were when it ended.
+CREATE TABLE memberships (
+    store bigint NOT NULL,
+    share bigint NOT NULL,
+    position bigint NOT NULL,
+    record bigint NOT NULL,
+    -- The position of the record's version.
+    version bigint NOT NULL,
+    type bigint NOT NULL,
+    entered bigint NOT NULL,
+    -- The position at which it left the tree: before `position` when the move was large.
+    left_through bigint,
+    left_at bigint,
+    PRIMARY KEY (store, share, position)
+);
+CREATE INDEX memberships_left ON memberships (store, left_at) WHERE left_at IS NOT NULL;
+
+-- Which share covers a record now, and where that membership lies. Rows of ended shares mean nothing.
+CREATE TABLE current_memberships (
+    store bigint NOT NULL,
+    record bigint NOT NULL,
+    share bigint NOT NULL,
+    position bigint NOT NULL,
+    PRIMARY KEY (store, record)
+);
+CREATE INDEX current_memberships_by_share ON current_memberships (store, share);
+
+-- Which shares queued work of kind 1 concerns: a share is whole when it has none. `since` is the position at which
+-- its records were taken out of it or put into it.
+CREATE TABLE share_work_marks (
+    store bigint NOT NULL,
+    share bigint NOT NULL,
+    record bigint NOT NULL,
+    since bigint NOT NULL,
+    PRIMARY KEY (store, share, record)
+);
+CREATE INDEX share_work_marks_by_record ON share_work_marks (store, record);
+
+-- What a viewer may see: a share from the position at which they accepted it, to the one at which they lost it.
+-- `changed` is the last change of the share that concerns them.
+CREATE TABLE grants (
+    store bigint NOT NULL,
+    viewer bytea NOT NULL,
+    zone bigint NOT NULL,
+    share bigint NOT NULL,
+    permission bigint NOT NULL,
+    granted bigint NOT NULL,
+    revoked bigint,
+    revoked_at bigint,
+    changed bigint NOT NULL,
+    PRIMARY KEY (store, viewer, share, granted)
+);
+CREATE INDEX grants_by_change ON grants (store, viewer, zone, changed);
+CREATE UNIQUE INDEX grants_by_share ON grants (store, share, viewer) WHERE revoked IS NULL;
+CREATE INDEX grants_of_zone ON grants (store, zone);
+CREATE INDEX grants_revoked ON grants (store, revoked_at) WHERE revoked_at IS NOT NULL;
+
+-- A zone as a viewer has it in their shared database: while any share of it is granted to them.
+CREATE TABLE views (
+    store bigint NOT NULL,
+    viewer bytea NOT NULL,
+    zone bigint NOT NULL,
+    -- The position from which they have seen something of it without a gap: tokens of an earlier time
+    -- are of another view.
+    since bigint NOT NULL,
+    -- The position at which nothing was left to see, and when; null while something is.
+    ended bigint,
+    ended_at bigint,
+    -- Shares that are granted to them now.
+    shares_granted bigint NOT NULL,
+    -- The last change that concerns them; -1 keeps it out of the database feed.
+    changed bigint NOT NULL,
+    -- Zone tokens below this position are too old: memberships that ended after it were collected.
+    whole_after bigint NOT NULL,
+    PRIMARY KEY (store, viewer, zone)
+);
+CREATE INDEX views_by_change ON views (store, viewer, changed);
+CREATE INDEX views_of_zone ON views (store, zone);
+CREATE INDEX views_ended ON views (store, ended_at) WHERE ended_at IS NOT NULL;
+
+-- Viewers who had views that are forgotten: database tokens below the position are too old.
+CREATE TABLE viewers (
+    store bigint NOT NULL,
+    name bytea NOT NULL,
+    whole_after bigint NOT NULL,
+    PRIMARY KEY (store, name)
+);
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Assets: the files, by their contents, and what refers to them
+
+-- One file of this store; `references_held` counts the rows of asset_uses.
+CREATE TABLE asset_files (
+    store bigint NOT NULL,
+    -- SHA-256 of the contents.
+    digest bytea NOT NULL,
+    bytes bigint NOT NULL,
+    references_held bigint NOT NULL DEFAULT 0,
+    -- Since when nothing refers to it; null while something does.
+    unused_since bigint,
+    PRIMARY KEY (store, digest)
+);
+CREATE INDEX asset_files_unused ON asset_files (store, unused_since)
+    WHERE unused_since IS NOT NULL;
+
+-- Which record holds which file, a row for each, however many of its fields do.
+CREATE TABLE asset_uses (
+    store bigint NOT NULL,
+    record bigint NOT NULL,
+    digest bytea NOT NULL,
+    PRIMARY KEY (store, record, digest)
+);
+CREATE INDEX asset_uses_by_file ON asset_uses (store, digest);
+
+-- Uploads whose receipt can still be used.
+CREATE TABLE asset_receipts (
+    store bigint NOT NULL,
+    id bytea NOT NULL,
+    digest bytea NOT NULL,
+    -- Who may use it, in which database: a code that only the server can make.
+    identity bytea NOT NULL,
+    expires bigint NOT NULL,
+    PRIMARY KEY (store, id)
+);
+CREATE INDEX asset_receipts_by_expiry ON asset_receipts (store, expires);
+CREATE INDEX asset_receipts_by_file ON asset_receipts (store, digest);

@@ -53,7 +53,7 @@
         }
 
         private static let recordsText = """
-            SELECT o.record_name, n.zone, n.name, \(VersionColumns.text)
+            SELECT o.record_name, n.zone, n.name, \(VersionColumns.whole)
             FROM unnest($2::bytea[], $3::bytea[], $4::bytea[]) AS n (owner, zone, name)
                 JOIN owners o ON o.store = $1 AND o.record_name = n.owner
                 JOIN zones z ON z.store = $1 AND z.owner = o.owner AND z.name = n.zone

@@ -12,11 +12,13 @@
             var changed: Position = 0
             var records: Int64 = 0
             var bytes: Int64 = 0
+            var assetBytes: Int64 = 0
 
             mutating func add(_ other: ZoneSum) {
                 changed = max(changed, other.changed)
                 records += other.records
                 bytes += other.bytes
+                assetBytes += other.assetBytes
             }
         }
 
@@ -35,6 +37,8 @@
         var links: [RecordNumber: [Link]] = [:]
         var zones: [ZoneNumber: ZoneSum] = [:]
         var owners: [OwnerNumber: Int64] = [:]
+        /// The last change in the tree of each share.
+        var shares: [ShareNumber: Position] = [:]
         /// Owners and zones as they are under their names by now; nil for none.
         var ownersByName: [UserRecordName: StoredOwner?] = [:]
         var zonesByName: [ZoneNameKey: StoredZone?] = [:]
@@ -46,7 +50,7 @@
         /// Whether there is something to tell the server.
         var isEmpty: Bool {
             statements.isEmpty && saved.isEmpty && links.isEmpty && zones.isEmpty
-                && owners.isEmpty
+                && owners.isEmpty && shares.isEmpty
         }
 
         mutating func save(_ version: Saved, _ key: RecordKey) {
@@ -69,6 +73,7 @@
             links.merge(other.links) { $1 }
             for (zone, sum) in other.zones { zones[zone, default: ZoneSum()].add(sum) }
             for (owner, bytes) in other.owners { owners[owner, default: 0] += bytes }
+            shares.merge(other.shares) { max($0, $1) }
             ownersByName.merge(other.ownersByName) { $1 }
             zonesByName.merge(other.zonesByName) { $1 }
             schema = other.schema ?? schema
@@ -102,6 +107,7 @@
             if !saved.isEmpty { queries.append(saveQuery(store)) }
             if !links.isEmpty { queries += linkQueries(store) }
             if !zones.isEmpty { queries.append(zoneQuery(store)) }
+            if !zones.isEmpty || !shares.isEmpty { queries += shareQueries(store) }
             let moved = owners.filter { $0.value != 0 }
             if !moved.isEmpty {
                 queries.append(
@@ -163,13 +169,56 @@
                 UPDATE zones z SET
                     changed = CASE WHEN z.deleted_at IS NULL AND z.changed > 0
                         THEN greatest(z.changed, n.changed) ELSE z.changed END,
-                    record_count = z.record_count + n.records, body_bytes = z.body_bytes + n.bytes
-                FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[])
-                    AS n (zone, changed, records, bytes)
+                    record_count = z.record_count + n.records,
+                    body_bytes = z.body_bytes + n.bytes, asset_bytes = z.asset_bytes + n.assets
+                FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+                    AS n (zone, changed, records, bytes, assets)
                 WHERE z.store = $1 AND z.zone = n.zone
                 """, .number(store), .numbers(sums.map(\.key.value)),
                 .numbers(sums.map(\.value.changed)), .numbers(sums.map(\.value.records)),
-                .numbers(sums.map(\.value.bytes)))
+                .numbers(sums.map(\.value.bytes)), .numbers(sums.map(\.value.assetBytes)))
+        }
+
+        /// Shares whose trees have changed, and those of whole zones that have.
+        private static let changedShares = """
+            WITH n AS (
+                SELECT * FROM unnest($2::bigint[], $3::bigint[]) AS t (share, changed)
+                UNION ALL
+                SELECT s.share, z.changed
+                FROM unnest($4::bigint[], $5::bigint[]) AS z (zone, changed)
+                    JOIN shares s ON s.store = $1 AND s.zone = z.zone AND s.ended IS NULL
+                        AND s.root IS NULL)
+            """
+
+        /// Tells those who have shares of what has changed in them.
+        private func shareQueries(_ store: Int64) -> [Query] {
+            let zones = zones.filter { $0.value.changed > 0 }
+            guard !zones.isEmpty || !shares.isEmpty else { return [] }
+            let values: [Value] = [
+                .number(store), .numbers(shares.keys.map(\.value)),
+                .numbers(Array(shares.values)), .numbers(zones.keys.map(\.value)),
+                .numbers(zones.values.map(\.changed)),
+            ]
+            return [
+                Query(
+                    """
+                    \(Self.changedShares),
+                        c AS (SELECT share, max(changed) AS changed FROM n GROUP BY share)
+                    UPDATE grants g SET changed = greatest(g.changed, c.changed)
+                    FROM c WHERE g.store = $1 AND g.share = c.share AND g.revoked IS NULL
+                    """, values),
+                Query(
+                    """
+                    \(Self.changedShares),
+                        c AS (
+                            SELECT g.viewer, g.zone, max(n.changed) AS changed
+                            FROM n JOIN grants g ON g.store = $1 AND g.share = n.share
+                                AND g.revoked IS NULL
+                            GROUP BY g.viewer, g.zone)
+                    UPDATE views v SET changed = greatest(v.changed, c.changed)
+                    FROM c WHERE v.store = $1 AND v.viewer = c.viewer AND v.zone = c.zone
+                    """, values),
+            ]
         }
     }
 #endif

@@ -246,7 +246,7 @@
                 UPDATE progress SET last_position = $2, next_owner = $3, next_zone = $4,
                     next_record = $5, next_type = $6, next_role = $7, next_work = $8,
                     schema_revision = $9, life_count = $10, incarnation = $11, cluster = $12,
-                    timeline = $13
+                    timeline = $13, next_share = $15, next_request = $16
                 WHERE store = $1 AND last_position < $14
                 """, .number(store),
                 .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
@@ -254,7 +254,7 @@
                 .number(numbers.role), .number(numbers.work), .number(progress?.schemaRevision),
                 .number(progress?.lifeCount), .number(progress?.incarnation),
                 .number(progress?.node.cluster), .number(progress?.node.timeline),
-                .number(groupFirst))
+                .number(groupFirst), .number(numbers.share), .number(numbers.request))
         }
 
         private var markQuery: Query {

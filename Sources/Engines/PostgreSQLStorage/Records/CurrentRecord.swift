@@ -13,6 +13,8 @@
         let body: [UInt8]
         /// Whether the row is not what was written.
         let isDamaged: Bool
+        /// Whether it holds files.
+        let hasFiles: Bool
 
         var head: StoredHead { StoredHead(record: record, position: position) }
 
@@ -38,6 +40,11 @@
             r.record, r.position, r.type, r.flags, r.checksum, r.zone, r.deleted_at, r.body
             """
         static let count = 8
+        /// The same, and whether the record holds files.
+        static let whole = """
+            \(text), EXISTS (
+                SELECT 1 FROM asset_uses u WHERE u.store = r.store AND u.record = r.record)::int
+            """
 
         /// The sum over all that a version says.
         static func checksum(
@@ -83,12 +90,13 @@
                     record: record, position: position, type: type, flags: flags, body: body))
         }
 
-        /// A row's version, copied.
+        /// A row of the `whole` columns, copied.
         static func copy(_ rows: Rows, _ row: Int, from column: Int = 0) -> CurrentRecord {
             visit(rows, row, from: column) { _, version in
                 CurrentRecord(
                     record: version.record, position: version.position, type: version.type,
-                    flags: version.flags, body: Array(version.body), isDamaged: version.isDamaged)
+                    flags: version.flags, body: Array(version.body), isDamaged: version.isDamaged,
+                    hasFiles: rows.number(row, column + 8) != 0)
             }
         }
     }

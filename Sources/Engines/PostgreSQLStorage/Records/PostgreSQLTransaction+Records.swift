@@ -19,10 +19,19 @@
             guard !unknown.isEmpty else { return }
             let asked = Array(unknown)
             for name in asked { group.known.note(nil, RecordKey(zone: zone, name: name)) }
-            try readCurrent(of: asked, in: zone) { index, version in
+            let rows = try askByKey([
+                Query(
+                    """
+                    SELECT n.number, \(VersionColumns.whole)
+                    FROM unnest($3::bytea[]) WITH ORDINALITY AS n (name, number)
+                        JOIN records r ON r.store = $1 AND r.zone = $2 AND r.name = n.name
+                    """, .number(store), .number(zone.value), .texts(asked.map(\.text)))
+            ])
+            guard let rows = rows.first else { return }
+            for row in 0..<rows.count {
+                let name = asked[Int(rows.number(row, 0)) - 1]
                 group.known.note(
-                    CurrentRecord(version), RecordKey(zone: zone, name: asked[index]))
-                return true
+                    VersionColumns.copy(rows, row, from: 1), RecordKey(zone: zone, name: name))
             }
         }
 
@@ -45,14 +54,13 @@
             for (zone, of) in Dictionary(grouping: versions, by: \.zone.number) {
                 try learn(of.map(\.name), in: zone)
             }
+            try learnFiles(of: versions)
             return try versions.map(save)
         }
 
         private func save(_ version: NewVersion) throws -> RecordNumber {
             let zone = version.zone
             try requireTaken(version.position)
-            if version.files?.isEmpty == false { throw NotBuilt() }
-            if version.shortGUID != nil { throw NotBuilt("save(shortGUID)") }
             let former = record(version.name, in: zone.number)
             try requireFormer(former, version)
             let record = try former?.record ?? RecordNumber(group.take(\.record))
@@ -60,9 +68,14 @@
             guard (0...255).contains(version.flags.rawValue) else {
                 throw BrokenInvariant("flags take a byte: \(version.flags.rawValue)")
             }
+            if let files = version.files, former?.hasFiles == true || !files.isEmpty {
+                try replaceFiles(of: record, in: version.zone, by: files)
+            }
+            if let shortGUID = version.shortGUID { keep(shortGUID: shortGUID, of: record) }
             let current = CurrentRecord(
                 record: record, position: version.position, type: version.type,
-                flags: version.flags, body: version.body, isDamaged: false)
+                flags: version.flags, body: version.body, isDamaged: false,
+                hasFiles: version.files.map { !$0.isEmpty } ?? former?.hasFiles ?? false)
             job.save(
                 StoreChanges.Saved(current: current, deletedAt: isTombstone ? now : nil),
                 RecordKey(zone: zone.number, name: version.name))
@@ -100,19 +113,15 @@
             return switch garbage {
             case .old(let moment):
                 try StoreCollection(self, rowsMax: rowsMax).run(olderThan: moment)
-            case .zones: throw NotBuilt("collect(zones)")
+            case .zones(let name):
+                if let owner = try owner(named: name) {
+                    try StoreCollection(self, rowsMax: rowsMax).run(zonesOf: owner.number)
+                } else {
+                    false
+                }
             case .previousVersions: throw NotBuilt("collect(previousVersions)")
             case .leftBehind: throw NotBuilt("collect(leftBehind)")
             }
-        }
-    }
-
-    extension CurrentRecord {
-        /// A copy of what a row says.
-        init(_ version: StoredVersion) {
-            self.init(
-                record: version.record, position: version.position, type: version.type,
-                flags: version.flags, body: Array(version.body), isDamaged: version.isDamaged)
         }
     }
 #endif

@@ -7,8 +7,8 @@
     ///
     /// Records of deleted zones go at once; tombstones, of records and of zones, after their retention.
     struct StoreCollection {
-        private let transaction: PostgreSQLTransaction
-        private var rowsLeft: Int
+        let transaction: PostgreSQLTransaction
+        var rowsLeft: Int
 
         init(_ transaction: PostgreSQLTransaction, rowsMax: Int) {
             self.transaction = transaction
@@ -19,19 +19,43 @@
         func run(olderThan moment: Milliseconds) throws -> Bool {
             var step = self
             try step.purgeDeletedZones()
+            try step.collectShares(olderThan: moment)
             try step.collectTombstones(olderThan: moment)
             try step.forgetZones(olderThan: moment)
+            try step.forgetReceipts()
             return step.rowsLeft <= 0
         }
 
-        private var store: Value { .number(transaction.store) }
+        /// Removes what is left of an owner's deleted zones whose records are gone.
+        ///
+        /// - Returns: whether there is more.
+        func run(zonesOf owner: OwnerNumber) throws -> Bool {
+            var step = self
+            try step.forgetZones(of: owner)
+            return step.rowsLeft <= 0
+        }
 
-        /// Removes records that an inner statement names, with what they link to.
-        private static func remove(_ victims: String) -> String {
+        var store: Value { .number(transaction.store) }
+
+        /// Removes records that an inner statement names, with all that hangs on them.
+        ///
+        /// - Parameter now: the number of the parameter that is the moment.
+        private static func remove(_ victims: String, now: Int) -> String {
             """
             WITH victims AS (\(victims)),
-                gone AS (
-                    DELETE FROM links l USING victims v WHERE l.store = $1 AND l.source = v.record)
+                linked AS (
+                    DELETE FROM links l USING victims v WHERE l.store = $1 AND l.source = v.record),
+                named AS (
+                    DELETE FROM short_guids g USING victims v
+                    WHERE g.store = $1 AND g.record = v.record),
+                held AS (
+                    DELETE FROM asset_uses u USING victims v
+                    WHERE u.store = $1 AND u.record = v.record RETURNING u.digest),
+                counted AS (SELECT digest, count(*) AS uses FROM held GROUP BY digest),
+                released AS (
+                    UPDATE asset_files f SET references_held = references_held - c.uses,
+                        unused_since = CASE WHEN references_held = c.uses THEN $\(now) END
+                    FROM counted c WHERE f.store = $1 AND f.digest = c.digest)
             DELETE FROM records r USING victims v WHERE r.store = $1 AND r.record = v.record
             RETURNING r.zone, r.position
             """
@@ -46,12 +70,15 @@
                     """, store)
                 guard zones.count == 1 else { return }
                 let zone = Value.number(zones.number(0, 0))
+                try purgeShares(of: zone)
+                guard rowsLeft > 0 else { return }
                 let gone = try transaction.ask(
                     Self.remove(
                         """
                         SELECT record FROM records WHERE store = $1 AND zone = $2
                         ORDER BY position LIMIT $3
-                        """), store, zone, .number(Int64(rowsLeft)))
+                        """, now: 4), store, zone, .number(Int64(rowsLeft)),
+                    .number(transaction.now))
                 rowsLeft -= max(gone.count, 1)
                 guard gone.count == 0 else { continue }
                 _ = try transaction.ask([
@@ -73,7 +100,8 @@
                     """
                     SELECT record FROM records WHERE store = $1 AND deleted_at < $2
                     ORDER BY deleted_at, position LIMIT $3
-                    """), store, .number(moment), .number(Int64(rowsLeft)))
+                    """, now: 4), store, .number(moment), .number(Int64(rowsLeft)),
+                .number(transaction.now))
             rowsLeft -= gone.count
             guard gone.count > 0 else { return }
             var last: [Int64: Position] = [:]
@@ -91,22 +119,57 @@
         /// Clients whose tokens are older than a zone's deletion must fetch its owner's zones again.
         private mutating func forgetZones(olderThan moment: Milliseconds) throws {
             guard rowsLeft > 0 else { return }
+            try forgetZones("deleted_at < $3", .number(moment))
+        }
+
+        private mutating func forgetZones(of owner: OwnerNumber) throws {
+            let zones = try transaction.ask(
+                """
+                SELECT zone FROM zones WHERE store = $1 AND owner = $2 AND is_purged = 1 LIMIT $3
+                """, store, .number(owner.value), .number(Int64(rowsLeft)))
+            for row in 0..<zones.count where rowsLeft > 0 {
+                try forgetViews("zone = $3", .number(zones.number(row, 0)))
+            }
+            guard rowsLeft > 0 else { return }
+            try forgetZones("owner = $3", .number(owner.value))
+        }
+
+        private mutating func forgetZones(_ condition: String, _ value: Value) throws {
             let gone = try transaction.ask(
                 """
-                WITH victims AS (
-                    SELECT zone FROM zones
-                    WHERE store = $1 AND deleted_at < $2 AND is_purged = 1 LIMIT $3)
-                DELETE FROM zones z USING victims v WHERE z.store = $1 AND z.zone = v.zone
-                RETURNING z.owner, z.changed
-                """, store, .number(moment), .number(Int64(rowsLeft)))
-            rowsLeft -= gone.count
-            for row in 0..<gone.count {
-                _ = try transaction.ask(
-                    """
-                    UPDATE owners SET whole_after = greatest(whole_after, $3)
-                    WHERE store = $1 AND owner = $2
-                    """, store, .number(gone.number(row, 0)), .number(gone.number(row, 1)))
-            }
+                WITH gone AS (
+                    DELETE FROM zones WHERE store = $1 AND zone IN (
+                        SELECT zone FROM zones
+                        WHERE store = $1 AND is_purged = 1 AND \(condition) LIMIT $2)
+                    RETURNING owner, changed),
+                    last AS (SELECT owner, max(changed) AS changed FROM gone GROUP BY owner),
+                    told AS (
+                        UPDATE owners o SET whole_after = greatest(o.whole_after, l.changed)
+                        FROM last l WHERE o.store = $1 AND o.owner = l.owner)
+                SELECT count(*) FROM gone
+                """, store, .number(Int64(rowsLeft)), value)
+            rowsLeft -= Int(gone.number(0, 0))
+        }
+
+        private mutating func forgetReceipts() throws {
+            try remove(
+                "asset_receipts", "id", "SELECT id FROM asset_receipts WHERE expires < $3",
+                .number(transaction.now))
+        }
+
+        /// Removes rows that a condition names, as far as there is room.
+        ///
+        /// - Parameter victims: names them by their keys; its third parameter is the value.
+        mutating func remove(
+            _ table: String, _ key: String, _ victims: String, _ value: Value
+        ) throws {
+            guard rowsLeft > 0 else { return }
+            let gone = try transaction.ask(
+                """
+                DELETE FROM \(table) WHERE store = $1 AND (\(key)) IN (
+                    \(victims) AND store = $1 LIMIT $2)
+                """, store, .number(Int64(rowsLeft)), value)
+            rowsLeft -= gone.changeCount
         }
     }
 #endif

@@ -12,9 +12,9 @@
             BrokenInvariant("work is of the kinds that the engine knows: \(kind)")
         }
 
-        func enqueue(_ task: WorkTask, concerning moved: MovedChildren?) throws {
-            guard moved == nil else { throw NotBuilt("enqueue(cover)") }
+        func enqueue(_ task: WorkTask, concerning children: MovedChildren?) throws {
             guard let kind = task.kind.number else { throw Self.unknown(task.kind) }
+            if case .cover(let record, _) = task, let children { mark(children, of: record) }
             let row = WorkRow(task)
             job.statements.append(
                 Query(
@@ -103,7 +103,7 @@
                 job.moved.insert(.zone(zone))
             }
             guard let rest else {
-                if case .cover = work.task { throw NotBuilt("leave(cover)") }
+                if case .cover(let record, _) = work.task { endCoverageWork(record) }
                 job.statements.append(
                     Query(
                         "DELETE FROM work WHERE store = $1 AND work = $2", .number(store),

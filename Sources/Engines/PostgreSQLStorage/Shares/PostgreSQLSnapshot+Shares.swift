@@ -1,0 +1,148 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    // Who takes part in what, and what viewers have.
+    extension PostgreSQLSnapshot {
+        func shares(_ keys: ShareKeys) throws -> [StoredShare?] {
+            switch keys {
+            case .numbers(let numbers):
+                return try shares(numbers.map(\.value), "s.share = n.key")
+            case .roots(let roots):
+                return try shares(roots.map(\.value), "s.root = n.key AND s.ended IS NULL")
+            case .records(let records):
+                return try shares(records.map(\.value), "s.record = n.key AND s.ended IS NULL")
+            case .zone(let zone, let limit):
+                let rows = try ask(
+                    """
+                    SELECT \(ShareRows.shareColumns) FROM shares s
+                    WHERE s.store = $1 AND s.zone = $2 AND s.ended IS NULL LIMIT $3
+                    """, .number(store), .number(zone.value), .number(Int64(limit)))
+                return try (0..<rows.count).map { try ShareRows.share(rows, $0) }
+            }
+        }
+
+        private func shares(_ keys: [Int64], _ condition: String) throws -> [StoredShare?] {
+            var found = [StoredShare?](repeating: nil, count: keys.count)
+            guard !keys.isEmpty else { return found }
+            let rows = try ask(
+                """
+                SELECT n.number, \(ShareRows.shareColumns)
+                FROM unnest($2::bigint[]) WITH ORDINALITY AS n (key, number)
+                    JOIN shares s ON s.store = $1 AND \(condition)
+                """, .number(store), .numbers(keys))
+            for row in 0..<rows.count {
+                found[Int(rows.number(row, 0)) - 1] = try ShareRows.share(rows, row, from: 1)
+            }
+            return found
+        }
+
+        func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)] {
+            let select = "SELECT \(ShareRows.participantColumns) FROM participants p"
+            let standing = "JOIN shares s ON s.store = $1 AND s.share = p.share AND s.ended IS NULL"
+            let rows =
+                switch key {
+                case .share(let share):
+                    try ask(
+                        "\(select) WHERE p.store = $1 AND p.share = $2", .number(store),
+                        .number(share.value))
+                case .user(let user):
+                    try ask(
+                        "\(select) \(standing) WHERE p.store = $1 AND p.user_record_name = $2",
+                        .number(store), .text(user.text))
+                case .address(let address):
+                    try ask(
+                        "\(select) \(standing) WHERE p.store = $1 AND p.address = $2",
+                        .number(store), .text(address))
+                }
+            return try ShareRows.participants(rows)
+        }
+
+        func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
+            let select = "SELECT user_record_name, made_at, state FROM access_requests"
+            let rows =
+                switch key {
+                case .share(let share):
+                    try ask(
+                        """
+                        \(select) WHERE store = $1 AND share = $2 AND state <> 0
+                        ORDER BY made_at, request
+                        """, .number(store), .number(share.value))
+                case .user(let user, let moment):
+                    try ask(
+                        """
+                        \(select) WHERE store = $1 AND user_record_name = $2 AND made_at > $3
+                        ORDER BY made_at, request
+                        """, .number(store), .text(user.text), .number(moment))
+                }
+            return try ShareRows.requests(rows)
+        }
+
+        func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
+            let select = "SELECT record, value FROM short_guids WHERE store = $1"
+            let rows =
+                switch key {
+                case .record(let record):
+                    try ask("\(select) AND record = $2", .number(store), .number(record.value))
+                case .value(let value):
+                    try ask("\(select) AND value = $2", .number(store), .text(value))
+                }
+            guard rows.count == 1 else { return nil }
+            return StoredShortGUID(
+                record: RecordNumber(rows.number(0, 0)), value: rows.text(0, 1))
+        }
+
+        func grants(
+            of viewer: UserRecordName, _ selection: GrantSelection
+        ) throws -> [StoredGrant] {
+            switch selection {
+            case .shares(let shares):
+                guard !shares.isEmpty else { return [] }
+                return try ShareRows.grants(
+                    ask(
+                        """
+                        SELECT \(ShareRows.grantColumns)
+                        FROM unnest($3::bigint[]) WITH ORDINALITY AS n (share, number)
+                            JOIN grants g ON g.store = $1 AND g.viewer = $2 AND g.share = n.share
+                                AND g.revoked IS NULL
+                        ORDER BY n.number
+                        """, .number(store), .text(viewer.text), .numbers(shares.map(\.value))))
+            case .changed(let zone, let position):
+                return try ShareRows.grants(
+                    ask(
+                        """
+                        SELECT \(ShareRows.grantColumns) FROM grants g
+                        WHERE g.store = $1 AND g.viewer = $2 AND g.zone = $3 AND g.changed > $4
+                        ORDER BY g.changed, g.share
+                        """, .number(store), .text(viewer.text), .number(zone.value),
+                        .number(position)))
+            }
+        }
+
+        func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView] {
+            let select = """
+                SELECT \(ShareRows.viewColumns) FROM views v WHERE v.store = $1 AND v.viewer = $2
+                """
+            let key: [Value] = [.number(store), .text(viewer.text)]
+            let query =
+                switch selection {
+                case .zone(let zone):
+                    Query("\(select) AND v.zone = $3", key + [.number(zone.value)])
+                case .standing: Query("\(select) AND v.ended IS NULL ORDER BY v.zone", key)
+                case .changed(let position, let limit):
+                    Query(
+                        "\(select) AND v.changed > $3 ORDER BY v.changed LIMIT $4",
+                        key + [.number(position), .number(Int64(limit))])
+                }
+            return try ask([query]).first.map(ShareRows.views) ?? []
+        }
+
+        func viewer(_ name: UserRecordName) throws -> StoredViewer {
+            let rows = try ask(
+                "SELECT whole_after FROM viewers WHERE store = $1 AND name = $2", .number(store),
+                .text(name.text))
+            return StoredViewer(oldestValidPosition: rows.count == 1 ? rows.number(0, 0) : 0)
+        }
+    }
+#endif
