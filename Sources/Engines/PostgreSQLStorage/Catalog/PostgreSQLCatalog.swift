@@ -130,6 +130,7 @@
         private func settle(_ number: Int64, _ error: PostgreSQLError) throws {
             let status = Query(
                 "SELECT convert_to(pg_xact_status($1::text::xid8), 'UTF8')", .number(number))
+            // NB: what the first commit met is told; here it only stays unknown.
             let rows = try? writers.connect().run(Self.turn + [status, Query("COMMIT")])
             switch rows?[Self.turn.count].text(0, 0) {
             case "committed": return
