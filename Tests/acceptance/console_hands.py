@@ -426,10 +426,13 @@ class Hands(Walk):
 
     def sharing(self):
         self.state("sharing", f"sharing?{AT}")
-        self.state("sharing: ann", f"sharing?{AT}&user={ANN}", before=self.leaves_sheet)
-        self.state("sharing: joining", f"sharing?{AT}&user=bob@example.org", lambda page: page.get_by_label("Link to a share").fill(
+        def of(email):
+            return self.typed(On_behalf_of=email), self.press("Look")
+
+        self.state("sharing: ann", f"sharing?{AT}", *of(ANN), before=self.leaves_sheet)
+        self.state("sharing: joining", f"sharing?{AT}", *of("bob@example.org"), lambda page: page.get_by_label("Link to a share").fill(
             f"http://127.0.0.1/share/none{next(self.numbers)}"), self.press("Join…"))
-        self.state("sharing: a share", f"sharing?{AT}&user={ANN}", lambda page: page.locator("tbody a").first.click())
+        self.state("sharing: a share", f"sharing?{AT}", *of(ANN), lambda page: page.locator("tbody a").first.click())
 
     def leaves_sheet(self, page):
         """The share sheet has tests of its own, in the apps that it is made for."""
