@@ -209,8 +209,7 @@ class ConsoleApp extends Part {
   #acting() {
     const as = acting();
     return as ? html`<section class="acting" aria-label="On behalf of somebody"><p>You act as <b><bdi>${as.user}</bdi></b> in
-      <bdi>${as.container}</bdi>, ${as.environment}. <i>Data</i>, <i>Sharing</i> and <i>Delivery</i> show what they see, and what you
-      change there is changed on their behalf. They are told at their account.</p>
+      <bdi>${as.container}</bdi>, ${as.environment}: you see and change what they may, and they are told.</p>
       ${button('Stop acting as them', () => this.#stop())}</section>` : nothing;
   }
 

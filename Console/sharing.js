@@ -113,9 +113,8 @@ class SharingScreen extends Asking {
     return html`<h1>Sharing</h1>
       ${search(html`<label>On behalf of <input name="user" class="short" required .value=${user ?? ''} autocomplete="off" spellcheck="false"
           placeholder="name@example.org"></label>`, ({user}) => this.#actAs(user), 'Look')}
-      ${!user ? html`${problem(this.state.failure)}${empty('Shares are always somebody’s. Name a person to see what they share and have joined.')}`
-        : html`<p class="note">You see what <b><bdi>${user}</bdi></b> sees. They read at their account that an operator looked.</p>
-          ${this.#content(open)}`}`;
+      ${!user ? html`${problem(this.state.failure)}${empty('Name a person to see what they share and have joined.')}`
+        : this.#content(open)}`;
   }
 
   #content(open) {

@@ -17,7 +17,7 @@ export function give(name, type, parts) {
 
 /// Who acts as somebody takes tables of that person's private database alone.
 function requireOne({user, database}) {
-  if (user && database === 'public') throw new Error('A table of the public database is nobody’s own: stop acting first.');
+  if (user && database === 'public') throw new Error('Stop acting first: the public database is nobody’s.');
 }
 
 /// Fetches page by page, and hands the browser a file.

@@ -60,6 +60,14 @@ LOOK = """() => [document.querySelectorAll('dialog[open]').length, document.quer
     ['aria-pressed', 'aria-selected', 'aria-expanded', 'aria-current'].map(name => each.getAttribute(name))),
   document.body.innerText].map(each => JSON.stringify(each)).join('\\n')"""
 
+# Whether somebody was acted as; from then on nobody is.
+STOP_ACTING = """async () => {
+  const {acting, page} = await (await fetch('/console/api/session')).json();
+  if (!acting) return false;
+  await fetch('/console/api/session/acting', {method: 'DELETE', headers: {'X-Console-Page': page}});
+  return true;
+}"""
+
 # Goes to addresses as a link does, and gives up what is open.
 ARRIVE = """async addresses => {
   document.querySelectorAll('body > :not(console-app)').forEach(each => each.localName.endsWith('-dialog') && each.remove());
@@ -120,10 +128,13 @@ class Walk(Run):
         page.unroute_all(behavior="ignoreErrors")
         page.route(lambda url: not url.startswith(("http://127.0.0.1", "blob:", "data:")), lambda route: route.abort())
         self.held = False
+        is_anew = state.get("loads") or not page.url.startswith(self.base + "/console/")
+        # What the page knows of acting is then of before.
+        is_anew = is_anew or page.evaluate(STOP_ACTING)
         if state.get("before"):
             state["before"](page)
         path = state["path"]() if callable(state["path"]) else state["path"]
-        if state.get("loads") or not page.url.startswith(self.base + "/console/"):
+        if is_anew:
             page.goto(self.base + "/console/" + path)
         else:
             # By another screen, so that each begins anew.

@@ -374,7 +374,8 @@ class Hands(Walk):
         self.state("backups: found", "operations", *look, before=lost)
         self.state("backups: restoring", "operations", *look, self.press("Bring them back"), before=lost)
         self.state("checks", "operations?view=checks")
-        damaged = lambda page: page.route("**/console/api/check", lambda route: route.fulfill(json={"ok": False, "problems": ["one"]}))
+        damaged = lambda page: page.route("**/console/api/check", lambda route: route.fulfill(
+            content_type="application/x-ndjson", body='{"progress": "50 %"}\n{"ok": false, "problems": ["one"]}\n'))
         self.state("checks: damaged", "operations?view=checks", self.press("Check everything"), before=damaged)
         self.state("checks: removing", "operations?view=checks", self.press("Check everything"), self.press("Remove damaged records…"),
                    before=damaged)
@@ -426,10 +427,13 @@ class Hands(Walk):
 
     def sharing(self):
         self.state("sharing", f"sharing?{AT}")
-        self.state("sharing: ann", f"sharing?{AT}&user={ANN}", before=self.leaves_sheet)
-        self.state("sharing: joining", f"sharing?{AT}&user=bob@example.org", lambda page: page.get_by_label("Link to a share").fill(
+        def of(email):
+            return self.typed(On_behalf_of=email), self.press("Look")
+
+        self.state("sharing: ann", f"sharing?{AT}", *of(ANN), before=self.leaves_sheet)
+        self.state("sharing: joining", f"sharing?{AT}", *of("bob@example.org"), lambda page: page.get_by_label("Link to a share").fill(
             f"http://127.0.0.1/share/none{next(self.numbers)}"), self.press("Join…"))
-        self.state("sharing: a share", f"sharing?{AT}&user={ANN}", lambda page: page.locator("tbody a").first.click())
+        self.state("sharing: a share", f"sharing?{AT}", *of(ANN), lambda page: page.locator("tbody a").first.click())
 
     def leaves_sheet(self, page):
         """The share sheet has tests of its own, in the apps that it is made for."""

@@ -40,19 +40,29 @@ class In(Run):
         page.context.close()
 
     def weight(self):
-        """All that a browser ever loads of the console."""
-        document = urllib.request.urlopen(f"{self.base}/console/").read()
+        """All that a browser ever loads of the console, as the server sends it."""
+        document, total = self.loaded("/console/")
         folder = re.search(rb'name="lenticular-files" content="([^"]+)"', document)[1].decode()
         names = sorted(os.listdir(CONSOLE))
-        total = len(gzip.compress(document))
         names = [name for name in names if name.endswith((".js", ".css"))]
         for name in names + ["pages.css", "lit-core.min.js", "uPlot.iife.min.js", "uPlot.min.css"]:
-            served = urllib.request.urlopen(f"{self.base}{folder}{name}").read()
-            total += len(gzip.compress(served))
+            served, size = self.loaded(folder + name)
+            total += size
             if name in names:
                 self.whole(name, served)
         assert total <= GZIPPED_BYTES_MAX, total
         say(f"{total} bytes gzipped in all")
+
+    def loaded(self, path):
+        """What is served at a path, and how many bytes a browser gets of it."""
+        request = urllib.request.Request(self.base + path, headers={"Accept-Encoding": "gzip"})
+        with urllib.request.urlopen(request) as answer:
+            body = answer.read()
+            assert answer.headers["Content-Encoding"] == "gzip", path
+            assert answer.headers["Vary"] == "Accept-Encoding", path
+        plain = urllib.request.urlopen(self.base + path).read()
+        assert gzip.decompress(body) == plain, path
+        return plain, len(body)
 
     def whole(self, name, served):
         """What a browser gets of a file is the file, without indentation and comments."""

@@ -31,7 +31,7 @@ class Sharing(Run):
         for name in ("ann", "bob", "cy"):
             self.server.make_person(name, PASSWORD)
         page = self.open(user="")
-        page.get_by_text("Shares are always somebody").wait_for()
+        page.get_by_text("Name a person to see").wait_for()
         self.look(page, "sharing-whose")
         page.get_by_label("On behalf of").fill("nobody@example.org")
         page.keyboard.press("Enter")

@@ -11,6 +11,14 @@ struct ConsolePages: Sendable {
     private struct File: Sendable {
         let type: String
         let bytes: [UInt8]
+        /// Made once and as small as it gets: a browser far away waits for them all.
+        let gzip: [UInt8]?
+
+        init(type: String, bytes: [UInt8]) {
+            self.type = type
+            self.bytes = bytes
+            gzip = type.hasPrefix("text/") ? KeptGzip.bytes(of: bytes) : nil
+        }
     }
 
     private static let root = "/console/"
@@ -25,7 +33,7 @@ struct ConsolePages: Sendable {
     private let files: [String: File]
     /// Whose name changes with the contents of any file, so that browsers keep them for ever.
     private let folder: String
-    private let document: [UInt8]
+    private let document: File
     private let hasLibraries: Bool
 
     /// - Parameters:
@@ -51,25 +59,27 @@ struct ConsolePages: Sendable {
             $0 = SHA256.digest($0 + SHA256.digest($1.value.bytes))
         }
         folder = "\(Self.root)files/\(digest.prefix(8).map { String($0, radix: 16) }.joined())/"
-        document = Array(
-            (hasLibraries
-                ? Self.document(folder, mark, baseURL) : Self.missing(folder, mark)).utf8)
+        document = File(
+            type: "text/html; charset=utf-8",
+            bytes: Array(
+                (hasLibraries
+                    ? Self.document(folder, mark, baseURL) : Self.missing(folder, mark)).utf8))
     }
 
     /// The answer for an address without its query; nil for what is none of the console's.
-    func response(at path: String) -> HTTPResponse? {
+    func response(at path: String, takesGzip: Bool) -> HTTPResponse? {
         if path == "/" || path + "/" == Self.root { return Self.redirect }
         guard path.hasPrefix(Self.root) else { return nil }
         guard path.hasPrefix(Self.root + "files/") else {
             return Self.response(
-                File(type: "text/html; charset=utf-8", bytes: document), kept: "no-cache",
-                policy: Self.policy)
+                document, takesGzip, kept: "no-cache", policy: Self.policy)
         }
         guard path.hasPrefix(folder), let file = files[String(path.dropFirst(folder.count))] else {
             return nil
         }
         return Self.response(
-            file, kept: "public, max-age=31536000, immutable", policy: Self.filePolicy)
+            file, takesGzip, kept: "public, max-age=31536000, immutable",
+            policy: Self.filePolicy)
     }
 
     private static let redirect = HTTPResponse(
@@ -82,16 +92,21 @@ struct ConsolePages: Sendable {
         + "connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'; "
         + "require-trusted-types-for 'script'; trusted-types lit-html"
 
-    private static func response(_ file: File, kept: String, policy: String) -> HTTPResponse {
-        HTTPResponse(
+    private static let gzipped = [("Content-Encoding", "gzip"), ("Vary", "Accept-Encoding")]
+
+    private static func response(
+        _ file: File, _ takesGzip: Bool, kept: String, policy: String
+    ) -> HTTPResponse {
+        let gzip = takesGzip ? file.gzip : nil
+        return HTTPResponse(
             status: 200,
-            headers: [
+            headers: (gzip == nil ? [] : Self.gzipped) + [
                 ("Content-Type", file.type), ("Cache-Control", kept),
                 ("Content-Security-Policy", policy), ("X-Content-Type-Options", "nosniff"),
                 ("X-Frame-Options", "DENY"), ("Referrer-Policy", "no-referrer"),
                 ("Cross-Origin-Resource-Policy", "same-origin"),
                 ("Cross-Origin-Opener-Policy", "same-origin"),
-            ], body: file.bytes)
+            ], body: gzip ?? file.bytes)
     }
 
     private static func type(of name: String) -> String {

@@ -93,7 +93,7 @@ final class ConsoleResponder: Responder {
         do {
             try requireAllowed(asked)
             if asked.words == nil, request.method == .get,
-                let response = pages.response(at: asked.path)
+                let response = pages.response(at: asked.path, takesGzip: Self.takesGzip(request))
             {
                 return reply.send(response)
             }
@@ -116,6 +116,13 @@ final class ConsoleResponder: Responder {
         } catch {
             send(Self.busy.answer, of: asked, by: reply)
         }
+    }
+
+    /// Whether the request names gzip without a weight, as browsers do.
+    private static func takesGzip(_ request: HTTPRequest) -> Bool {
+        request.headers["accept-encoding"]?.split(separator: ",").contains {
+            $0.trimmingPrefix { $0 == " " } == "gzip"
+        } ?? false
     }
 
     private static let busy = ConsoleFault(

@@ -1,17 +1,22 @@
 import CZlib
 
-/// Makes one gzip stream after another, for speed more than for size.
+/// Makes one gzip stream after another.
 final class Deflater {
-    private static let level: Int32 = 1
+    /// How much is tried to make the output small.
+    enum Effort: Int32 {
+        /// For what is made for one answer.
+        case least = 1
+        case most = 9
+    }
 
     private var stream = z_stream()
     private let isReady: Bool
 
-    init() {
+    init(_ effort: Effort = .least) {
         // 15 is the largest window, 16 asks for gzip; 8 is zlib's own choice of memory.
         isReady =
             deflateInit2_(
-                &stream, Self.level, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+                &stream, effort.rawValue, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
                 Int32(MemoryLayout<z_stream>.size)) == Z_OK
     }
 
