@@ -15,6 +15,9 @@ struct StoppedReadTests {
 
         init(_ store: any Store) { self.store = store }
 
+        /// So reads are done by threads that may be told to make room, never on an event loop.
+        var readsAtOnce: Bool { false }
+
         /// How many reads ended for it.
         var stoppedCount: Int { stopped.load(ordering: .acquiring) }
 
@@ -24,16 +27,16 @@ struct StoppedReadTests {
             by reader: StoreReader, until stop: StopSignal?,
             _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value {
-            guard isArmed.exchange(false, ordering: .acquiringAndReleasing) else {
+            guard let stop, isArmed.exchange(false, ordering: .acquiringAndReleasing) else {
                 return try store.read(by: reader, until: stop, body)
             }
-            let signal = StopSignal()
             do {
-                let value = try store.read(by: reader, until: signal) { snapshot in
-                    signal.stop(.makesRoom)
+                let value = try store.read(by: reader, until: stop) { snapshot in
+                    stop.stop(.makesRoom)
                     return try body(snapshot)
                 }
                 // It was too short to be ended: the next one's turn.
+                stop.goOn()
                 arm()
                 return value
             } catch let error as WorkStopped {

@@ -374,7 +374,8 @@ class Hands(Walk):
         self.state("backups: found", "operations", *look, before=lost)
         self.state("backups: restoring", "operations", *look, self.press("Bring them back"), before=lost)
         self.state("checks", "operations?view=checks")
-        damaged = lambda page: page.route("**/console/api/check", lambda route: route.fulfill(json={"ok": False, "problems": ["one"]}))
+        damaged = lambda page: page.route("**/console/api/check", lambda route: route.fulfill(
+            content_type="application/x-ndjson", body='{"progress": "50 %"}\n{"ok": false, "problems": ["one"]}\n'))
         self.state("checks: damaged", "operations?view=checks", self.press("Check everything"), before=damaged)
         self.state("checks: removing", "operations?view=checks", self.press("Check everything"), self.press("Remove damaged records…"),
                    before=damaged)

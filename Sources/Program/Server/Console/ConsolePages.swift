@@ -17,7 +17,7 @@ struct ConsolePages: Sendable {
         init(type: String, bytes: [UInt8]) {
             self.type = type
             self.bytes = bytes
-            gzip = type.hasPrefix("text/") ? KeptGzip.bytes(of: bytes) : nil
+            gzip = type.hasPrefix("text/") ? StoredGzip.bytes(of: bytes) : nil
         }
     }
 

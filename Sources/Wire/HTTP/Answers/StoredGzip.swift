@@ -1,5 +1,5 @@
 /// A body that is compressed once and sent often.
-package enum KeptGzip {
+package enum StoredGzip {
     /// The body as one gzip stream, as small as zlib makes it.
     ///
     /// - Returns: nil where zlib fails, or where that would not be smaller.
