@@ -33,7 +33,10 @@
 
         /// - Parameter waitsForDisk: whether what it acknowledges outlives the machine, as it always should.
         package init(waitsForDisk: Bool = true) throws {
-            folder = NSTemporaryDirectory() + "pg-\(UUID().uuidString.prefix(13))"
+            // Where root's temporary folder is its own, the user that root runs it as may not enter it.
+            folder =
+                (geteuid() == 0 ? "/tmp/" : NSTemporaryDirectory())
+                + "pg-\(UUID().uuidString.prefix(13))"
             process = ChildProcess()
             process.arguments = [
                 "bash", "-c", Self.script, "bash", folder, waitsForDisk ? "on" : "off",
