@@ -3,7 +3,7 @@
 -- Texts are bytes: the type text refuses U+0000, and bytes sort as code points do. Times are milliseconds since 1970 in
 -- UTC. Secrets that others bring are kept only as their SHA-256; each that works once is deleted by its use.
 
--- The greater and the lesser of bytes; the server has them from version 18 on.
+-- The greatest of bytes; PostgreSQL has it from version 18 on.
 CREATE FUNCTION greater(bytea, bytea) RETURNS bytea LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
     AS 'SELECT CASE WHEN $1 >= $2 THEN $1 ELSE $2 END';
 CREATE AGGREGATE max(bytea) (SFUNC = greater, STYPE = bytea);
