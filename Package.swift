@@ -110,7 +110,8 @@ let package = Package(
         layer("Platform", in: .system, []),
         layer("CLogWrites", in: .system, ["CSQLite"]),
         layer("GroupCommit", in: .engines, []),
-        layer("CatalogSQL", in: .engines, ["CloudModel", "Storage"]),
+        layer("StoredRows", in: .engines, ["CloudModel", "Storage"]),
+        layer("CatalogSQL", in: .engines, ["CloudModel", "Storage", "StoredRows"]),
         layer("MigrationHistory", in: .engines, []),
         layer(
             "SQLite", in: .engines,
@@ -145,13 +146,13 @@ let package = Package(
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit",
                 "MigrationHistory",
-                "SQLite", "Migrations", "Telemetry",
+                "SQLite", "Migrations", "StoredRows", "Telemetry",
             ]),
         layer(
             "PostgreSQLStorage", in: .engines,
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
-                "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations",
+                "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations", "StoredRows",
             ]),
         layer(
             "CloudDatabase", in: .cloud,

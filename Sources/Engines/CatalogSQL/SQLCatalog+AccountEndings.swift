@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     package func set(_ ending: AccountEnding?, of account: AccountID) throws -> Bool {
@@ -38,7 +39,7 @@ extension SQLCatalog {
 
     private static func ending(_ row: any CatalogRow) throws -> AccountEnding {
         guard let fate = PublicRecordsFate(rawValue: row.string(2)) else {
-            throw UnreadableRow("account_endings")
+            throw InvalidRow(table: "account_endings")
         }
         return AccountEnding(
             account: AccountID(row.string(0)), dueAt: row.int64(1), publicRecords: fate)

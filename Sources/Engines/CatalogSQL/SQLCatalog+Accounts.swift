@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     package func add(
@@ -283,7 +284,7 @@ extension SQLCatalog {
             """, .text(row.string(0))
         ) { row in
             guard let kind = Address.Kind(rawValue: row.string(0)) else {
-                throw UnreadableRow("addresses")
+                throw InvalidRow(table: "addresses")
             }
             return AccountAddress(
                 address: Address(kind: kind, text: row.string(1), folded: row.string(2)),
@@ -313,7 +314,7 @@ extension SQLCatalog {
         guard let container = ContainerID(row.string(1)),
             let name = UserRecordName(row.string(2)),
             let fate = PublicRecordsFate(rawValue: row.string(3))
-        else { throw UnreadableRow("account_deletions") }
+        else { throw InvalidRow(table: "account_deletions") }
         return AccountDeletion(
             account: AccountID(row.string(0)), container: container, userRecordName: name,
             publicRecords: fate)

@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     package func add(_ session: BrowserSession, countMax: Int, now: Milliseconds) throws {
@@ -131,7 +132,7 @@ extension SQLCatalog {
             let found = try catalog.first(query, .bytes(hash)) { row in
                 guard let container = ContainerID(row.string(1)),
                     let environment = Environment(rawValue: row.string(2))
-                else { throw UnreadableRow("sign_in_codes") }
+                else { throw InvalidRow(table: "sign_in_codes") }
                 return SignInCode(
                     hash: hash, account: AccountID(row.string(0)), container: container,
                     environment: environment, seconds: Int(clamping: row.int64(3)),

@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     package func add(_ container: ContainerRecord) throws {
@@ -137,7 +138,7 @@ extension SQLCatalog {
         _ row: any CatalogRow, in catalog: CatalogConnection
     ) throws -> ContainerRecord {
         guard let id = ContainerID(row.string(0)) else {
-            throw UnreadableRow("containers")
+            throw InvalidRow(table: "containers")
         }
         let settings = try catalog.all(
             "SELECT key, value FROM container_settings WHERE container = ?", .text(id.folded)

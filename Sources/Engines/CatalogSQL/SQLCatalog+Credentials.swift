@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     package func add(_ token: APITokenRecord, replaces: Bool) throws {
@@ -127,7 +128,7 @@ extension SQLCatalog {
     ) throws -> APITokenRecord {
         guard let container = ContainerID(row.string(2)),
             let environment = Environment(rawValue: row.string(3))
-        else { throw UnreadableRow("api_tokens") }
+        else { throw InvalidRow(table: "api_tokens") }
         let hash = row.array(0)
         let origins = try catalog.all(
             "SELECT origin FROM api_token_origins WHERE token_hash = ? ORDER BY origin",
@@ -181,7 +182,7 @@ extension SQLCatalog {
             let environment = Environment(rawValue: row.string(3)),
             let scope = ServerKeyRecord.Scope(rawValue: row.string(5)),
             let userRecordName = UserRecordName(row.string(8))
-        else { throw UnreadableRow("server_keys") }
+        else { throw InvalidRow(table: "server_keys") }
         return ServerKeyRecord(
             keyID: row.string(0), name: row.optionalString(1), container: container,
             environment: environment, publicKeyDER: row.array(4), scope: scope,

@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     package func add(_ letter: Letter, dueAt: Milliseconds, waitingMax: Int?) throws -> Bool {
@@ -37,7 +38,7 @@ extension SQLCatalog {
             ) { row in
                 guard let purpose = Letter.Purpose(rawValue: row.string(1)),
                     let kind = Address.Kind(rawValue: row.string(3))
-                else { throw UnreadableRow("letters") }
+                else { throw InvalidRow(table: "letters") }
                 return Letter(
                     number: row.int64(0), purpose: purpose,
                     account: row.optionalString(2).map { AccountID($0) },
@@ -108,7 +109,7 @@ extension SQLCatalog {
         ) { row in
             guard let purpose = LetterLink.Purpose(rawValue: row.string(0)),
                 let kind = Address.Kind(rawValue: row.string(2))
-            else { throw UnreadableRow("letter_links") }
+            else { throw InvalidRow(table: "letter_links") }
             return LetterLink(
                 hash: hash, purpose: purpose, account: row.optionalString(1).map { AccountID($0) },
                 address: Address(kind: kind, text: row.string(4), folded: row.string(3)),
@@ -150,7 +151,7 @@ extension SQLCatalog {
                 """, .text(account.text), .integer(now)
             ) { row in
                 guard let kind = Address.Kind(rawValue: row.string(0)) else {
-                    throw UnreadableRow("address_codes")
+                    throw InvalidRow(table: "address_codes")
                 }
                 return Address(kind: kind, text: row.string(2), folded: row.string(1))
             }

@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 // How operators come in: tokens, and the link of the first one.
 extension SQLCatalog {
@@ -108,7 +109,7 @@ extension SQLCatalog {
                 """, .text(account.text), .integer(Int64(limit))
             ) { row in
                 guard let kind = OperatorKind(rawValue: row.string(1)) else {
-                    throw UnreadableRow("operator_looks")
+                    throw InvalidRow(table: "operator_looks")
                 }
                 return OperatorLook(
                     account: account, time: row.int64(0), by: kind, action: row.string(2),

@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     package func account(
@@ -56,7 +57,7 @@ extension SQLCatalog {
         _ user: ExternalUser, in container: ContainerID, _ catalog: CatalogConnection
     ) throws -> AccountID {
         guard let account = try externalAccount(user.externalID, in: container, catalog) else {
-            throw UnreadableRow("external_users")
+            throw InvalidRow(table: "external_users")
         }
         try catalog.run(
             """

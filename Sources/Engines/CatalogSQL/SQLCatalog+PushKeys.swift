@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     package func add(_ key: PushKeyRecord) throws {
@@ -37,7 +38,7 @@ extension SQLCatalog {
 
     private static func pushKey(_ row: any CatalogRow) throws -> PushKeyRecord {
         guard let container = ContainerID(row.string(0)) else {
-            throw UnreadableRow("push_keys")
+            throw InvalidRow(table: "push_keys")
         }
         return PushKeyRecord(
             container: container, topic: row.string(1), keyID: row.string(2),

@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     package func sealedSecrets(
@@ -22,7 +23,7 @@ extension SQLCatalog {
                 """
             ) { row in
                 guard let container = ContainerID(row.string(0)) else {
-                    throw UnreadableRow("push_keys")
+                    throw InvalidRow(table: "push_keys")
                 }
                 return (SealedSecretLocation.pushKey(container, topic: row.string(1)), row.array(2))
             }

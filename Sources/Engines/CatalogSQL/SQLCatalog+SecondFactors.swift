@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     private static var digestBytes: Int { 32 }
@@ -48,7 +49,7 @@ extension SQLCatalog {
         ) { row in
             let recovery = row.array(2)
             guard recovery.count.isMultiple(of: digestBytes) else {
-                throw UnreadableRow("second_factors")
+                throw InvalidRow(table: "second_factors")
             }
             let digests = stride(from: 0, to: recovery.count, by: digestBytes)
                 .map { Array(recovery[$0..<$0 + digestBytes]) }

@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 /// A store that the engine has made.
 package struct NamedStore: Sendable {
@@ -30,7 +31,7 @@ extension SQLCatalog {
     private static func storeKey(_ row: any CatalogRow) throws -> StoreKey {
         guard let container = ContainerID(row.string(0)),
             let environment = Environment(rawValue: row.string(1))
-        else { throw UnreadableRow("stores") }
+        else { throw InvalidRow(table: "stores") }
         return StoreKey(container, environment)
     }
 

@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 extension SQLCatalog {
     /// Bounds the work that one new token takes on for those that have expired.
@@ -129,7 +130,7 @@ extension SQLCatalog {
     private static func webSession(_ row: any CatalogRow) throws -> WebSession {
         guard let container = ContainerID(row.string(2)),
             let environment = Environment(rawValue: row.string(3)), row.int64(5) <= row.int64(6)
-        else { throw UnreadableRow("web_tokens") }
+        else { throw InvalidRow(table: "web_tokens") }
         return WebSession(
             session: row.array(0), account: AccountID(row.string(1)),
             email: row.optionalString(11), container: container, environment: environment,
@@ -149,7 +150,7 @@ extension SQLCatalog {
     private static func webToken(_ row: any CatalogRow) throws -> WebTokenRecord {
         guard let container = ContainerID(row.string(3)),
             let environment = Environment(rawValue: row.string(4))
-        else { throw UnreadableRow("web_tokens") }
+        else { throw InvalidRow(table: "web_tokens") }
         return WebTokenRecord(
             hash: row.array(0), session: row.array(1), account: AccountID(row.string(2)),
             container: container, environment: environment, madeAt: row.int64(5),

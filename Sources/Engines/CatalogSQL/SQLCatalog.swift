@@ -41,13 +41,3 @@ extension SQLCatalog {
         }
     }
 }
-
-/// A row that the server cannot have written.
-struct UnreadableRow: EngineFault {
-    let table: String
-
-    init(_ table: String) { self.table = table }
-
-    var finding: EngineFinding { .damaged }
-    var description: String { "unreadable row in \(table)" }
-}

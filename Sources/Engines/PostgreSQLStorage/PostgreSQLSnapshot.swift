@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     /// The reading half of the contract, on one session.
     ///

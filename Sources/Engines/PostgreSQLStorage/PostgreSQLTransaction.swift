@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     /// The writing half of the contract: the jobs of groups, one after the other.
     ///

@@ -4,6 +4,7 @@
     import PostgreSQL
     import PostgreSQLMigrations
     import Storage
+    import StoredRows
 
     /// Finds a store by its name, or makes it, in a database of this version.
     struct StoreCreation {

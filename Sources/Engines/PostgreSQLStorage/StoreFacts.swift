@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
     import Synchronization
 
     /// What reads ask for again and again and what seldom changes, as any connection of a store has read it last.

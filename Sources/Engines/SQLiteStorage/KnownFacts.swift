@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 import Synchronization
 
 /// What reads ask for again and again and what seldom changes, as one connection has read it last.

@@ -2,6 +2,7 @@ import CatalogSQL
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 // What a read sees of subscriptions.
 extension SQLiteSnapshot {

@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 /// The reading half of the contract on one connection, which it keeps with its prepared statements.
 ///
@@ -319,11 +320,4 @@ class SQLiteSnapshot: StoreSnapshot {
             created: row.int64(2), changed: row.int64(3), oldestValidPosition: row.int64(4),
             isDeleted: row.int64(5) != 0)
     }
-}
-
-/// A row that no version of this server writes, such as one on a disk that has decayed.
-struct InvalidRow: Error, CustomStringConvertible {
-    let table: String
-
-    var description: String { "a row of \(table) is not what this server writes" }
 }

@@ -2,6 +2,7 @@ import CloudModel
 import GroupCommit
 import SQLite
 import Storage
+import StoredRows
 import Synchronization
 
 /// One container environment's data in one SQLite file.

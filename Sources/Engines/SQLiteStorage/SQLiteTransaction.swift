@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 /// The writing half of the contract: the jobs of groups, one after the other.
 ///

@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     /// The files that some records hold, and those that they are to hold.
     struct KnownFiles {

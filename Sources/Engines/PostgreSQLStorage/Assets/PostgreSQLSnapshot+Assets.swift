@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     // What a read sees of assets.
     extension PostgreSQLSnapshot {

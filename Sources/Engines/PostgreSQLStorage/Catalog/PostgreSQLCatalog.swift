@@ -4,6 +4,7 @@
     import PostgreSQL
     import PostgreSQLMigrations
     import Storage
+    import StoredRows
     import Synchronization
 
     /// The catalog in a database: its tables have the schema `catalog` to themselves.

@@ -1,6 +1,7 @@
 #if PostgreSQL
     import CatalogSQL
     import PostgreSQL
+    import StoredRows
 
     /// The catalog's statements on one session with the server, in a transaction that is open.
     struct PostgreSQLCatalogSession: CatalogSession {

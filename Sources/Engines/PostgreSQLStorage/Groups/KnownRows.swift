@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     /// Rows as they are on the server while a group holds the store's counter: nobody else changes them.
     struct KnownRows {

@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     // Pages of versions: each is read as a whole, and ends at so many rows or bytes.
     extension PostgreSQLSnapshot {

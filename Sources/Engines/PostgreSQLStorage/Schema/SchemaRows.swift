@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     /// The schema as the tables of a store hold it.
     struct SchemaRows {

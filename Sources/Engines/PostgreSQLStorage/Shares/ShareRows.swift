@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     /// Rows of shares, and of those who have them.
     enum ShareRows {

@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     // The queue of work.
     extension PostgreSQLTransaction {

@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     /// Rows of owners and zones, and the questions that lead to them.
     enum ZoneRows {

@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 // What a read sees of assets.
 extension SQLiteSnapshot {

@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 /// The files that a store's rows speak of, for those who copy or check all of its data.
 enum StoredAssets {

@@ -2,6 +2,7 @@ import CatalogSQL
 import Dispatch
 import SQLite
 import Storage
+import StoredRows
 import Synchronization
 
 /// The catalog in one SQLite file.

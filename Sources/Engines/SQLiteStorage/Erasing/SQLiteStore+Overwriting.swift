@@ -2,6 +2,7 @@ import Dispatch
 import Platform
 import SQLite
 import Storage
+import StoredRows
 
 extension SQLiteStore {
     /// Overwrites what was deleted before, wherever the store's files have kept it.

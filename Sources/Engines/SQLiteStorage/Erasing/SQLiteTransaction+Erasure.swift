@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 // What is forgotten of somebody who is erased.
 extension SQLiteTransaction {

@@ -1,5 +1,6 @@
 import SQLite
 import Storage
+import StoredRows
 
 /// Whether anybody follows the store, and of which records they want the previous versions.
 ///

@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 // What those are shown who follow the store.
 extension SQLiteSnapshot {

@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 /// Reads the tables of indexes on one connection.
 final class SQLiteIndexReader {

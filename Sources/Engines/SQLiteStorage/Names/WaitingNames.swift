@@ -1,5 +1,6 @@
 import SQLite
 import Storage
+import StoredRows
 import Synchronization
 
 /// The names of a store that wait to be put in order: which records may be of a hash.

@@ -1,5 +1,6 @@
 import CloudModel
 import SQLite
+import StoredRows
 
 /// The types and fields that no save may bring, as the store's table has them.
 struct HeldParts {

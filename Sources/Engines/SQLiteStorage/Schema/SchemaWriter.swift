@@ -1,5 +1,6 @@
 import CloudModel
 import SQLite
+import StoredRows
 
 /// Writes into the store's tables what one schema has and another has not.
 ///

@@ -1,5 +1,6 @@
 import CloudModel
 import SQLite
+import StoredRows
 
 /// The schema as the store's tables hold it.
 struct StoredSchema {

@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 // Who takes part in what, and what viewers have.
 extension SQLiteSnapshot {

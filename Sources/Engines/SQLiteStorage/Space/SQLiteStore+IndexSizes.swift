@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 extension SQLiteStore {
     /// How far each index has come, and how many entries it has.

@@ -2,6 +2,7 @@ import CloudModel
 import Files
 import SQLite
 import Storage
+import StoredRows
 
 #if canImport(Glibc)
     import Glibc

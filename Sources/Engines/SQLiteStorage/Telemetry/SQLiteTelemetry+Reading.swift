@@ -1,5 +1,6 @@
 import CloudModel
 import SQLite
+import StoredRows
 import Telemetry
 
 extension SQLiteTelemetry {

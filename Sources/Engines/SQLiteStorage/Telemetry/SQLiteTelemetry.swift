@@ -1,6 +1,7 @@
 import CloudModel
 import Files
 import SQLite
+import StoredRows
 import Synchronization
 import Telemetry
 

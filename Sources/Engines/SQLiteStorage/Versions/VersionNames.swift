@@ -2,6 +2,7 @@ import CChecksum
 import CloudModel
 import Platform
 import SQLite
+import StoredRows
 
 /// The names behind the numbers in version rows, in the form in which texts hold them.
 ///

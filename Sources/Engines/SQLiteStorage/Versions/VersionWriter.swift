@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 /// Writes versions into `version_rows`, and takes them out.
 ///

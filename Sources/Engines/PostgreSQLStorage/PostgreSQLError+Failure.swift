@@ -2,17 +2,6 @@
     import PostgreSQL
     import Storage
 
-    /// A row that no version of this server writes, such as one on a disk that has decayed.
-    struct InvalidRow: Error, CustomStringConvertible {
-        let table: String
-
-        var description: String { "a row of \(table) is not what this server writes" }
-    }
-
-    extension InvalidRow: EngineFault {
-        var finding: EngineFinding { .damaged }
-    }
-
     extension PostgreSQLError: EngineFault {
         package var finding: EngineFinding { .other }
     }
