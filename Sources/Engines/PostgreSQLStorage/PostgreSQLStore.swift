@@ -17,6 +17,8 @@
             package var readerWaitSecondsMax = 30
             /// How long a snapshot may live.
             package var snapshotSecondsMax = 60
+            /// How many changes are kept for a follower that does not come.
+            package var followerChangesMax = 250_000
             package var clock: Clock
             package var random: @Sendable (Int) -> [UInt8]
             /// Learns of each commit of this process; waits here go on when the store is closed.
@@ -59,7 +61,7 @@
                 waitSecondsMax: options.readerWaitSecondsMax)
             groups = StoreGroups(
                 store: store, facts: facts, clock: options.clock, notices: options.notices,
-                random: options.random,
+                followerChangesMax: options.followerChangesMax, random: options.random,
                 connect: { [connection = options.connection] in try Connection(connection) })
             // The groups never leave a commit to a restart: they look what became of it.
             committer = GroupCommitter(groups, options: options.groups, onIndeterminate: { _ in })

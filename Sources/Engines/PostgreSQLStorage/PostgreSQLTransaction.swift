@@ -116,7 +116,8 @@
             }
         }
 
-        private func madeOwner(_ name: UserRecordName) throws -> StoredOwner {
+        /// The owner of that name, who is made where there is none yet.
+        func madeOwner(_ name: UserRecordName) throws -> StoredOwner {
             if let owner = try owner(named: name) { return owner }
             let owner = StoredOwner(
                 number: OwnerNumber(try group.take(\.owner)), recordName: name.text, usedBytes: 0,
@@ -154,6 +155,7 @@
             ]
             job.zonesByName.updateValue(zone, forKey: ZoneNameKey(owner: owner, name: name))
             job.moved.insert(.owner(owner))
+            try note(.zoneMade, of: zone.number, at: position)
             return zone
         }
 
@@ -178,6 +180,7 @@
             job.zonesByName.updateValue(
                 nil, forKey: ZoneNameKey(owner: zone.owner, name: zone.name))
             job.moved.formUnion([.zone(zone.number), .owner(zone.owner)])
+            try note(.zoneDeleted, of: zone.number, at: position)
         }
 
         func setClientToken(_ data: [UInt8], _ key: ClientTokenKey, devicesMax: Int) throws {

@@ -11,11 +11,18 @@
         var incarnation: Int64
         var node: Node
         var next: NextNumbers
+        /// Of subscriptions and destinations.
+        var subscriptionRevision: Int64
+        /// Of who follows and which versions they want; 0 while nobody ever has.
+        var followerRevision: Int64
+        /// How many changes are kept for followers; writes move it in the row alone.
+        let changesKept: Int
 
         private static let text = """
             SELECT last_position, schema_revision, life_count, incarnation, cluster, timeline,
                 next_owner, next_zone, next_record, next_type, next_role, next_work, next_share,
-                next_request
+                next_request, subscription_revision, follower_revision, changes_kept,
+                next_destination, next_notice
             FROM progress WHERE store = $1
             """
 
@@ -34,7 +41,11 @@
             next = NextNumbers(
                 owner: rows.number(0, 6), zone: rows.number(0, 7), record: rows.number(0, 8),
                 type: rows.number(0, 9), role: rows.number(0, 10), work: rows.number(0, 11),
-                share: rows.number(0, 12), request: rows.number(0, 13))
+                share: rows.number(0, 12), request: rows.number(0, 13),
+                destination: rows.number(0, 17), notice: rows.number(0, 18))
+            subscriptionRevision = rows.number(0, 14)
+            followerRevision = rows.number(0, 15)
+            changesKept = Int(rows.number(0, 16))
         }
     }
 
@@ -48,10 +59,13 @@
         var work: Int64
         var share: Int64
         var request: Int64
+        var destination: Int64
+        var notice: Int64
 
         /// Of a store that has the owner of the public database and the built-in types.
         static let first = NextNumbers(
-            owner: 1, zone: 1, record: 1, type: 3, role: 1, work: 1, share: 1, request: 1)
+            owner: 1, zone: 1, record: 1, type: 3, role: 1, work: 1, share: 1, request: 1,
+            destination: 1, notice: 1)
 
         /// Takes one.
         mutating func take(_ kind: WritableKeyPath<NextNumbers, Int64>) -> Int64 {

@@ -109,6 +109,23 @@
                 """
             ),
             (
+                "the changes kept for followers are not as many as counted: that many",
+                """
+                SELECT p.changes_kept FROM progress p WHERE p.store = $1 AND p.changes_kept <> (
+                    SELECT count(*) FROM changes c WHERE c.store = $1)
+                """
+            ),
+            (
+                "a number is beyond those given out: destination or notice",
+                """
+                SELECT d.destination FROM destinations d JOIN progress p ON p.store = $1
+                WHERE d.store = $1 AND d.destination >= p.next_destination
+                UNION ALL
+                SELECT o.notice FROM outbox o JOIN progress p ON p.store = $1
+                WHERE o.store = $1 AND o.notice >= p.next_notice
+                """
+            ),
+            (
                 "a link has no source: record",
                 """
                 SELECT l.source FROM links l WHERE l.store = $1 AND NOT EXISTS (

@@ -33,6 +33,13 @@
             let tokenKey: [UInt8]
         }
 
+        /// Who follows, and which versions they want.
+        struct KnownFollowing: Sendable {
+            let revision: Int64
+            let following: Following
+        }
+
+        fileprivate let following = Mutex<KnownFollowing?>(nil)
         private let schema = Mutex<KnownSchema?>(nil)
         private let lives = Mutex<KnownLives?>(nil)
 
@@ -53,6 +60,25 @@
             let found = try read()
             lives.withLock { if found.count >= $0?.count ?? 0 { $0 = found } }
             return found
+        }
+    }
+
+    // Who follows.
+    extension StoreFacts {
+        func following(_ revision: Int64, _ read: () throws -> Following) throws -> Following {
+            // Most stores nobody has ever followed.
+            guard revision > 0 else { return Following(isOn: false) }
+            if let known = following.withLock({ $0 }), known.revision == revision {
+                return known.following
+            }
+            let found = KnownFollowing(revision: revision, following: try read())
+            keep(found)
+            return found.following
+        }
+
+        /// Keeps what was committed.
+        func keep(_ made: KnownFollowing) {
+            following.withLock { if made.revision >= $0?.revision ?? 0 { $0 = made } }
         }
     }
 

@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 import Synchronization
 
 /// What the writer keeps in memory between and during groups: the counter, the schema, the sums.

@@ -107,14 +107,3 @@ extension SQLiteSnapshot {
             notificationInfo: row.isNull(7) ? nil : row.array(7))
     }
 }
-
-extension DatabaseScope {
-    /// How tables number the databases.
-    var stored: Int64 {
-        switch self {
-        case .public: 0
-        case .private: 1
-        case .shared: 2
-        }
-    }
-}

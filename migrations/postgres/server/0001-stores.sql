@@ -34,7 +34,15 @@ CREATE TABLE progress (
     next_role bigint NOT NULL,
     next_work bigint NOT NULL,
     next_share bigint NOT NULL,
-    next_request bigint NOT NULL
+    next_request bigint NOT NULL,
+    -- Of all subscriptions and destinations.
+    subscription_revision bigint NOT NULL DEFAULT 0,
+    -- Of who follows, and which versions they want; 0 while nobody ever has.
+    follower_revision bigint NOT NULL DEFAULT 0,
+    -- How many rows of changes there are.
+    changes_kept bigint NOT NULL DEFAULT 0,
+    next_destination bigint NOT NULL DEFAULT 1,
+    next_notice bigint NOT NULL DEFAULT 1
 ) WITH (
     fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
     autovacuum_vacuum_cost_delay = 0
@@ -141,6 +149,7 @@ CREATE TABLE client_tokens (
     set_at bigint NOT NULL,
     PRIMARY KEY (store, zone, user_record_name, device)
 );
+CREATE INDEX client_tokens_by_user ON client_tokens (store, user_record_name);
 
 -- ---------------------------------------------------------------------------------------------------------------
 -- Records
@@ -460,3 +469,160 @@ CREATE TABLE asset_receipts (
 );
 CREATE INDEX asset_receipts_by_expiry ON asset_receipts (store, expires);
 CREATE INDEX asset_receipts_by_file ON asset_receipts (store, digest);
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Notices: who follows all changes, what users wait to hear of, and what waits to be told
+
+-- Readers of all changes, such as what sends notifications, and through which position they have come.
+CREATE TABLE followers (
+    store bigint NOT NULL,
+    name bytea NOT NULL,
+    position bigint NOT NULL,
+    PRIMARY KEY (store, name)
+) WITH (fillfactor = 50);
+
+-- Of which records a follower wants the version before a change.
+CREATE TABLE previous_version_needs (
+    store bigint NOT NULL,
+    follower bytea NOT NULL,
+    -- 1 for all zones of an owner, 2 for one zone.
+    scope bigint NOT NULL,
+    -- The owner or the zone.
+    number bigint NOT NULL,
+    -- 0 for all types.
+    record_type bigint NOT NULL,
+    PRIMARY KEY (store, follower, scope, number, record_type)
+);
+
+-- The changes of the whole store in commit order; written only while somebody follows.
+CREATE TABLE changes (
+    store bigint NOT NULL,
+    position bigint NOT NULL,
+    -- 1 a record saved, 2 a record deleted, 3 a zone made, 4 a zone deleted, 5 the sight of one person
+    -- changed, 6 a share ended.
+    kind bigint NOT NULL,
+    zone bigint NOT NULL,
+    -- Of 1 and 2: the record and its type, known also once its version has gone, and 1 where it was there before.
+    record bigint,
+    record_type bigint,
+    was_alive bigint NOT NULL,
+    -- Of 5: whose.
+    person bytea,
+    -- The version before, where somebody wanted it.
+    previous_position bigint,
+    previous_type bigint,
+    previous_flags bigint,
+    previous_body bytea,
+    -- Who made the change, and by which device; null for the server itself, and for an unknown device.
+    author bytea,
+    device bytea,
+    -- The traceparent of the request that made it.
+    trace bytea,
+    PRIMARY KEY (store, position)
+);
+CREATE UNIQUE INDEX changes_by_previous ON changes (store, previous_position)
+    WHERE previous_position IS NOT NULL;
+
+-- What users wait to hear of. scope: 0 public, 1 private, 2 shared; kind: 1 query, 2 zone, 3 database;
+-- fires_on: 1 create + 2 update + 4 delete. record_type and zone are empty where it is not limited to one.
+CREATE TABLE subscriptions (
+    store bigint NOT NULL,
+    user_record_name bytea NOT NULL,
+    scope bigint NOT NULL,
+    name bytea NOT NULL,
+    kind bigint NOT NULL,
+    record_type bytea NOT NULL,
+    zone bytea NOT NULL,
+    fires_on bigint NOT NULL,
+    fires_once bigint NOT NULL,
+    query bytea,
+    notification_info bytea,
+    -- Changes up to here are none of the subscription's: it was made, or last changed, after them.
+    since bigint NOT NULL,
+    -- Of a query with an EQUALS filter: field and value that a record must have; empty for none.
+    match_field bytea NOT NULL,
+    match_value bytea NOT NULL,
+    PRIMARY KEY (store, user_record_name, scope, name)
+);
+-- Those of the public database by what a record must have, which may be longer than an entry.
+CREATE INDEX subscriptions_public ON subscriptions
+    (store, record_type, match_field, sha256(match_value)) WHERE scope = 0;
+CREATE INDEX subscriptions_by_name ON subscriptions (store, name, user_record_name, scope);
+
+-- Where notices go: devices and browsers of users, webhooks of the container.
+CREATE TABLE destinations (
+    store bigint NOT NULL,
+    destination bigint NOT NULL,
+    -- 1 the web courier, 2 APNs, 3 Web Push, 4 a webhook.
+    kind bigint NOT NULL,
+    -- What it is found by; of 1 the SHA-256 of the token.
+    key bytea NOT NULL,
+    -- Whose it is; empty for a webhook.
+    user_record_name bytea NOT NULL,
+    -- The device that it is; empty where none was named.
+    device bytea NOT NULL,
+    -- What its sender needs to reach it, as JSON.
+    address bytea NOT NULL,
+    -- The session that it ends with; null for none.
+    session bytea,
+    made_at bigint NOT NULL,
+    used_at bigint NOT NULL,
+    badge bigint NOT NULL DEFAULT 0,
+    -- Attempts that failed, one after the other.
+    failures bigint NOT NULL DEFAULT 0,
+    -- When a sender may try it next; null while nothing waits for it, and for 1.
+    due_at bigint,
+    PRIMARY KEY (store, destination)
+) WITH (fillfactor = 70);
+CREATE UNIQUE INDEX destinations_by_key ON destinations (store, kind, sha256(key));
+CREATE INDEX destinations_by_user ON destinations (store, user_record_name);
+CREATE INDEX destinations_by_due ON destinations (store, due_at) WHERE due_at IS NOT NULL;
+CREATE INDEX destinations_by_use ON destinations (store, kind, used_at);
+
+-- Notices that wait, in the order in which each destination gets its own.
+CREATE TABLE outbox (
+    store bigint NOT NULL,
+    notice bigint NOT NULL,
+    destination bigint NOT NULL,
+    -- What tells repeats from news.
+    identifier bytea NOT NULL,
+    -- As of subscriptions.
+    scope bigint NOT NULL,
+    -- What is asked again before it is sent: the shared zone or the public record's type that it tells of,
+    -- and whether the user made the record.
+    zone bigint,
+    record_type bigint,
+    is_own bigint NOT NULL,
+    -- A later notice of the same key takes this one's place.
+    merge_key bytea,
+    collapse_id bytea,
+    payload bytea NOT NULL,
+    made_at bigint NOT NULL,
+    -- Of webhooks: the traceparent of the request that made the change.
+    trace bytea,
+    PRIMARY KEY (store, notice)
+);
+CREATE INDEX outbox_by_destination ON outbox (store, destination, notice);
+CREATE UNIQUE INDEX outbox_by_merge ON outbox (store, destination, sha256(merge_key))
+    WHERE merge_key IS NOT NULL;
+
+-- Notices that were given up.
+CREATE TABLE dead_letters (
+    store bigint NOT NULL,
+    -- As in the outbox.
+    notice bigint NOT NULL,
+    destination bigint NOT NULL,
+    identifier bytea NOT NULL,
+    scope bigint NOT NULL,
+    zone bigint,
+    record_type bigint,
+    is_own bigint NOT NULL,
+    collapse_id bytea,
+    payload bytea NOT NULL,
+    made_at bigint NOT NULL,
+    trace bytea,
+    reason bytea NOT NULL,
+    died_at bigint NOT NULL,
+    PRIMARY KEY (store, notice)
+);
+CREATE INDEX dead_letters_by_destination ON dead_letters (store, destination, notice);

@@ -56,7 +56,7 @@
         ) throws -> Outcome {
             try using(readers, begin: Self.snapshot) { connection in
                 let outcome = try body(
-                    CatalogConnection(PostgreSQLCatalogSession(connection: connection)))
+                    CatalogConnection(PostgreSQLCatalogSession { try connection.run([$0]) }))
                 try connection.runLater([Query("COMMIT")])
                 return outcome
             }
@@ -68,7 +68,7 @@
         ) throws -> Outcome {
             try using(writers, begin: Self.turn) { connection in
                 let outcome = try body(
-                    CatalogConnection(PostgreSQLCatalogSession(connection: connection)))
+                    CatalogConnection(PostgreSQLCatalogSession { try connection.run([$0]) }))
                 try commit(connection, endsWhatWasTrue)
                 return outcome
             }

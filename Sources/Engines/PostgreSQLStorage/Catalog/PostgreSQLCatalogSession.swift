@@ -3,9 +3,9 @@
     import PostgreSQL
     import StoredRows
 
-    /// The catalog's statements on one session with the server, in a transaction that is open.
+    /// Statements in the SQL that both engines understand, in a transaction that is open.
     struct PostgreSQLCatalogSession: CatalogSession {
-        let connection: Connection
+        let ask: (Query) throws -> [Rows]
 
         func run(_ sql: String, _ values: [CatalogValue]) throws -> Int {
             try rows(sql, values).changeCount
@@ -20,7 +20,7 @@
 
         private func rows(_ sql: String, _ values: [CatalogValue]) throws -> Rows {
             let query = Query(NumberedParameters.text(of: sql), values.map(Self.value))
-            guard let rows = try connection.run([query]).last else {
+            guard let rows = try ask(query).last else {
                 throw InvalidRow(table: "an answer")
             }
             return rows
@@ -36,7 +36,8 @@
         }
     }
 
-    private struct PostgreSQLCatalogRow: CatalogRow {
+    /// A row of an answer.
+    struct PostgreSQLCatalogRow: CatalogRow {
         let rows: Rows
         let row: Int
 

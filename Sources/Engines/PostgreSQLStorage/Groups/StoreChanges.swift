@@ -44,13 +44,21 @@
         var zonesByName: [ZoneNameKey: StoredZone?] = [:]
         /// What the writes have made of the schema.
         var schema: StoreFacts.KnownSchema?
+        /// Who follows from now on.
+        var following: StoreFacts.KnownFollowing?
+        /// What followers are told of it.
+        var noted: [NotedChange] = []
+        /// Whether followers are let go that have more than so many changes before them; nil for no.
+        var letsGoBehind: Int?
+        /// What becomes of notices and destinations, in its order.
+        var outbox = OutboxChanges()
         /// What has moved beside zones and owners.
         var moved: Set<StorePart> = []
 
         /// Whether there is something to tell the server.
         var isEmpty: Bool {
             statements.isEmpty && saved.isEmpty && links.isEmpty && zones.isEmpty
-                && owners.isEmpty && shares.isEmpty
+                && owners.isEmpty && shares.isEmpty && noted.isEmpty && outbox.isEmpty
         }
 
         mutating func save(_ version: Saved, _ key: RecordKey) {
@@ -77,6 +85,9 @@
             ownersByName.merge(other.ownersByName) { $1 }
             zonesByName.merge(other.zonesByName) { $1 }
             schema = other.schema ?? schema
+            following = other.following ?? following
+            noted += other.noted
+            outbox.add(other.outbox)
             moved.formUnion(other.moved)
         }
     }
@@ -120,7 +131,9 @@
                         """, .number(store), .numbers(moved.keys.map(\.value)),
                         .numbers(Array(moved.values))))
             }
-            return queries
+            if !noted.isEmpty { queries.append(NotedChange.query(noted, store)) }
+            if let letsGoBehind { queries += ChangeLog.letGo(store, behind: letsGoBehind) }
+            return queries + outbox.queries(store)
         }
 
         private func saveQuery(_ store: Int64) -> Query {

@@ -5,6 +5,7 @@
     import Platform
     import PostgreSQL
     import Storage
+    import StoredRows
 
     /// The groups of a store's writes: what PostgreSQL gives the committer.
     ///
@@ -47,14 +48,19 @@
         private var transaction: PostgreSQLTransaction?
         /// What the server has been told of the schema that the group has made.
         private var madeSchema: StoreFacts.KnownSchema?
-        /// Whether what was made of the schema was undone by the server.
-        private var hasLostSchema = false
+        /// What the server has been told of who follows.
+        private var madeFollowing: StoreFacts.KnownFollowing?
+        /// Whether what was made of the schema, or of who follows, was undone by the server.
+        private var hasLostFacts = false
         /// Whether the server has been told of something before the commit.
         private var hasTold = false
         private var begunLife: StoreFacts.KnownLives?
         /// Begun with the first commit; what has been saved since it was asked last.
         private var statistics: StatisticsPace?
         private var savedRows = 0
+        private let followerChangesMax: Int
+        /// How many changes the server has been told of, for followers.
+        private var notedCount = 0
 
         /// Of sessions that are over.
         private var earlierRoundTrips = 0
@@ -63,12 +69,14 @@
 
         init(
             store: Int64, facts: StoreFacts, clock: Clock, notices: CommitNotices,
-            random: @escaping (Int) -> [UInt8], connect: @escaping () throws -> Connection
+            followerChangesMax: Int, random: @escaping (Int) -> [UInt8],
+            connect: @escaping () throws -> Connection
         ) {
             self.store = store
             self.facts = facts
             self.clock = clock
             self.notices = notices
+            self.followerChangesMax = followerChangesMax
             self.random = random
             self.connect = connect
             process = random(16)
@@ -125,7 +133,9 @@
             changes = StoreChanges()
             moved = []
             writes = 0
-            (madeSchema, hasLostSchema, begunLife, hasTold) = (nil, false, nil, false)
+            notedCount = 0
+            (madeSchema, madeFollowing, hasLostFacts) = (nil, nil, false)
+            (begunLife, hasTold) = (nil, false)
             next = max(found.lastPosition + 1, floor)
             groupFirst = next
             if found.node != node { try beginLife(on: node, connection) }
@@ -172,7 +182,7 @@
                 guard isIsolated else { return .needsIsolation }
                 _ = try connection.run([Query("ROLLBACK TO SAVEPOINT job")])
                 known = KnownRows()
-                (madeSchema, hasLostSchema) = (nil, true)
+                (madeSchema, madeFollowing, hasLostFacts) = (nil, nil, true)
                 return .undone
             }
         }
@@ -200,6 +210,8 @@
             let rows = try open().run(first + queries)
             known.add(changes)
             madeSchema = changes.schema ?? madeSchema
+            madeFollowing = changes.following ?? madeFollowing
+            notedCount += changes.noted.count
             hasTold = hasTold || !first.isEmpty
             changes = StoreChanges()
             return Array(rows.dropFirst(first.count))
@@ -214,8 +226,17 @@
             if let made = changes.schema ?? madeSchema { return made }
             guard let begunProgress else { throw WriterError.closed }
             let revision = begunProgress.schemaRevision
-            return try hasLostSchema
+            return try hasLostFacts
                 ? read(revision) : facts.schema(revision) { try read(revision) }
+        }
+
+        /// Who follows, as the group has it so far.
+        func following(_ read: () throws -> Following) throws -> Following {
+            if let made = changes.following ?? madeFollowing { return made.following }
+            guard let begunProgress else { throw WriterError.closed }
+            let revision = begunProgress.followerRevision
+            guard !hasLostFacts else { return try read() }
+            return try facts.following(revision, read)
         }
 
         func prepare() throws {}
@@ -225,6 +246,7 @@
                 return .rolledBack(WriterError.closed)
             }
             number += 1
+            limitFollowers()
             let moves = next > groupFirst
             let isIdle =
                 !moves && !hasTold && changes.isEmpty && progress?.next == begunProgress?.next
@@ -240,6 +262,16 @@
             }
         }
 
+        /// Lets followers go that are too far behind.
+        private func limitFollowers() {
+            let noted = notedCount + changes.noted.count
+            guard noted > 0, let progress, progress.changesKept + noted > followerChangesMax else {
+                return
+            }
+            changes.letsGoBehind = followerChangesMax
+            _ = moveFollowers()
+        }
+
         private func counterQuery(moves: Bool) -> Query {
             let progress = progress ?? begunProgress
             let numbers = progress?.next ?? .first
@@ -249,7 +281,9 @@
                 UPDATE progress SET last_position = $2, next_owner = $3, next_zone = $4,
                     next_record = $5, next_type = $6, next_role = $7, next_work = $8,
                     schema_revision = $9, life_count = $10, incarnation = $11, cluster = $12,
-                    timeline = $13, next_share = $15, next_request = $16
+                    timeline = $13, next_share = $15, next_request = $16,
+                    subscription_revision = $17, follower_revision = $18,
+                    next_destination = $19, next_notice = $20
                 WHERE store = $1 AND last_position < $14
                 """, .number(store),
                 .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
@@ -257,7 +291,9 @@
                 .number(numbers.role), .number(numbers.work), .number(progress?.schemaRevision),
                 .number(progress?.lifeCount), .number(progress?.incarnation),
                 .number(progress?.node.cluster), .number(progress?.node.timeline),
-                .number(groupFirst), .number(numbers.share), .number(numbers.request))
+                .number(groupFirst), .number(numbers.share), .number(numbers.request),
+                .number(progress?.subscriptionRevision), .number(progress?.followerRevision),
+                .number(numbers.destination), .number(numbers.notice))
         }
 
         private var markQuery: Query {
@@ -275,6 +311,11 @@
                 schema.revision == progress?.schemaRevision
             {
                 facts.keep(schema)
+            }
+            if let following = changes.following ?? madeFollowing,
+                following.revision == progress?.followerRevision
+            {
+                facts.keep(following)
             }
             let last = moves ? next - 1 : begunProgress?.lastPosition ?? 0
             savedRows += Int(next - groupFirst)
@@ -368,10 +409,22 @@
             return progress?.schemaRevision ?? 0
         }
 
+        func moveFollowers() -> Int64 {
+            progress?.followerRevision += 1
+            return progress?.followerRevision ?? 0
+        }
+
+        func moveSubscriptions() { progress?.subscriptionRevision += 1 }
+
+        /// The last position that the store has taken, the group's own included.
+        var reached: Position {
+            next > groupFirst ? next - 1 : progress?.lastPosition ?? 0
+        }
+
         /// The identity with which the group is committed, so far.
         func identity(_ lives: (Int64) throws -> StoreFacts.KnownLives) throws -> StoreIdentity {
             guard var progress else { throw WriterError.closed }
-            if next > groupFirst { progress.lastPosition = next - 1 }
+            progress.lastPosition = reached
             if let begunLife, begunLife.count == progress.lifeCount {
                 return begunLife.identity(progress)
             }

@@ -82,6 +82,7 @@
                 StoreChanges.Saved(current: current, deletedAt: isTombstone ? now : nil),
                 RecordKey(zone: zone.number, name: version.name))
             if let links = version.links { job.links[record] = links }
+            try note(version, of: record, former: former)
             var sum = StoreChanges.ZoneSum()
             sum.changed = version.position
             sum.bytes = Int64((isTombstone ? 0 : version.body.count) - version.previousBytes)
@@ -121,8 +122,9 @@
                 } else {
                     false
                 }
-            case .previousVersions: throw NotBuilt("collect(previousVersions)")
-            case .leftBehind: throw NotBuilt("collect(leftBehind)")
+            case .previousVersions(let position):
+                try collectPrevious(through: position, rowsMax: rowsMax)
+            case .leftBehind(let person): try collectLeft(by: person)
             }
         }
     }

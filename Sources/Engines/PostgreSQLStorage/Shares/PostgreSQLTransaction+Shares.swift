@@ -94,7 +94,10 @@
                     "DELETE FROM access_requests WHERE store = $1 AND share = $2", .number(store),
                     .number(share.value)),
             ]
-            if let ended = try self.share(share) { job.moved.insert(.zone(ended.zone)) }
+            if let ended = try self.share(share) {
+                job.moved.insert(.zone(ended.zone))
+                try note(.shareEnded, of: ended.zone, at: position)
+            }
         }
 
         /// Takes a zone that is deleted at a position away from everybody who saw something of it.
@@ -226,7 +229,7 @@
                         changed = $4
                     """, key + [.number(position)]), viewCheck(key),
             ]
-            job.moved.formUnion([.person(viewer), .zone(share.zone)])
+            try moveSight(of: viewer, in: share.zone, at: position)
         }
 
         private func end(_ grant: StoredGrant, of viewer: UserRecordName) throws {
@@ -246,7 +249,14 @@
                     """, .number(store), .number(grant.share.value), .number(position),
                     .number(now), .text(viewer.text)), viewCheck(key),
             ]
-            job.moved.formUnion([.person(viewer), .zone(grant.zone)])
+            try moveSight(of: viewer, in: grant.zone, at: position)
+        }
+
+        private func moveSight(
+            of viewer: UserRecordName, in zone: ZoneNumber, at position: Position
+        ) throws {
+            job.moved.formUnion([.person(viewer), .zone(zone)])
+            try note(.sight, of: zone, at: position, person: viewer)
         }
 
         /// A viewer has a zone exactly as long as a share of it is granted to them.

@@ -1,4 +1,5 @@
 import SQLite
+import StoredRows
 
 /// The table of changes that are kept for followers.
 ///

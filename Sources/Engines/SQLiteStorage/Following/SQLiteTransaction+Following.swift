@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 // Who follows the store.
 extension SQLiteTransaction {

@@ -120,11 +120,3 @@ extension SQLiteSnapshot {
             end: row.isNull(12) ? nil : NoticeEnd(reason: row.string(11), at: row.int64(12)))
     }
 }
-
-extension DatabaseScope {
-    /// As tables number it; nil for a number of none.
-    init?(stored: Int64) {
-        guard let scope = Self.allCases.first(where: { $0.stored == stored }) else { return nil }
-        self = scope
-    }
-}

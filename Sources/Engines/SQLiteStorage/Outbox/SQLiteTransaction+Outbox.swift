@@ -1,6 +1,7 @@
 import CloudModel
 import SQLite
 import Storage
+import StoredRows
 
 // What a write does with what waits to be told.
 extension SQLiteTransaction {

@@ -1,0 +1,153 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+    import StoredRows
+
+    // What a read sees of destinations and of what waits for them.
+    extension PostgreSQLSnapshot {
+        private static let destinationQuery = """
+            SELECT destination, kind, key, user_record_name, device, address, session, made_at,
+                used_at, badge, failures, due_at
+            FROM destinations WHERE store = $1
+            """
+
+        static let noticeColumns = """
+            notice, destination, identifier, scope, zone, record_type, is_own, collapse_id, payload,
+            made_at, trace
+            """
+
+        func destinations(_ keys: DestinationKeys) throws -> [StoredDestination] {
+            let (condition, order, values): (String, String, [Value]) =
+                switch keys {
+                case .number(let number):
+                    ("destination = $2", "destination", [.number(number.value)])
+                case .key(let kind, let key):
+                    (
+                        "kind = $2 AND sha256(key) = sha256($3) AND key = $3", "destination",
+                        [.number(kind.rawValue), .bytes(key)]
+                    )
+                case .user(let user): ("user_record_name = $2", "destination", [.text(user.text)])
+                case .kind(let kind): ("kind = $2", "destination", [.number(kind.rawValue)])
+                case .due(let kinds, let after, let moment, let limit):
+                    (
+                        "due_at > $2 AND due_at <= $3 AND kind = ANY ($4)",
+                        "due_at, destination LIMIT $5",
+                        [
+                            .number(after), .number(moment), .numbers(kinds.map(\.rawValue)),
+                            .number(Int64(limit)),
+                        ]
+                    )
+                case .unused(let kind, let moment, let limit):
+                    (
+                        "kind = $2 AND used_at < $3", "used_at, destination LIMIT $4",
+                        [.number(kind.rawValue), .number(moment), .number(Int64(limit))]
+                    )
+                }
+            let query = Query(
+                "\(Self.destinationQuery) AND \(condition) ORDER BY \(order)",
+                [.number(store)] + values)
+            guard let rows = try ask([query]).first else { return [] }
+            return try (0..<rows.count).map { try Self.destination(rows, $0) }
+        }
+
+        private static let waiting = """
+            SELECT \(noticeColumns), NULL::bytea AS reason, NULL::bigint AS died_at FROM outbox
+            WHERE store = $1
+            """
+        private static let dead = """
+            SELECT \(noticeColumns), reason, died_at FROM dead_letters WHERE store = $1
+            """
+        private static let speaks = """
+            notice > $3 AND (position($2::bytea IN payload) > 0 OR zone IN (
+                SELECT z.zone FROM zones z JOIN owners o ON o.store = $1 AND o.owner = z.owner
+                WHERE z.store = $1 AND o.record_name = $2))
+            """
+
+        func notices(
+            _ keys: NoticeKeys, after number: NoticeNumber, limit: Int
+        ) throws -> [StoredNotice] {
+            let those = "AND destination = $2 AND notice > $3"
+            let (text, key): (String, Value) =
+                switch keys {
+                case .waiting(let destination):
+                    ("\(Self.waiting) \(those)", .number(destination.value))
+                case .dead(let destination):
+                    ("\(Self.dead) \(those)", .number(destination.value))
+                case .speakingOf(let person):
+                    (
+                        """
+                        \(Self.waiting) AND \(Self.speaks)
+                        UNION ALL \(Self.dead) AND \(Self.speaks)
+                        """, .text(person.text)
+                    )
+                }
+            let rows = try ask(
+                "\(text) ORDER BY notice LIMIT $4", .number(store), key, .number(number.value),
+                .number(Int64(limit)))
+            return try (0..<rows.count).map { try Self.notice(rows, $0) }
+        }
+
+        func noticeSummary(
+            _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
+        ) throws -> NoticeSummary {
+            let table = state == .waiting ? "outbox" : "dead_letters"
+            let all = "FROM \(table) WHERE store = $1"
+            let these = destination == nil ? all : "\(all) AND destination = $2"
+            let key = [Value.number(store)] + (destination.map { [.number($0.value)] } ?? [])
+            var questions = [
+                Query(
+                    """
+                    SELECT count(*) FROM (
+                        SELECT 1 \(these) LIMIT $\(key.count + 1)) AS counted
+                    """, key + [.number(Int64(countedMax))]),
+                Query("SELECT made_at \(these) ORDER BY notice LIMIT 1", key),
+            ]
+            if state == .dead {
+                questions.append(
+                    Query("SELECT reason, died_at \(these) ORDER BY notice DESC LIMIT 1", key))
+            }
+            let rows = try ask(questions)
+            var end: NoticeEnd?
+            if state == .dead, rows[2].count == 1 {
+                end = NoticeEnd(reason: rows[2].text(0, 0), at: rows[2].number(0, 1))
+            }
+            return NoticeSummary(
+                count: Int(rows[0].number(0, 0)),
+                oldest: rows[1].count == 1 ? rows[1].number(0, 0) : nil, lastEnd: end)
+        }
+
+        private static func destination(_ rows: Rows, _ row: Int) throws -> StoredDestination {
+            guard let kind = DestinationKind(rawValue: rows.number(row, 1)) else {
+                throw InvalidRow(table: "destinations")
+            }
+            let device = rows.text(row, 4)
+            return StoredDestination(
+                number: DestinationNumber(rows.number(row, 0)), kind: kind,
+                key: Array(rows.bytes(row, 2)), user: UserRecordName(rows.text(row, 3)),
+                device: device.isEmpty ? nil : device, address: Array(rows.bytes(row, 5)),
+                session: rows.isNull(row, 6) ? nil : Array(rows.bytes(row, 6)),
+                madeAt: rows.number(row, 7), usedAt: rows.number(row, 8),
+                badge: rows.number(row, 9), failures: Int(rows.number(row, 10)),
+                dueAt: rows.optionalNumber(row, 11))
+        }
+
+        private static func notice(_ rows: Rows, _ row: Int) throws -> StoredNotice {
+            guard let scope = DatabaseScope(stored: rows.number(row, 3)) else {
+                throw InvalidRow(table: rows.isNull(row, 12) ? "outbox" : "dead_letters")
+            }
+            return StoredNotice(
+                number: NoticeNumber(rows.number(row, 0)),
+                destination: DestinationNumber(rows.number(row, 1)), identifier: rows.text(row, 2),
+                scope: scope,
+                condition: NoticeCondition(
+                    zone: rows.optionalNumber(row, 4).map { ZoneNumber($0) },
+                    type: rows.optionalNumber(row, 5), isOwn: rows.number(row, 6) != 0),
+                collapseID: rows.isNull(row, 7) ? nil : rows.text(row, 7),
+                payload: Array(rows.bytes(row, 8)), madeAt: rows.number(row, 9),
+                trace: rows.isNull(row, 10) ? nil : rows.text(row, 10),
+                end: rows.isNull(row, 12)
+                    ? nil : NoticeEnd(reason: rows.text(row, 11), at: rows.number(row, 12)))
+        }
+    }
+#endif
