@@ -53,6 +53,9 @@
         /// Whether the server has been told of something before the commit.
         private var hasTold = false
         private var begunLife: StoreFacts.KnownLives?
+        /// Begun with the first commit; what has been saved since it was asked last.
+        private var statistics: StatisticsPace?
+        private var savedRows = 0
 
         /// How many times groups have waited for the server, but for what sessions begin with.
         private(set) var roundTrips = 0
@@ -281,6 +284,7 @@
                 facts.keep(schema)
             }
             let last = moves ? next - 1 : begunProgress?.lastPosition ?? 0
+            savedRows += Int(next - groupFirst)
             floor = next
             let moved = moved
             notices.committed(through: last, writes: writes) { tell in
@@ -327,7 +331,21 @@
             return .rolledBack(error)
         }
 
-        func told() {}
+        func told() {
+            guard savedRows > 0 else { return }
+            // NB: a server that was not asked to look answers slowly; a session that has ended the next group finds.
+            try? sessions.with { connection, keep in
+                try lookWhenDue(connection)
+                keep(connection)
+            }
+        }
+
+        private func lookWhenDue(_ connection: Connection) throws {
+            var pace = try statistics ?? StatisticsPace(connection)
+            let isDue = pace.isDue(after: savedRows)
+            (statistics, savedRows) = (pace, 0)
+            if isDue { _ = try connection.run([StatisticsPace.look]) }
+        }
 
         /// Gives back the session, whose transaction has ended.
         private func release() { give(session) }

@@ -27,7 +27,7 @@
         /// What a session on the tables of stores is like.
         static func options(_ options: ConnectionOptions) -> ConnectionOptions {
             var options = options
-            options.settings.append("SET search_path = \(schema), public")
+            options.settings += ["SET search_path = \(schema), public"] + StatisticsPace.settings
             return options
         }
     }
