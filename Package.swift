@@ -110,7 +110,9 @@ let package = Package(
         layer("Platform", in: .system, []),
         layer("CLogWrites", in: .system, ["CSQLite"]),
         layer("GroupCommit", in: .engines, []),
-        layer("StoredRows", in: .engines, ["CloudModel", "Storage"]),
+        layer(
+            "StoredRows", in: .engines, ["CloudModel", "Storage", "GroupCommit", "MigrationHistory"]
+        ),
         layer("CatalogSQL", in: .engines, ["CloudModel", "Storage", "StoredRows"]),
         layer("MigrationHistory", in: .engines, []),
         layer(

@@ -46,7 +46,7 @@
                 let tables = try connection.run(
                     """
                     SELECT convert_to(relname, 'UTF8') FROM pg_class
-                    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+                    WHERE relkind = 'r' AND relnamespace = 'stores'::regnamespace
                     """)
                 for row in 0..<tables.count {
                     _ = try connection.run(

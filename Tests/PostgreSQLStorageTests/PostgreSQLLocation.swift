@@ -15,31 +15,46 @@
 
     /// A database with one store.
     final class PostgreSQLLocation: EngineLocation {
-        /// What the engine has no part for yet.
-        struct HasNone: Error, Equatable {
-            let what: String
-        }
-
         private let server: PostgreSQLServer
         private let database: String
         private let clock: TestClock
         private let open = Mutex<[PostgreSQLStore]>([])
+        /// The database of each folder.
+        private let folders = Mutex<[String: String]>([:])
 
         init(_ clock: TestClock = TestClock(), on server: PostgreSQLServer? = nil) throws {
             let server = try server ?? PostgreSQLServer.shared()
             self.server = server
             self.clock = clock
-            database = server.newDatabaseName()
+            database = try Self.makeDatabase(on: server)
+        }
+
+        private static func makeDatabase(on server: PostgreSQLServer) throws -> String {
+            let name = server.newDatabaseName()
             let connection = try Connection(
                 ConnectionOptions(address: server.address(of: "postgres")))
-            _ = try connection.run("CREATE DATABASE \(database) TEMPLATE template0")
+            _ = try connection.run("CREATE DATABASE \(name) TEMPLATE template0")
+            return name
         }
 
         let followerChangesMax = 500
 
-        /// How to reach the database.
-        var connection: ConnectionOptions {
-            ConnectionOptions(address: server.address(of: database))
+        /// How to reach the database, and the tables of stores in it.
+        var connection: ConnectionOptions { options(database) }
+
+        /// How to reach the database of a folder, which is made for it.
+        func connection(of folder: String) throws -> ConnectionOptions {
+            try folders.withLock { folders in
+                let name = try folders[folder] ?? Self.makeDatabase(on: server)
+                folders[folder] = name
+                return options(name)
+            }
+        }
+
+        private func options(_ database: String) -> ConnectionOptions {
+            var options = ConnectionOptions(address: server.address(of: database))
+            options.settings = ["SET search_path = stores, public"]
+            return options
         }
 
         func openPostgreSQLStore(
@@ -92,7 +107,7 @@
             try (catalog as? PostgreSQLCatalog)?.delete(container)
         }
 
-        var factory: any EngineFactory { NoFactory() }
+        var factory: any EngineFactory { FolderFactory(location: self) }
 
         func makeFolder(_ name: String) throws -> String { "/nowhere/\(name)" }
 
@@ -111,26 +126,44 @@
             // NB: the server is gone with the test's process in any case.
             let connection = try? Connection(
                 ConnectionOptions(address: server.address(of: "postgres")))
-            _ = try? connection?.run("DROP DATABASE IF EXISTS \(database) WITH (FORCE)")
+            for name in [database] + folders.withLock({ Array($0.values) }) {
+                _ = try? connection?.run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            }
         }
     }
 
-    /// In place of a factory, which the engine has none of yet.
-    private struct NoFactory: EngineFactory {
-        var words: EngineWords { EngineWords(catalog: "", store: "") { _, _ in "" } }
+    /// The engine's factory, with a database for each folder, as each would have a server of its own.
+    private struct FolderFactory: EngineFactory {
+        let location: PostgreSQLLocation
 
-        func hasData(for folder: String) throws -> Bool {
-            throw PostgreSQLLocation.HasNone(what: "factory")
+        private func factory(_ folder: String) throws -> PostgreSQLEngineFactory {
+            var connection = try location.connection(of: folder)
+            connection.answerMillisecondsMax = 600_000
+            var settings = PostgreSQLEngine.Settings(connection)
+            settings.sessionsMax = 12
+            settings.sessionWaitSecondsMax = 600
+            settings.snapshotSecondsMax = 600
+            return PostgreSQLEngineFactory(settings, place: "a test's database") { count in
+                (0..<count).map { _ in .random(in: 0...255) }
+            }
         }
 
+        var words: EngineWords {
+            EngineWords(catalog: "catalog.rows", store: "store.rows") { part, folder in
+                "\(part) of \(folder)"
+            }
+        }
+
+        func hasData(for folder: String) throws -> Bool { try factory(folder).hasData(for: folder) }
+
         func open(for folder: String, _ options: EngineOptions) throws -> any StorageEngine {
-            throw PostgreSQLLocation.HasNone(what: "factory")
+            try factory(folder).open(for: folder, options)
         }
 
         func restore(
             _ part: EnginePart, for folder: String,
             from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
             assets visit: (ReferencedAsset) throws -> Void
-        ) throws { throw PostgreSQLLocation.HasNone(what: "factory") }
+        ) throws { try factory(folder).restore(part, for: folder, from: write, assets: visit) }
     }
 #endif

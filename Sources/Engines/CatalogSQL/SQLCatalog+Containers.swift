@@ -68,9 +68,15 @@ extension SQLCatalog {
         }
     }
 
-    package func delete(_ id: ContainerID) throws {
+    /// Takes a container out of the catalog, with all that ends with it.
+    ///
+    /// - Parameter others: does in the same transaction what else ends with it, before its stores are forgotten.
+    package func delete(
+        _ id: ContainerID, with others: (CatalogConnection) throws -> Void = { _ in }
+    ) throws {
         try write { catalog in
             try Self.requireContainer(id, in: catalog)
+            try others(catalog)
             let container = CatalogValue.text(id.folded)
             try catalog.run(
                 """
@@ -112,7 +118,8 @@ extension SQLCatalog {
             "DELETE FROM consents WHERE token_hash NOT IN (SELECT hash FROM api_tokens)")
     }
 
-    static func requireContainer(_ id: ContainerID, in catalog: CatalogConnection) throws {
+    /// Fails unless there is such a container.
+    package static func requireContainer(_ id: ContainerID, in catalog: CatalogConnection) throws {
         let isKnown = try catalog.exists(
             "SELECT 1 FROM containers WHERE folded = ?", .text(id.folded))
         guard isKnown else { throw CatalogRefusal.containerUnknown }

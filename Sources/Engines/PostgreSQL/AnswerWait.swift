@@ -9,7 +9,10 @@
         private var limit: DispatchTime
         private let grace: DispatchTimeInterval
         private let cancel: () -> Void
-        private var isCancelled = false
+        /// When nobody waits any longer for a server that was asked to stop.
+        private var end: DispatchTime?
+        /// How often it is asked.
+        private static let cancelMilliseconds = 500
 
         /// - Parameters:
         ///   - limit: when the server is asked to stop.
@@ -60,10 +63,12 @@
             while true {
                 let now = DispatchTime.now()
                 if now >= limit {
-                    guard !isCancelled else { throw giveUp() }
-                    isCancelled = true
+                    let end = end ?? now + grace
+                    self.end = end
+                    guard now < end else { throw giveUp() }
+                    // One that has not begun yet does not hear it, and is asked again.
                     cancel()
-                    limit = now + grace
+                    limit = min(end, now + .milliseconds(Self.cancelMilliseconds))
                 }
                 let left = (limit.uptimeNanoseconds &- now.uptimeNanoseconds) / 1_000_000 + 1
                 let count = poll(&descriptor, 1, Int32(clamping: min(left, 60_000)))

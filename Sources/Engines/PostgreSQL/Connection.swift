@@ -21,6 +21,8 @@
         package private(set) var roundTrips = 0
         /// When queries are stopped, by the monotonic clock; nil for `answerMillisecondsMax` after each began.
         package var deadline: DispatchTime?
+        /// Which server it is, once that was asked.
+        var knownNode: Node?
 
         /// What was sent together, up to a synchronization.
         private struct Call {
@@ -159,17 +161,25 @@
         /// - Throws: `PostgreSQLError`.
         package func run(script: String) throws {
             // Several statements in one text go beside the pipeline only.
-            guard unread.isEmpty, PQexitPipelineMode(handle) == 1 else {
-                throw PostgreSQLError(lost: handle)
-            }
-            roundTrips += 1
+            try leavePipeline()
             let result = PQexec(handle, script)
             defer { PQclear(result) }
             guard let result, !isLost else { throw PostgreSQLError(lost: handle) }
-            guard PQenterPipelineMode(handle) == 1 else { throw PostgreSQLError(lost: handle) }
+            try enterPipeline()
             guard PQresultStatus(result) != PGRES_FATAL_ERROR else {
                 throw PostgreSQLError(of: result)
             }
+        }
+
+        /// For what goes beside the pipeline.
+        func leavePipeline() throws {
+            if !unread.isEmpty { _ = try receive() }
+            guard PQexitPipelineMode(handle) == 1 else { throw PostgreSQLError(lost: handle) }
+            roundTrips += 1
+        }
+
+        func enterPipeline() throws {
+            guard PQenterPipelineMode(handle) == 1 else { throw PostgreSQLError(lost: handle) }
         }
 
         /// Undoes the transaction, if one is open.

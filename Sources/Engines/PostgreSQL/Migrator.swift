@@ -8,9 +8,14 @@
         /// "LenT", read as a number: the lock of the one that migrates.
         static let lock: Int64 = 0x4c65_6e54
 
-        private let history: MigrationHistory
+        package let history: MigrationHistory
+        /// What the tables have to themselves; sessions look into it first.
+        package let schema: String
 
-        package init(_ history: MigrationHistory) { self.history = history }
+        package init(_ history: MigrationHistory, schema: String = "public") {
+            self.history = history
+            self.schema = schema
+        }
 
         /// How many migrations the database lacks.
         ///
@@ -19,7 +24,7 @@
             let tables = try connection.run(
                 """
                 SELECT coalesce(bool_or(relname = 'migrations'), false), count(*) FROM pg_class
-                WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('r', 'p')
+                WHERE relnamespace = to_regnamespace('\(schema)') AND relkind IN ('r', 'p')
                 """)
             guard tables.number(0, 0) == 1 else {
                 guard tables.number(0, 1) == 0 else { throw MigrationError.foreign }
@@ -34,8 +39,10 @@
 
         /// Runs what the database lacks, in order, all in one transaction.
         ///
-        /// - Throws: as `pendingCount`; the database then stays as it was.
-        package func migrate(_ connection: Connection) throws {
+        /// - Parameter body: what belongs to it; nothing is done of both when it throws. It is not run for a database that
+        ///   lacks nothing.
+        /// - Throws: as `pendingCount`, and what `body` throws; the database then stays as it was.
+        package func migrate(_ connection: Connection, with body: () throws -> Void = {}) throws {
             guard try pendingCount(connection) > 0 else { return }
             do {
                 _ = try connection.run([
@@ -46,6 +53,7 @@
                 let pending = try pendingCount(connection)
                 let first = history.migrations.count - pending
                 if first == 0 {
+                    _ = try connection.run([Query("CREATE SCHEMA IF NOT EXISTS \(schema)")])
                     _ = try connection.run(
                         """
                         CREATE TABLE migrations (
@@ -59,6 +67,7 @@
                         "INSERT INTO migrations VALUES ($1, $2, $3)", .number(Int64(number + 1)),
                         .text(migration.name), .number(migration.checksum))
                 }
+                if pending > 0 { try body() }
                 switch connection.commit(after: []) {
                 case .committed: return
                 case .undone(let error), .indeterminate(let error): throw error

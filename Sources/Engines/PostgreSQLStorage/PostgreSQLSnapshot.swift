@@ -31,6 +31,15 @@
             self.stop = stop
         }
 
+        /// Goes on in a transaction that somebody else has begun, and ends.
+        init(within connection: Connection, _ store: Int64, _ facts: StoreFacts) throws {
+            self.connection = connection
+            self.store = store
+            self.facts = facts
+            stop = nil
+            begun = try Progress(connection.run([Progress.query(store, locked: false)])[0])
+        }
+
         /// Where the store stands, as the snapshot has it.
         func progress() throws -> Progress {
             if let begun { return begun }

@@ -35,7 +35,8 @@
         }
 
         package let notices: CommitNotices
-        private let store: Int64
+        /// Its number among the stores of the database.
+        let number: Int64
         private let facts = StoreFacts()
         private let committer: GroupCommitter
         // Touched on the committer's queue only, and in `init` before anybody else can.
@@ -43,26 +44,31 @@
         private let readers: ConnectionPool
         private let snapshotSecondsMax: Int
 
-        /// Opens the store of a name; makes it, and the tables of all stores, where there are none.
+        /// Opens the store of a name, in sessions of its own; makes it, and the tables of all stores, where there are
+        /// none.
         ///
         /// - Throws: `MigrationError` for a database that is not this version's, `PostgreSQLError`.
-        package init(named name: [UInt8], _ options: Options) throws {
-            var options = options
-            options.connection.settings += StatisticsPace.settings
-            let connection = try Connection(options.connection)
-            store = try StoreCreation(
-                connection: connection, name: name, random: options.random,
-                now: options.clock.now()
-            ).store()
+        package convenience init(named name: [UInt8], _ options: Options) throws {
+            let sessions = StoreSessions(
+                options.connection, readersMax: options.readersMax, writersMax: 1,
+                waitSecondsMax: options.readerWaitSecondsMax)
+            let creation = StoreCreation(
+                connection: try sessions.server.connect(), random: options.random,
+                now: options.clock.now())
+            let number = try creation.findOrMake(named: name)
+            self.init(number, sessions, options)
+        }
+
+        /// Opens a store that is there.
+        init(_ number: Int64, _ sessions: StoreSessions, _ options: Options) {
+            self.number = number
             notices = options.notices
             snapshotSecondsMax = options.snapshotSecondsMax
-            readers = ConnectionPool(
-                options.connection, max: options.readersMax,
-                waitSecondsMax: options.readerWaitSecondsMax)
+            readers = sessions.readers
             groups = StoreGroups(
-                store: store, facts: facts, clock: options.clock, notices: options.notices,
+                store: number, facts: facts, clock: options.clock, notices: options.notices,
                 followerChangesMax: options.followerChangesMax, random: options.random,
-                connect: { [connection = options.connection] in try Connection(connection) })
+                sessions: sessions.writers)
             // The groups never leave a commit to a restart: they look what became of it.
             committer = GroupCommitter(groups, options: options.groups, onIndeterminate: { _ in })
         }
@@ -84,7 +90,7 @@
             do {
                 return try readers.with { connection, keep in
                     connection.deadline = limit
-                    let snapshot = PostgreSQLSnapshot(connection, store, facts, stop: stop) {
+                    let snapshot = PostgreSQLSnapshot(connection, number, facts, stop: stop) {
                         [readers] in
                         let connection = try readers.connect()
                         connection.deadline = limit
@@ -142,11 +148,8 @@
 
         package func maintain(while goesOn: () -> Bool) throws -> Bool { false }
 
-        /// Finishes what waits and ends the sessions that nobody uses.
-        package func close() {
-            committer.close()
-            readers.close()
-        }
+        /// Finishes what waits; no write comes after it.
+        package func close() { committer.close() }
 
         /// What is wrong with the store, one line for each problem; reads all of it.
         package func problems() throws -> [String] {

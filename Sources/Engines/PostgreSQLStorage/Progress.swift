@@ -73,26 +73,4 @@
             return self[keyPath: kind]
         }
     }
-
-    /// The server that a connection leads to: a cluster, and a line of its history, which a promotion begins anew.
-    struct Node: Equatable {
-        let cluster: Int64
-        let timeline: Int64
-
-        init(cluster: Int64, timeline: Int64) {
-            self.cluster = cluster
-            self.timeline = timeline
-        }
-
-        /// Asks a server that takes writes; a standby refuses.
-        init(_ connection: Connection) throws {
-            let rows = try connection.run(
-                """
-                SELECT system_identifier,
-                    ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint
-                FROM pg_control_system()
-                """)
-            self.init(cluster: rows.number(0, 0), timeline: rows.number(0, 1))
-        }
-    }
 #endif

@@ -6,30 +6,40 @@
     import Storage
     import StoredRows
 
-    /// Finds a store by its name, or makes it, in a database of this version.
+    /// Finds and makes stores among the tables of all stores; the session looks into those first.
     struct StoreCreation {
+        /// Brings the tables of all stores to the form of this version.
+        static let migrator = Migrator(
+            MigrationHistory(embedded: lenticular_postgres_migrations()),
+            schema: StoreSessions.schema)
+
         private static let dayMilliseconds: Milliseconds = 86_400_000
 
-        /// Brings a database to the form of this version.
-        static let migrator = Migrator(
-            MigrationHistory(embedded: lenticular_postgres_migrations()))
-
         let connection: Connection
-        let name: [UInt8]
         let random: (Int) -> [UInt8]
         let now: Milliseconds
 
-        /// The number of the store.
+        /// The number of the store of a name, which is made where there is none; a transaction of its own.
         ///
         /// - Throws: `MigrationError`, `PostgreSQLError`.
-        func store() throws -> Int64 {
+        func findOrMake(named name: [UInt8]) throws -> Int64 {
             try Self.migrator.migrate(connection)
-            let node = try Node(connection)
+            return try transaction {
+                _ = try connection.run("SELECT pg_advisory_xact_lock($1)", .number(Self.lock))
+                return try find(named: name) ?? make(named: name)
+            }
+        }
+
+        /// "LenS", read as a number: the lock of the one that makes a store by its name.
+        private static let lock: Int64 = 0x4c65_6e53
+
+        /// Runs a body as one transaction.
+        func transaction<Value>(_ body: () throws -> Value) throws -> Value {
             _ = try connection.run([Query("BEGIN")])
             do {
-                let store = try findOrMake(node)
+                let value = try body()
                 switch connection.commit(after: []) {
-                case .committed: return store
+                case .committed: return value
                 case .undone(let error), .indeterminate(let error): throw error
                 }
             } catch {
@@ -39,26 +49,42 @@
             }
         }
 
-        private func findOrMake(_ node: Node) throws -> Int64 {
+        func find(named name: [UInt8]) throws -> Int64? {
+            let rows = try connection.run(
+                "SELECT store FROM stores WHERE name = $1 AND removed_at IS NULL", .bytes(name))
+            return rows.count == 1 ? rows.number(0, 0) : nil
+        }
+
+        /// Makes a store that has nothing but what each has; in the caller's transaction.
+        func make(named name: [UInt8], tokenKey: [UInt8]? = nil) throws -> Int64 {
             let made = try connection.run(
-                """
-                INSERT INTO stores (name, token_key) VALUES ($1, $2)
-                ON CONFLICT (name) DO NOTHING RETURNING store
-                """, .bytes(name), .bytes(random(32)))
-            if made.count == 1 {
-                let store = made.number(0, 0)
-                _ = try connection.run(firstRows(store, node))
-                return store
-            }
-            let found = try connection.run(
-                "SELECT store FROM stores WHERE name = $1", .bytes(name))
-            guard found.count == 1 else { throw InvalidRow(table: "stores") }
-            let store = found.number(0, 0)
-            // Of processes that are long gone.
-            _ = try connection.run(
-                "DELETE FROM group_marks WHERE store = $1 AND committed_at < $2", .number(store),
-                .number(now - Self.dayMilliseconds))
+                "INSERT INTO stores (name, token_key) VALUES ($1, $2) RETURNING store",
+                .bytes(name), .bytes(tokenKey ?? random(32)))
+            let store = made.number(0, 0)
+            _ = try connection.run(firstRows(store, try connection.node()))
             return store
+        }
+
+        /// Notes that a process has a store open, and forgets what others have left there that are long gone.
+        func noteOpening(of store: Int64, by process: [UInt8]) throws {
+            _ = try connection.run([
+                Query(
+                    "DELETE FROM group_marks WHERE store = $1 AND committed_at < $2",
+                    .number(store), .number(now - Self.dayMilliseconds)),
+                Query("DELETE FROM openings WHERE store = $1", .number(store)),
+                Query(
+                    "INSERT INTO openings (store, process) VALUES ($1, $2)", .number(store),
+                    .bytes(process)),
+            ])
+        }
+
+        /// Notes that a process has closed a store and knows when it is due.
+        static func forgetOpening(
+            of store: Int64, by process: [UInt8], _ connection: Connection
+        ) throws {
+            _ = try connection.run(
+                "DELETE FROM openings WHERE store = $1 AND process = $2", .number(store),
+                .bytes(process))
         }
 
         private func firstRows(_ store: Int64, _ node: Node) -> [Query] {

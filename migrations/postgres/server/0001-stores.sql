@@ -10,7 +10,19 @@ CREATE TABLE stores (
     store bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     -- What the catalog knows it by.
     name bytea NOT NULL UNIQUE,
-    token_key bytea NOT NULL
+    token_key bytea NOT NULL,
+    -- Since when nobody reaches it any more and its rows only wait for being removed; null for a store in use.
+    removed_at bigint,
+    -- Of a store that was removed with its container, the container; null for one that another took the place of.
+    container bytea
+);
+CREATE INDEX stores_removed ON stores (store) WHERE removed_at IS NOT NULL;
+
+-- Which processes have which stores open.
+CREATE TABLE openings (
+    store bigint NOT NULL,
+    process bytea NOT NULL,
+    PRIMARY KEY (store, process)
 );
 
 -- One row a store: where it stands. A group of writes locks it first, so that numbers are in the order of commits. No

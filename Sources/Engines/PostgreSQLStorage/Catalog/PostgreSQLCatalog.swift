@@ -12,10 +12,9 @@
     /// Writes of all processes take turns by the row of the catalog's version, as those of one process do in SQLite: so
     /// what a write has looked at is still so when it commits.
     package final class PostgreSQLCatalog: SQLCatalog {
-        private static let schema = "catalog"
-        /// How many reads go on at the same time.
-        private static let readersMax = 4
-        private static let readerWaitSecondsMax = 30
+        /// Brings the catalog's tables to the form of this version.
+        static let migrator = Migrator(
+            MigrationHistory(embedded: lenticular_postgres_catalog_migrations()), schema: "catalog")
 
         private let readers: ConnectionPool
         private let writers: ConnectionPool
@@ -24,25 +23,31 @@
 
         /// Opens the catalog, making it or bringing it to this version.
         ///
-        /// - Parameter onIndeterminate: called when nobody can tell what became of a commit; the process must end.
+        /// - Parameters:
+        ///   - readersMax: how many reads go on at the same time.
+        ///   - waitSecondsMax: how long each waits for its turn.
+        ///   - onIndeterminate: called when nobody can tell what became of a commit; the process must end.
         /// - Throws: `MigrationError` for a database that is not this version's, `PostgreSQLError`.
         package init(
-            _ options: ConnectionOptions, onIndeterminate: @escaping @Sendable (String) -> Void
+            _ options: ConnectionOptions, readersMax: Int = 4, waitSecondsMax: Int = 30,
+            onIndeterminate: @escaping @Sendable (String) -> Void
         ) throws {
-            var options = options
-            options.settings.append("SET search_path = \(Self.schema)")
-            let connection = try Connection(options)
-            try connection.run(script: "CREATE SCHEMA IF NOT EXISTS \(Self.schema)")
-            try Migrator(
-                MigrationHistory(embedded: lenticular_postgres_catalog_migrations())
-            ).migrate(connection)
+            let server = ServerConnector(Self.options(options))
+            let connection = try server.connect()
+            try Self.migrator.migrate(connection)
             let version = try connection.run("SELECT version FROM catalog_version WHERE id = 0")
             guard version.count == 1 else { throw InvalidRow(table: "catalog_version") }
             knownVersion = Atomic(Int(version.number(0, 0)))
-            readers = ConnectionPool(
-                options, max: Self.readersMax, waitSecondsMax: Self.readerWaitSecondsMax)
-            writers = ConnectionPool(options, max: 1, waitSecondsMax: Self.readerWaitSecondsMax)
+            readers = ConnectionPool(server, max: readersMax, waitSecondsMax: waitSecondsMax)
+            writers = ConnectionPool(server, max: 1, waitSecondsMax: waitSecondsMax)
             self.onIndeterminate = onIndeterminate
+        }
+
+        /// What a session on the catalog's tables is like.
+        static func options(_ options: ConnectionOptions) -> ConnectionOptions {
+            var options = options
+            options.settings.append("SET search_path = \(migrator.schema)")
+            return options
         }
 
         /// Moves with the changes of this process; those of others show once this one writes.
@@ -54,9 +59,15 @@
         package func read<Outcome: Sendable>(
             _ body: (CatalogConnection) throws -> Outcome
         ) throws -> Outcome {
+            try reading {
+                try body(CatalogConnection(PostgreSQLCatalogSession(connection: $0)))
+            }
+        }
+
+        /// Runs a snapshot in which the tables of stores can be read, too, by the schema's name.
+        func reading<Outcome>(_ body: (Connection) throws -> Outcome) throws -> Outcome {
             try using(readers, begin: Self.snapshot) { connection in
-                let outcome = try body(
-                    CatalogConnection(PostgreSQLCatalogSession { try connection.run([$0]) }))
+                let outcome = try body(connection)
                 try connection.runLater([Query("COMMIT")])
                 return outcome
             }
@@ -66,9 +77,17 @@
         package func write<Outcome: Sendable>(
             endsWhatWasTrue: Bool, _ body: (CatalogConnection) throws -> Outcome
         ) throws -> Outcome {
+            try writing(endsWhatWasTrue: endsWhatWasTrue) {
+                try body(CatalogConnection(PostgreSQLCatalogSession(connection: $0)))
+            }
+        }
+
+        /// Runs a transaction that may reach the tables of stores, too, by the schema's name.
+        func writing<Outcome>(
+            endsWhatWasTrue: Bool, _ body: (Connection) throws -> Outcome
+        ) throws -> Outcome {
             try using(writers, begin: Self.turn) { connection in
-                let outcome = try body(
-                    CatalogConnection(PostgreSQLCatalogSession { try connection.run([$0]) }))
+                let outcome = try body(connection)
                 try commit(connection, endsWhatWasTrue)
                 return outcome
             }

@@ -7,6 +7,11 @@
     struct PostgreSQLCatalogSession: CatalogSession {
         let ask: (Query) throws -> [Rows]
 
+        /// - Parameter ask: runs a statement within something larger, such as a snapshot that begins with it.
+        init(ask: @escaping (Query) throws -> [Rows]) { self.ask = ask }
+
+        init(connection: Connection) { ask = { try connection.run([$0]) } }
+
         func run(_ sql: String, _ values: [CatalogValue]) throws -> Int {
             try rows(sql, values).changeCount
         }

@@ -20,14 +20,15 @@
 
         let store: Int64
         let facts: StoreFacts
-        private let connect: () throws -> Connection
+        private let sessions: ConnectionPool
         private let clock: Clock
         private let random: (Int) -> [UInt8]
         private let notices: CommitNotices
         /// Names this process's groups in `group_marks`.
         private let process: [UInt8]
         private var number: Int64 = 0
-        private var session: (connection: Connection, node: Node)?
+        /// While a group goes on.
+        private var session: Connection?
         private var foreseen = ForeseenRows([])
 
         /// Where the store stood when the group got its counter, and what it has taken since.
@@ -62,15 +63,14 @@
         /// How many changes the server has been told of, for followers.
         private var notedCount = 0
 
-        /// Of sessions that are over.
-        private var earlierRoundTrips = 0
-        /// How many times groups have waited for the server.
-        var roundTrips: Int { earlierRoundTrips + (session?.connection.roundTrips ?? 0) }
+        /// How many times groups have waited for the server, but for what sessions begin with.
+        private(set) var roundTrips = 0
+        /// How many times others have in the session that the group has.
+        private var roundTripsBefore = 0
 
         init(
             store: Int64, facts: StoreFacts, clock: Clock, notices: CommitNotices,
-            followerChangesMax: Int, random: @escaping (Int) -> [UInt8],
-            connect: @escaping () throws -> Connection
+            followerChangesMax: Int, random: @escaping (Int) -> [UInt8], sessions: ConnectionPool
         ) {
             self.store = store
             self.facts = facts
@@ -78,16 +78,16 @@
             self.notices = notices
             self.followerChangesMax = followerChangesMax
             self.random = random
-            self.connect = connect
+            self.sessions = sessions
             process = random(16)
         }
 
         func open() throws -> Connection {
             guard let session else { throw WriterError.closed }
-            return session.connection
+            return session
         }
 
-        /// The one transaction of the session; each job begins it again.
+        /// The one transaction of the group; each job begins it again.
         func transaction(by author: ChangeAuthor?) throws -> PostgreSQLTransaction {
             let made = try transaction ?? PostgreSQLTransaction(open(), self)
             transaction = made
@@ -102,26 +102,32 @@
         }
 
         func begin() throws {
-            do {
-                if session?.connection.isLost == true { drop() }
-                try begin(connected())
-            } catch let error as PostgreSQLError where error.endsSession {
-                // The session may have ended since the last group; a new one is tried once.
+            do { try begin(connected()) } catch let error as PostgreSQLError
+                where error.endsSession
+            {
+                // The session may have ended since it was last used; a new one is tried once.
                 drop()
-                try begin(connected())
+                try begin(connected(isNew: true))
             }
         }
 
-        private func connected() throws -> (Connection, Node) {
+        private func connected(isNew: Bool = false) throws -> Connection {
             if let session { return session }
-            let connection = try connect()
-            let made = (connection, try Node(connection))
-            session = made
-            return made
+            let taken = try sessions.take()
+            do {
+                let connection = isNew ? try sessions.connect() : taken
+                session = connection
+                _ = try connection.node()
+                roundTripsBefore = connection.roundTrips
+                return connection
+            } catch {
+                if session == nil { sessions.give(nil) }
+                throw error
+            }
         }
 
-        private func begin(_ session: (connection: Connection, node: Node)) throws {
-            let (connection, node) = session
+        private func begin(_ connection: Connection) throws {
+            let node = try connection.node()
             let start = [
                 Query("BEGIN ISOLATION LEVEL READ COMMITTED"), Progress.query(store, locked: true),
             ]
@@ -242,9 +248,7 @@
         func prepare() throws {}
 
         func commit() -> GroupEnd {
-            guard let connection = session?.connection else {
-                return .rolledBack(WriterError.closed)
-            }
+            guard let connection = session else { return .rolledBack(WriterError.closed) }
             number += 1
             limitFollowers()
             let moves = next > groupFirst
@@ -254,7 +258,9 @@
                 isIdle
                 ? [] : changes.queries(store) + [counterQuery(moves: moves), markQuery]
             switch connection.commit(after: queries) {
-            case .committed: return committed(moves: moves)
+            case .committed:
+                release()
+                return committed(moves: moves)
             case .undone(let error): return rollBack(error)
             case .indeterminate(let error):
                 drop()
@@ -348,44 +354,51 @@
         private static let lookSeconds = 5
 
         private func isMarked() throws -> Bool {
-            let answers = try connected().0.run([
+            let answers = try connected().run([
                 Query("BEGIN"), Progress.query(store, locked: true),
                 Query(
                     "SELECT number FROM group_marks WHERE store = $1 AND process = $2",
                     .number(store), .bytes(process)), Query("ROLLBACK"),
             ])
+            release()
             return answers[2].count == 1 && answers[2].number(0, 0) == number
         }
 
         func rollBack(_ error: any Error) -> GroupEnd {
             floor = next
-            if let connection = session?.connection {
-                // NB: a session that cannot undo is ended, which undoes.
-                if (try? connection.rollBack()) == nil { drop() }
-            }
+            // NB: a session that cannot undo is ended, which undoes.
+            if let session, (try? session.rollBack()) != nil { release() } else { drop() }
             return .rolledBack(error)
         }
 
         func told() {
-            guard savedRows > 0, let connection = session?.connection else { return }
+            guard savedRows > 0 else { return }
             // NB: a server that was not asked to look answers slowly; a session that has ended the next group finds.
-            try? lookWhenDue(connection)
+            try? sessions.with { connection, keep in
+                try lookWhenDue(connection)
+                keep(connection)
+            }
         }
 
         private func lookWhenDue(_ connection: Connection) throws {
-            let before = connection.roundTrips
-            // No group waits for them.
-            defer { earlierRoundTrips -= connection.roundTrips - before }
             var pace = try statistics ?? StatisticsPace(connection)
             let isDue = pace.isDue(after: savedRows)
             (statistics, savedRows) = (pace, 0)
             if isDue { _ = try connection.run([StatisticsPace.look]) }
         }
 
-        private func drop() {
-            earlierRoundTrips += session?.connection.roundTrips ?? 0
-            session = nil
+        /// Gives back the session, whose transaction has ended.
+        private func release() { give(session) }
+
+        /// Ends the session, and with it what it has begun.
+        private func drop() { give(nil) }
+
+        private func give(_ connection: Connection?) {
+            guard let session else { return }
+            roundTrips += session.roundTrips - roundTripsBefore
+            self.session = nil
             transaction = nil
+            sessions.give(connection)
         }
 
         // MARK: - Numbers

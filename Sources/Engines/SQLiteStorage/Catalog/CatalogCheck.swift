@@ -1,13 +1,12 @@
+import CatalogSQL
 import SQLite
 
 /// Reads the catalog and holds it to what is always true of it.
 ///
 /// Works on a snapshot of its own, also while the catalog is in use.
 package struct CatalogCheck: Sendable {
-    private struct Rule {
-        let name: String
-        /// Table and condition of the rows that break it.
-        let broken: String
+    private static let rules = SQLiteCatalog.rules {
+        "(typeof(\($0)) <> 'blob' OR length(\($0)) <> \($1))"
     }
 
     private let path: String
@@ -23,61 +22,11 @@ package struct CatalogCheck: Sendable {
             let damage = try connection.integrityCheck()
             // Rules would only repeat in other words what a damaged file shows.
             guard damage.isEmpty else { return damage }
-            return try Self.rules.compactMap { rule in
-                let statement = try connection.prepare("SELECT count(*) FROM \(rule.broken)")
+            return try CatalogRule.problems(of: Self.rules) {
+                let statement = try connection.prepare($0)
                 defer { statement.reset() }
-                let count = try statement.step() ? statement.int64(0) : 0
-                return count == 0 ? nil : "\(count) \(rule.name)"
+                return try statement.step() ? statement.int64(0) : 0
             }
         }
     }
-
-    private static let rules: [Rule] =
-        SQLiteCatalog.tablesByContainer.map { table in
-            Rule(
-                name: "rows of \(table) in no container",
-                broken: "\(table) WHERE container NOT IN (SELECT folded FROM containers)")
-        }
-        + SQLiteCatalog.tablesByAccount.map { table in
-            Rule(
-                name: "rows of \(table) of no account",
-                broken: """
-                    \(table) WHERE account IS NOT NULL AND account NOT IN (SELECT id FROM accounts)
-                    """)
-        }
-        + [
-            Rule(
-                name: "stores that no file can be told by",
-                broken: "stores WHERE typeof(name) <> 'blob' OR length(name) <> 16"),
-            Rule(
-                name: "origins of no API token",
-                broken: "api_token_origins WHERE token_hash NOT IN (SELECT hash FROM api_tokens)"),
-            Rule(
-                name: "accounts without one verified primary address",
-                broken: """
-                    accounts WHERE id NOT IN (SELECT account FROM external_users)
-                    AND id NOT IN (SELECT account FROM identities)
-                    AND id NOT IN (SELECT account FROM passkeys) AND 1 <> (
-                        SELECT count(*) FROM addresses WHERE account = accounts.id
-                        AND is_primary = 1 AND verified_at IS NOT NULL AND kind = 'email')
-                    """),
-            Rule(
-                name: "deleted accounts that are there",
-                broken: "account_deletions WHERE account IN (SELECT id FROM accounts)"),
-            Rule(
-                name: "API tokens that no token can match",
-                broken: "api_tokens WHERE typeof(hash) <> 'blob' OR length(hash) <> 32"),
-            Rule(
-                name: "web tokens that no token can match or that end before they begin",
-                broken: """
-                    web_tokens WHERE typeof(hash) <> 'blob' OR length(hash) <> 32
-                    OR expires_at <= made_at
-                    """),
-            Rule(
-                name: "server keys of another form",
-                broken: """
-                    server_keys WHERE length(key_id) <> 64 OR length(public_key) <> 91
-                    OR scope NOT IN ('public', 'container')
-                    """),
-        ]
 }

@@ -1,6 +1,5 @@
 import CloudModel
 import Files
-import MigrationHistory
 import SQLite
 import Storage
 import Synchronization
@@ -142,8 +141,4 @@ extension SQLiteStore: EngineStore {
 
 extension SQLiteError: EngineFault {
     package var finding: EngineFinding { kind == .corrupt ? .damaged : .other }
-}
-
-extension MigrationError: EngineFault {
-    package var finding: EngineFinding { .foreign }
 }

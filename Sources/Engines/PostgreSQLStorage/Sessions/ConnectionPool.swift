@@ -4,9 +4,9 @@
     import Storage
     import Synchronization
 
-    /// The sessions in which reads of all threads run, each in one at a time.
+    /// The sessions in which transactions of all threads run, each in one at a time.
     final class ConnectionPool: Sendable {
-        private let options: ConnectionOptions
+        private let server: ServerConnector
         private let idle = Mutex<[IdleConnection]>([])
         private let free: DispatchSemaphore
         private let waitSecondsMax: Int
@@ -19,9 +19,9 @@
 
         /// - Parameters:
         ///   - max: how many sessions there are at most.
-        ///   - waitSecondsMax: how long a read waits for one.
-        init(_ options: ConnectionOptions, max: Int, waitSecondsMax: Int) {
-            self.options = options
+        ///   - waitSecondsMax: how long anybody waits for one.
+        init(_ server: ServerConnector, max: Int, waitSecondsMax: Int) {
+            self.server = server
             self.waitSecondsMax = waitSecondsMax
             free = DispatchSemaphore(value: max)
         }
@@ -32,20 +32,36 @@
         func with<Value>(
             _ body: (_ connection: Connection, _ keep: (Connection) -> Void) throws -> Value
         ) throws -> Value {
+            let taken = try take()
+            var kept: Connection?
+            defer { give(kept) }
+            return try body(taken) { kept = $0 }
+        }
+
+        /// Takes a session, which `give` brings back; it may have ended since it was last used.
+        ///
+        /// - Throws: as `with`.
+        func take() throws -> Connection {
             guard free.wait(timeout: .now() + .seconds(waitSecondsMax)) == .success else {
                 throw StorageFailure.unavailable(.busy)
             }
-            defer { free.signal() }
-            let taken = idle.withLock { $0.popLast() }?.connection
-            return try body(try taken ?? connect()) { connection in
-                let idle = IdleConnection(connection: connection)
-                self.idle.withLock { $0.append(idle) }
+            if let known = idle.withLock({ $0.popLast() })?.connection { return known }
+            do { return try connect() } catch {
+                free.signal()
+                throw error
             }
         }
 
-        func connect() throws -> Connection { try Connection(options) }
+        /// Brings back what `take` gave, or another in its place; nil for one that has ended.
+        func give(_ connection: Connection?) {
+            if let connection, !connection.isLost {
+                connection.deadline = nil
+                let idle = IdleConnection(connection: connection)
+                self.idle.withLock { $0.append(idle) }
+            }
+            free.signal()
+        }
 
-        /// Ends all that nobody uses.
-        func close() { idle.withLock { $0.removeAll() } }
+        func connect() throws -> Connection { try server.connect() }
     }
 #endif

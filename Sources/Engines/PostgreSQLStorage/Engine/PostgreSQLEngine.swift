@@ -1,0 +1,138 @@
+#if PostgreSQL
+    import CloudModel
+    import GroupCommit
+    import PostgreSQL
+    import Storage
+    import StoredRows
+    import Synchronization
+
+    /// The engine that keeps all data in one database: the catalog in a schema of its own, and all stores in another.
+    package final class PostgreSQLEngine: StorageEngine {
+        /// How the database is reached, and what is taken of it.
+        package struct Settings: Sendable {
+            package var connection: ConnectionOptions
+            package var groups = GroupOptions()
+            /// How many sessions this process has at most, but for a few that copy, check or remove.
+            package var sessionsMax = 32
+            /// How long anybody waits for one.
+            package var sessionWaitSecondsMax = 30
+            /// How long a snapshot may live.
+            package var snapshotSecondsMax = 60
+
+            package init(_ connection: ConnectionOptions) { self.connection = connection }
+
+            /// Of so many, how many are for what; each has two at least.
+            var catalogReaders: Int { max(2, sessionsMax / 8) }
+            var writers: Int { max(2, sessionsMax / 4) }
+            var readers: Int { max(2, sessionsMax - 1 - catalogReaders - writers) }
+        }
+
+        /// What stays of stores between their openings.
+        private struct State {
+            var open: [StoreKey: PostgreSQLStore] = [:]
+            /// What committers have done whose stores are closed.
+            var closed = GroupMeasurements()
+        }
+
+        package let catalog: any CatalogStorage
+        let tables: PostgreSQLCatalog
+        let sessions: StoreSessions
+        let settings: Settings
+        let options: EngineOptions
+        /// Names this process among those that have stores open.
+        let process: [UInt8]
+        private let state = Mutex(State())
+
+        /// Opens the catalog, making it or bringing it to this version, and the tables of all stores with it.
+        ///
+        /// - Throws: `MigrationError`, `PostgreSQLError`.
+        init(_ settings: Settings, _ options: EngineOptions) throws {
+            sessions = StoreSessions(
+                settings.connection, readersMax: settings.readers, writersMax: settings.writers,
+                waitSecondsMax: settings.sessionWaitSecondsMax)
+            try StoreCreation.migrator.migrate(sessions.server.connect())
+            tables = try PostgreSQLCatalog(
+                settings.connection, readersMax: settings.catalogReaders,
+                waitSecondsMax: settings.sessionWaitSecondsMax,
+                onIndeterminate: options.onIndeterminate)
+            catalog = tables
+            self.settings = settings
+            self.options = options
+            process = options.random(16)
+        }
+
+        package func open(_ key: StoreKey, notices: CommitNotices) throws -> any EngineStore {
+            let number = try storeNumber(key)
+            try longSession { connection in
+                try StoreCreation(
+                    connection: connection, random: options.random, now: options.clock.now()
+                ).noteOpening(of: number, by: process)
+            }
+            let store = PostgreSQLStore(number, sessions, storeOptions(notices))
+            state.withLock { $0.open[key] = store }
+            return store
+        }
+
+        func storeOptions(_ notices: CommitNotices) -> PostgreSQLStore.Options {
+            var made = PostgreSQLStore.Options(
+                connection: settings.connection, clock: options.clock, random: options.random)
+            made.groups = settings.groups
+            made.snapshotSecondsMax = settings.snapshotSecondsMax
+            made.notices = notices
+            return made
+        }
+
+        func openStore(_ key: StoreKey) -> PostgreSQLStore? { state.withLock { $0.open[key] } }
+
+        package func close(_ key: StoreKey, isUnused: Bool) -> Milliseconds? {
+            guard let store = openStore(key) else { return nil }
+            let due = Result { try store.nextMoment() }
+            store.close()
+            // NB: where it cannot be asked, it stays noted as open, and the next start looks.
+            if case .success = due { try? forgetOpening(of: store.number) }
+            state.withLock { state in
+                state.open[key] = nil
+                state.closed.add(store.measurements)
+            }
+            return (try? due.get()) ?? nil
+        }
+
+        private func forgetOpening(of store: Int64) throws {
+            try longSession { connection in
+                try StoreCreation.forgetOpening(of: store, by: process, connection)
+            }
+        }
+
+        package var figures: [EngineFigure] {
+            let (open, closed) = state.withLock { (Array($0.open.values), $0.closed) }
+            return CommitterFigures(open.map(\.measurements) + [closed]).all
+        }
+
+        package func setDue(_ stores: [KnownStore]) throws { try tables.setDue(stores) }
+
+        package func close() {}
+
+        /// Runs a body on a session of its own, for what takes long.
+        func longSession<Value>(_ body: (Connection) throws -> Value) throws -> Value {
+            try telling {
+                let connection = try sessions.server.connect()
+                connection.deadline = .distantFuture
+                return try body(connection)
+            }
+        }
+
+        /// Tells of the server's errors as callers know them.
+        func telling<Value>(_ body: () throws -> Value) throws -> Value {
+            do { return try body() } catch let error as PostgreSQLError { throw error.failure }
+        }
+    }
+
+    extension PostgreSQLStore: EngineStore {
+        package var condition: StoreCondition { measurements.isFull ? .full : .well }
+
+        /// When the next work that waits is due; nil for none.
+        func nextMoment() throws -> Milliseconds? {
+            try read { try $0.nextWorkMoment(nil, for: WorkHolder(1)) }
+        }
+    }
+#endif

@@ -1,0 +1,110 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import Storage
+
+    /// Puts what an image has into the tables of its part, in one transaction.
+    struct PartRestoring {
+        private static let assetsPerPage = 1_000
+        /// How far a restored store's counter moves at least: further than its life before can have gone since.
+        private static let restoredGap: Position = 1 << 30
+
+        private let connection: Connection
+        private let isCatalog: Bool
+        private let random: (Int) -> [UInt8]
+
+        init(
+            _ part: EnginePart, _ options: ConnectionOptions,
+            random: @escaping (Int) -> [UInt8]
+        ) throws {
+            isCatalog = part == .catalog
+            connection = try Connection(
+                isCatalog
+                    ? PostgreSQLCatalog.options(options) : StoreSessions.options(options))
+            connection.deadline = .distantFuture
+            self.random = random
+        }
+
+        /// - Throws: what the closures throw, `DamagedImage`, `ForeignImage`, `PostgreSQLError`.
+        func restore(
+            from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
+            assets visit: (ReferencedAsset) throws -> Void
+        ) throws {
+            if isCatalog {
+                var isMade = false
+                try PostgreSQLCatalog.migrator.migrate(connection) {
+                    isMade = true
+                    _ = try rows(from: write)
+                }
+                guard isMade else { throw ForeignImage("the database has a catalog already") }
+                return
+            }
+            try StoreCreation.migrator.migrate(connection)
+            let creation = StoreCreation(connection: connection, random: random, now: 0)
+            let store = try creation.transaction {
+                let store = try rows(from: write)
+                try beginLife(of: store)
+                return store
+            }
+            try visitAssets(of: store, visit)
+        }
+
+        /// The store whose rows they are; 0 for the catalog.
+        private func rows(
+            from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void
+        ) throws -> Int64 {
+            var blocks = ImageBlockReader()
+            var reader = ImageReader(connection, isCatalog: isCatalog)
+            try write { try blocks.take($0) { try reader.take($0) } }
+            try blocks.finish()
+            return try reader.finish()
+        }
+
+        private func beginLife(of store: Int64) throws {
+            let progress = try connection.run([Progress.query(store, locked: true)])
+            guard let rows = progress.first, rows.count == 1 else {
+                throw DamagedImage("it does not say where the store stands")
+            }
+            let last = try Progress(rows)
+            // Two lives from one copy must not give out the same numbers either.
+            let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 2
+            let node = try connection.node()
+            _ = try connection.run([
+                Query(
+                    """
+                    INSERT INTO incarnations (store, number, last_position, ended_at)
+                    VALUES ($1, $2, $3, NULL)
+                    """, .number(store), .number(last.incarnation), .number(last.lastPosition)),
+                Query(
+                    """
+                    UPDATE progress SET incarnation = $2, last_position = $3, cluster = $4,
+                        timeline = $5, life_count = life_count + 1
+                    WHERE store = $1
+                    """, .number(store), .number(random(7).reduce(0) { $0 << 8 | Int64($1) }),
+                    .number(last.lastPosition + Self.restoredGap + further),
+                    .number(node.cluster), .number(node.timeline)),
+            ])
+        }
+
+        private func visitAssets(of store: Int64, _ visit: (ReferencedAsset) throws -> Void) throws
+        {
+            var last: AssetDigest?
+            while true {
+                let page = try StoredAssets.rows(
+                    connection, of: store, after: last, limit: Self.assetsPerPage)
+                try page.forEach(visit)
+                last = page.last?.content.digest
+                guard page.count == Self.assetsPerPage else { return }
+            }
+        }
+    }
+
+    /// An image of another version, or for a place where it does not belong.
+    struct ForeignImage: EngineFault {
+        let description: String
+
+        init(_ words: String) { description = words }
+
+        var finding: EngineFinding { .foreign }
+    }
+#endif

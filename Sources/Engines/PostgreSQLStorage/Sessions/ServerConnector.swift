@@ -1,0 +1,39 @@
+#if PostgreSQL
+    import Platform
+    import PostgreSQL
+    import Synchronization
+
+    /// Connects to a server, and the more seldom the longer it does not answer.
+    final class ServerConnector: Sendable {
+        /// The longest that an attempt is put off.
+        private static let pauseMillisecondsMax: UInt32 = 1_000
+
+        let options: ConnectionOptions
+        private let failures = Atomic<Int>(0)
+
+        init(_ options: ConnectionOptions) { self.options = options }
+
+        /// Whether the last attempt succeeded; so it is before the first.
+        var isReachable: Bool { failures.load(ordering: .relaxed) == 0 }
+
+        /// Connects; waits before it where the last attempts have failed, each caller for a time of its own, so that they
+        /// do not all come at once when the server is there again.
+        ///
+        /// - Throws: `PostgreSQLError`.
+        func connect() throws -> Connection {
+            let failed = failures.load(ordering: .relaxed)
+            if failed > 0 {
+                let most = min(Self.pauseMillisecondsMax, 20 << UInt32(clamping: min(failed, 10)))
+                usleep(.random(in: 0...most) * 1_000)
+            }
+            do {
+                let connection = try Connection(options)
+                failures.store(0, ordering: .relaxed)
+                return connection
+            } catch {
+                failures.add(1, ordering: .relaxed)
+                throw error
+            }
+        }
+    }
+#endif

@@ -1,0 +1,6 @@
+import MigrationHistory
+import Storage
+
+extension MigrationError: EngineFault {
+    package var finding: EngineFinding { .foreign }
+}
