@@ -111,6 +111,7 @@ let package = Package(
         layer("CLogWrites", in: .system, ["CSQLite"]),
         layer("GroupCommit", in: .engines, []),
         layer("StoredRows", in: .engines, ["CloudModel", "Storage"]),
+        layer("IndexedQueries", in: .engines, ["CloudModel", "Storage"]),
         layer("CatalogSQL", in: .engines, ["CloudModel", "Storage", "StoredRows"]),
         layer("MigrationHistory", in: .engines, []),
         layer(
@@ -145,8 +146,7 @@ let package = Package(
             "SQLiteStorage", in: .engines,
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit",
-                "MigrationHistory",
-                "SQLite", "Migrations", "StoredRows", "Telemetry",
+                "IndexedQueries", "MigrationHistory", "SQLite", "Migrations", "StoredRows", "Telemetry",
             ]),
         layer(
             "PostgreSQLStorage", in: .engines,
@@ -264,8 +264,8 @@ let package = Package(
         tests(
             of: "SQLiteStorageTests",
             [
-                "SQLiteStorage", "SQLite", "Storage", "CloudModel", "StorageConformance",
-                "Seeding",
+                "SQLiteStorage", "SQLite", "IndexedQueries", "Storage", "CloudModel",
+                "StorageConformance", "Seeding",
             ]),
         tests(
             of: "PostgreSQLStorageTests",
@@ -319,8 +319,8 @@ let package = Package(
         tests(
             of: "CloudDatabaseTests",
             [
-                "Delivery", "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
-                "Cryptography", "JSON", "Seeding",
+                "Delivery", "CloudDatabase", "IndexedQueries", "SQLiteStorage", "SQLite", "Storage",
+                "CloudModel", "Cryptography", "JSON", "Seeding",
             ]),
         tests(
             of: "WebServicesTests",
