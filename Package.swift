@@ -152,7 +152,8 @@ let package = Package(
             "PostgreSQLStorage", in: .engines,
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
-                "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations", "StoredRows",
+                "IndexedQueries", "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations",
+                "StoredRows",
             ]),
         layer(
             "CloudDatabase", in: .cloud,
@@ -271,7 +272,7 @@ let package = Package(
             of: "PostgreSQLStorageTests",
             [
                 "PostgreSQLStorage", "PostgreSQL", "PostgreSQLServer", "Storage", "CloudModel",
-                "StorageConformance", "Awaiting",
+                "SQLiteStorage", "StorageConformance", "Awaiting", "Seeding",
             ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "RequestRecordsTests", ["RequestRecords", "CloudModel", "Files", "Seeding"]),

@@ -4,12 +4,6 @@
 
     // What a read cannot be asked yet.
     extension PostgreSQLSnapshot {
-        func page(
-            of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
-        ) throws -> QueryCursor? { throw NotBuilt() }
-
-        func words(in text: String) throws -> [[UInt8]] { throw NotBuilt() }
-
         func subscriptions(_ keys: SubscriptionKeys) throws -> [WatchingSubscription] {
             throw NotBuilt()
         }

@@ -44,13 +44,17 @@
         var zonesByName: [ZoneNameKey: StoredZone?] = [:]
         /// What the writes have made of the schema.
         var schema: StoreFacts.KnownSchema?
+        /// What they have made of the indexes.
+        var indexes: StoreFacts.KnownIndexes?
+        /// Rows of indexes that come, and with false those that go.
+        var entries: [EntryRow: Bool] = [:]
         /// What has moved beside zones and owners.
         var moved: Set<StorePart> = []
 
         /// Whether there is something to tell the server.
         var isEmpty: Bool {
             statements.isEmpty && saved.isEmpty && links.isEmpty && zones.isEmpty
-                && owners.isEmpty && shares.isEmpty
+                && owners.isEmpty && shares.isEmpty && entries.isEmpty
         }
 
         mutating func save(_ version: Saved, _ key: RecordKey) {
@@ -77,6 +81,8 @@
             ownersByName.merge(other.ownersByName) { $1 }
             zonesByName.merge(other.zonesByName) { $1 }
             schema = other.schema ?? schema
+            indexes = other.indexes ?? indexes
+            entries.merge(other.entries) { $1 }
             moved.formUnion(other.moved)
         }
     }
@@ -106,6 +112,7 @@
             var queries = statements
             if !saved.isEmpty { queries.append(saveQuery(store)) }
             if !links.isEmpty { queries += linkQueries(store) }
+            queries += entryQueries(store)
             if !zones.isEmpty { queries.append(zoneQuery(store)) }
             if !zones.isEmpty || !shares.isEmpty { queries += shareQueries(store) }
             let moved = owners.filter { $0.value != 0 }

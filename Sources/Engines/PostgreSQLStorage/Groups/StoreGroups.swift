@@ -49,6 +49,9 @@
         private var madeSchema: StoreFacts.KnownSchema?
         /// Whether what was made of the schema was undone by the server.
         private var hasLostSchema = false
+        /// The same of the indexes; `isIndexLost` while only the server can tell.
+        private var madeIndexes: StoreFacts.KnownIndexes?
+        private var isIndexLost = false
         /// Whether the server has been told of something before the commit.
         private var hasTold = false
         private var begunLife: StoreFacts.KnownLives?
@@ -111,11 +114,16 @@
 
         private func begin(_ session: (connection: Connection, node: Node)) throws {
             let (connection, node) = session
-            let start = [
+            var start = [
                 Query("BEGIN ISOLATION LEVEL READ COMMITTED"), Progress.query(store, locked: true),
             ]
+            let revision = facts.indexRevision
+            start.append(IndexRows.query(store, changedSince: revision))
             let answers = try connection.run(start + foreseen.queries(store))
             let found = try Progress(answers[1])
+            if found.indexRevision != revision {
+                facts.keep(try IndexRows.read(found.indexRevision, answers[2]))
+            }
             progress = found
             begunProgress = found
             known = try foreseen.rows(Array(answers.dropFirst(start.count)))
@@ -123,6 +131,7 @@
             moved = []
             writes = 0
             (madeSchema, hasLostSchema, begunLife, hasTold) = (nil, false, nil, false)
+            (madeIndexes, isIndexLost) = (nil, false)
             next = max(found.lastPosition + 1, floor)
             groupFirst = next
             if found.node != node { try beginLife(on: node, connection) }
@@ -170,6 +179,7 @@
                 _ = try connection.run([Query("ROLLBACK TO SAVEPOINT job")])
                 known = KnownRows()
                 (madeSchema, hasLostSchema) = (nil, true)
+                (madeIndexes, isIndexLost) = (nil, true)
                 return .undone
             }
         }
@@ -197,6 +207,7 @@
             let rows = try open().run(first + queries)
             known.add(changes)
             madeSchema = changes.schema ?? madeSchema
+            madeIndexes = changes.indexes ?? madeIndexes
             hasTold = hasTold || !first.isEmpty
             changes = StoreChanges()
             return Array(rows.dropFirst(first.count))
@@ -213,6 +224,20 @@
             let revision = begunProgress.schemaRevision
             return try hasLostSchema
                 ? read(revision) : facts.schema(revision) { try read(revision) }
+        }
+
+        /// The indexes as the group has them so far.
+        func indexes(
+            _ read: (Int64) throws -> StoreFacts.KnownIndexes
+        ) throws -> StoreFacts.KnownIndexes {
+            if let made = changes.indexes ?? madeIndexes { return made }
+            guard let begunProgress else { throw WriterError.closed }
+            // Where a savepoint took back what was made of them, the server is asked, past what is kept of it.
+            guard isIndexLost else { return try read(begunProgress.indexRevision) }
+            let rows = try open().run([IndexRows.query(store)])
+            let found = try IndexRows.read(progress?.indexRevision ?? 0, rows[0])
+            madeIndexes = found
+            return found
         }
 
         func prepare() throws {}
@@ -246,7 +271,8 @@
                 UPDATE progress SET last_position = $2, next_owner = $3, next_zone = $4,
                     next_record = $5, next_type = $6, next_role = $7, next_work = $8,
                     schema_revision = $9, life_count = $10, incarnation = $11, cluster = $12,
-                    timeline = $13, next_share = $15, next_request = $16
+                    timeline = $13, next_share = $15, next_request = $16, index_revision = $17,
+                    next_index = $18
                 WHERE store = $1 AND last_position < $14
                 """, .number(store),
                 .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
@@ -254,7 +280,8 @@
                 .number(numbers.role), .number(numbers.work), .number(progress?.schemaRevision),
                 .number(progress?.lifeCount), .number(progress?.incarnation),
                 .number(progress?.node.cluster), .number(progress?.node.timeline),
-                .number(groupFirst), .number(numbers.share), .number(numbers.request))
+                .number(groupFirst), .number(numbers.share), .number(numbers.request),
+                .number(progress?.indexRevision), .number(numbers.index))
         }
 
         private var markQuery: Query {
@@ -272,6 +299,11 @@
                 schema.revision == progress?.schemaRevision
             {
                 facts.keep(schema)
+            }
+            if let indexes = changes.indexes ?? madeIndexes,
+                indexes.revision == progress?.indexRevision
+            {
+                facts.keep(indexes)
             }
             let last = moves ? next - 1 : begunProgress?.lastPosition ?? 0
             floor = next
@@ -348,6 +380,11 @@
         func moveSchema() -> Int64 {
             progress?.schemaRevision += 1
             return progress?.schemaRevision ?? 0
+        }
+
+        func moveIndexes() -> Int64 {
+            progress?.indexRevision += 1
+            return progress?.indexRevision ?? 0
         }
 
         /// The identity with which the group is committed, so far.

@@ -79,6 +79,7 @@
             job.save(
                 StoreChanges.Saved(current: current, deletedAt: isTombstone ? now : nil),
                 RecordKey(zone: zone.number, name: version.name))
+            try keepUp(former, current, in: zone.number)
             if let links = version.links { job.links[record] = links }
             var sum = StoreChanges.ZoneSum()
             sum.changed = version.position
