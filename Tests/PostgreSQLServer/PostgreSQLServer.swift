@@ -118,7 +118,8 @@
             }
             begin() {
                 control -o "-k $folder -c listen_addresses= -c max_connections=500 -c fsync=$fsync \\
-                    -c shared_buffers=64MB -c autovacuum_naptime=1s" start && echo ready || echo failed
+                    -c shared_buffers=64MB -c autovacuum_naptime=1s \\
+                    -c shared_preload_libraries=pg_stat_statements" start && echo ready || echo failed
             }
             "${as[@]}" "$programs/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --locale=C -N \\
                 </dev/null >"$folder/made" 2>&1 || { tail -n 1 "$folder/made"; exit 1; }

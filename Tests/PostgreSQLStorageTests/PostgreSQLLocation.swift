@@ -43,6 +43,7 @@
         }
 
         func openPostgreSQLStore(
+            named name: String = "store",
             _ change: (inout PostgreSQLStore.Options) -> Void = { _ in }
         ) throws -> PostgreSQLStore {
             var options = PostgreSQLStore.Options(
@@ -54,7 +55,7 @@
             options.readerWaitSecondsMax = 600
             options.connection.answerMillisecondsMax = 600_000
             change(&options)
-            let store = try PostgreSQLStore(named: Array("store".utf8), options)
+            let store = try PostgreSQLStore(named: Array(name.utf8), options)
             open.withLock { $0.append(store) }
             return store
         }

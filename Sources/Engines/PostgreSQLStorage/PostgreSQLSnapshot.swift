@@ -227,7 +227,9 @@
                 """
                 SELECT n.number, r.record, r.position
                 FROM unnest($3::bytea[]) WITH ORDINALITY AS n (name, number)
-                    JOIN records r ON r.store = $1 AND r.zone = $2 AND r.name = n.name
+                    CROSS JOIN LATERAL (
+                        SELECT * FROM records r
+                        WHERE r.store = $1 AND r.zone = $2 AND r.name = n.name OFFSET 0) r
                 """, .number(store), .number(zone.value), .texts(names.map(\.text)))
             for row in 0..<rows.count {
                 found[Int(rows.number(row, 0)) - 1] = StoredHead(

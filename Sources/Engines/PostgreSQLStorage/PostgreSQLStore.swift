@@ -45,6 +45,8 @@
         ///
         /// - Throws: `MigrationError` for a database that is not this version's, `PostgreSQLError`.
         package init(named name: [UInt8], _ options: Options) throws {
+            var options = options
+            options.connection.settings += StatisticsPace.settings
             let connection = try Connection(options.connection)
             store = try StoreCreation(
                 connection: connection, name: name, random: options.random,
@@ -57,7 +59,8 @@
                 waitSecondsMax: options.readerWaitSecondsMax)
             groups = StoreGroups(
                 store: store, facts: facts, clock: options.clock, notices: options.notices,
-                random: options.random, connect: { try Connection(options.connection) })
+                random: options.random,
+                connect: { [connection = options.connection] in try Connection(connection) })
             // The groups never leave a commit to a restart: they look what became of it.
             committer = GroupCommitter(groups, options: options.groups, onIndeterminate: { _ in })
         }

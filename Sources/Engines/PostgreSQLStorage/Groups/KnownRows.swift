@@ -59,7 +59,9 @@
                 JOIN owners o ON o.store = $1 AND o.record_name = n.owner
                 JOIN zones z ON z.store = $1 AND z.owner = o.owner AND z.name = n.zone
                     AND z.deleted_at IS NULL
-                JOIN records r ON r.store = $1 AND r.zone = z.zone AND r.name = n.name
+                CROSS JOIN LATERAL (
+                    SELECT * FROM records r
+                    WHERE r.store = $1 AND r.zone = z.zone AND r.name = n.name OFFSET 0) r
             """
 
         func queries(_ store: Int64) -> [Query] {

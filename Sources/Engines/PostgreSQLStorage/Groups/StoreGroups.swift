@@ -55,6 +55,9 @@
         /// Whether the server has been told of something before the commit.
         private var hasTold = false
         private var begunLife: StoreFacts.KnownLives?
+        /// Begun with the first commit; what has been saved since it was asked last.
+        private var statistics: StatisticsPace?
+        private var savedRows = 0
 
         /// Of sessions that are over.
         private var earlierRoundTrips = 0
@@ -306,6 +309,7 @@
                 facts.keep(indexes)
             }
             let last = moves ? next - 1 : begunProgress?.lastPosition ?? 0
+            savedRows += Int(next - groupFirst)
             floor = next
             let moved = moved
             notices.committed(through: last, writes: writes) { tell in
@@ -353,7 +357,21 @@
             return .rolledBack(error)
         }
 
-        func told() {}
+        func told() {
+            guard savedRows > 0, let connection = session?.connection else { return }
+            // NB: a server that was not asked to look answers slowly; a session that has ended the next group finds.
+            try? lookWhenDue(connection)
+        }
+
+        private func lookWhenDue(_ connection: Connection) throws {
+            let before = connection.roundTrips
+            // No group waits for them.
+            defer { earlierRoundTrips -= connection.roundTrips - before }
+            var pace = try statistics ?? StatisticsPace(connection)
+            let isDue = pace.isDue(after: savedRows)
+            (statistics, savedRows) = (pace, 0)
+            if isDue { _ = try connection.run([StatisticsPace.look]) }
+        }
 
         private func drop() {
             earlierRoundTrips += session?.connection.roundTrips ?? 0

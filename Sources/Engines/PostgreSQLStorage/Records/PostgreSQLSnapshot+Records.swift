@@ -114,7 +114,9 @@
             "n.number, \(VersionColumns.text)",
             from: """
                 unnest($3::bytea[]) WITH ORDINALITY AS n (name, number)
-                    JOIN records r ON r.store = $1 AND r.zone = $2 AND r.name = n.name
+                    CROSS JOIN LATERAL (
+                        SELECT * FROM records r
+                        WHERE r.store = $1 AND r.zone = $2 AND r.name = n.name OFFSET 0) r
                 """, order: "n.number", bytes: 4, limit: 5)
 
         /// Visits the current versions of names in their order.
@@ -163,7 +165,9 @@
                     """
                     SELECT n.number, r.zone, r.name, r.position
                     FROM unnest($2::bigint[]) WITH ORDINALITY AS n (record, number)
-                        JOIN records r ON r.store = $1 AND r.record = n.record
+                        CROSS JOIN LATERAL (
+                            SELECT * FROM records r
+                            WHERE r.store = $1 AND r.record = n.record OFFSET 0) r
                     """, .number(store), .numbers(records.map(\.value)))
                 for row in 0..<rows.count {
                     found[Int(rows.number(row, 0)) - 1] = try Self.location(rows, row)
@@ -219,8 +223,9 @@
                 """
                 SELECT n.number, l.target_zone, l.target_name, l.kind
                 FROM unnest($2::bigint[]) WITH ORDINALITY AS n (record, number)
-                    JOIN links l ON l.store = $1 AND l.source = n.record
-                        AND l.kind BETWEEN $3 AND $4
+                    CROSS JOIN LATERAL (
+                        SELECT * FROM links l WHERE l.store = $1 AND l.source = n.record
+                            AND l.kind BETWEEN $3 AND $4 OFFSET 0) l
                 """, .number(store), .numbers(records.map(\.value)),
                 .number(kinds.lowerBound.rawValue), .number(kinds.upperBound.rawValue))
             for row in 0..<rows.count {

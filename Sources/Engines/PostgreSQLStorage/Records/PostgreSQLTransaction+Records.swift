@@ -24,7 +24,9 @@
                     """
                     SELECT n.number, \(VersionColumns.whole)
                     FROM unnest($3::bytea[]) WITH ORDINALITY AS n (name, number)
-                        JOIN records r ON r.store = $1 AND r.zone = $2 AND r.name = n.name
+                        CROSS JOIN LATERAL (
+                            SELECT * FROM records r
+                            WHERE r.store = $1 AND r.zone = $2 AND r.name = n.name OFFSET 0) r
                     """, .number(store), .number(zone.value), .texts(asked.map(\.text)))
             ])
             guard let rows = rows.first else { return }

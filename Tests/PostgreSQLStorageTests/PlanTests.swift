@@ -1,0 +1,138 @@
+#if PostgreSQL
+    import CloudModel
+    import PostgreSQL
+    import PostgreSQLServer
+    import PostgreSQLStorage
+    import Storage
+    import StorageConformance
+    import Testing
+
+    @Suite("How much statements read on PostgreSQL")
+    struct PlanTests {
+        private static let user = UserRecordName("_00000000000000000000000000000001")
+        /// As many pages as a statement may look at for each of its rows, and beside them.
+        private static let (pagesEach, pagesBeside) = (40, 60)
+
+        /// Two stores with a zone each, in a database in which nobody but the engine has the server look at its tables.
+        private struct Filled {
+            let location: PostgreSQLLocation
+            let connection: Connection
+            let store: PostgreSQLStore
+            let zone: StoredZone
+
+            /// - Parameter counts: how many records the first store has, and then another one.
+            init(_ counts: [Int]) throws {
+                location = try PostgreSQLLocation()
+                let user = try #require(PlanTests.user)
+                let shelf = try #require(ZoneName("Shelf"))
+                connection = try Connection(location.connection)
+                var filled: (store: PostgreSQLStore, zone: StoredZone)?
+                for (number, count) in counts.enumerated() {
+                    let store = try location.openPostgreSQLStore(named: "store \(number)")
+                    if number == 0 { try Self.prepare(connection) }
+                    let zone = try store.writeAndWait { transaction in
+                        try transaction.makeZone(named: shelf, ofOwnerNamed: user)
+                    }
+                    for first in stride(from: 0, to: count, by: 400) {
+                        try Self.save(PlanTests.names(first..<first + 400), in: zone, of: store)
+                    }
+                    filled = (store, zone)
+                }
+                (store, zone) = try #require(filled)
+            }
+
+            private static func prepare(_ connection: Connection) throws {
+                _ = try connection.run("CREATE EXTENSION pg_stat_statements")
+                let tables = try connection.run(
+                    """
+                    SELECT convert_to(relname, 'UTF8') FROM pg_class
+                    WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace
+                    """)
+                for row in 0..<tables.count {
+                    _ = try connection.run(
+                        "ALTER TABLE \(tables.text(row, 0)) SET (autovacuum_enabled = off)")
+                }
+            }
+
+            static func save(
+                _ names: [RecordName], in zone: StoredZone, of store: PostgreSQLStore
+            ) throws {
+                try store.writeAndWait { transaction in
+                    let heads = try transaction.heads(of: names, in: zone.number)
+                    let first = try transaction.takePositions(names.count)
+                    let versions = zip(names, heads).enumerated().map { index, pair in
+                        NewVersion(
+                            zone: zone, name: pair.0, position: first + Position(index),
+                            previous: pair.1, previousBytes: pair.1 == nil ? 0 : 2,
+                            previousIsAlive: pair.1 != nil, type: 1, flags: [], body: [123, 125])
+                    }
+                    _ = try transaction.save(versions)
+                }
+            }
+
+            /// The statements that looked at more pages than their rows explain, while a body ran.
+            ///
+            /// One that says how many rows it has changed stands for as many as the body saves at most: 64.
+            func wasteful(_ body: () throws -> Void) throws -> [String] {
+                _ = try connection.run("SELECT 1 FROM pg_stat_statements_reset()")
+                try body()
+                let found = try connection.run(
+                    """
+                    SELECT convert_to(
+                        (shared_blks_hit + shared_blks_read) / calls || ' pages for '
+                            || rows / calls || ' rows: ' || query, 'UTF8')
+                    FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
+                    WHERE d.datname = current_database() AND query NOT LIKE '%pg_stat_statements%'
+                        AND query NOT LIKE 'ANALYZE%'
+                        AND (shared_blks_hit + shared_blks_read) > calls * $1 + $2 *
+                            (rows + CASE WHEN query LIKE 'WITH changed%' THEN 64 ELSE 0 END)
+                    """, .number(Int64(PlanTests.pagesBeside)), .number(Int64(PlanTests.pagesEach)))
+                return (0..<found.count).map { found.text($0, 0) }
+            }
+        }
+
+        private static func names(_ range: Range<Int>) -> [RecordName] {
+            range.compactMap { RecordName("record \($0)") }
+        }
+
+        @Test(
+            "Saves, lookups and pages read no more than they ask for, in a new database and a new store",
+            arguments: [[12_000], [20_000, 4_000]])
+        func pages(_ counts: [Int]) throws {
+            let filled = try Filled(counts)
+            defer { filled.location.remove() }
+            let zone = filled.zone
+            let some = Self.names(500..<564)
+            let found = try filled.wasteful {
+                try Filled.save(some, in: zone, of: filled.store)
+                try Filled.save(Array(some.prefix(1)), in: zone, of: filled.store)
+                for count in [1, 64] {
+                    let names = Array(some.prefix(count))
+                    try filled.store.read { snapshot in
+                        var numbers: [RecordNumber] = []
+                        try snapshot.current(of: names, in: zone.number, inOrder: false) {
+                            numbers.append($1.record)
+                            return true
+                        }
+                        #expect(numbers.count == count)
+                        #expect(try snapshot.heads(of: names, in: zone.number).count == count)
+                        #expect(try snapshot.locations(.records(numbers)).count == count)
+                        _ = try snapshot.links(of: numbers, kinds: .parent ... .parent)
+                        _ = try snapshot.currentMemberships(of: numbers)
+                        _ = try snapshot.assetBytes(of: numbers)
+                    }
+                }
+                try filled.store.read { snapshot in
+                    var left = 200
+                    try snapshot.versions(
+                        in: zone.number, after: 100, through: .max, newestFirst: false
+                    ) { _ in
+                        left -= 1
+                        return left > 0
+                    }
+                }
+            }
+            #expect(found == [])
+        }
+    }
+#endif
