@@ -113,6 +113,7 @@ let package = Package(
         layer(
             "StoredRows", in: .engines, ["CloudModel", "Storage", "GroupCommit", "MigrationHistory"]
         ),
+        layer("IndexedQueries", in: .engines, ["CloudModel", "Storage"]),
         layer("CatalogSQL", in: .engines, ["CloudModel", "Storage", "StoredRows"]),
         layer("MigrationHistory", in: .engines, []),
         layer(
@@ -147,14 +148,14 @@ let package = Package(
             "SQLiteStorage", in: .engines,
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit",
-                "MigrationHistory",
-                "SQLite", "Migrations", "StoredRows", "Telemetry",
+                "IndexedQueries", "MigrationHistory", "SQLite", "Migrations", "StoredRows", "Telemetry",
             ]),
         layer(
             "PostgreSQLStorage", in: .engines,
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
-                "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations", "StoredRows",
+                "IndexedQueries", "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations",
+                "StoredRows",
             ]),
         layer(
             "CloudDatabase", in: .cloud,
@@ -266,14 +267,14 @@ let package = Package(
         tests(
             of: "SQLiteStorageTests",
             [
-                "SQLiteStorage", "SQLite", "Storage", "CloudModel", "StorageConformance",
-                "Seeding",
+                "SQLiteStorage", "SQLite", "IndexedQueries", "Storage", "CloudModel",
+                "StorageConformance", "Seeding",
             ]),
         tests(
             of: "PostgreSQLStorageTests",
             [
                 "PostgreSQLStorage", "PostgreSQL", "PostgreSQLServer", "Storage", "CloudModel",
-                "StorageConformance", "Awaiting",
+                "SQLiteStorage", "StorageConformance", "Awaiting", "Seeding",
             ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "RequestRecordsTests", ["RequestRecords", "CloudModel", "Files", "Seeding"]),
@@ -321,8 +322,8 @@ let package = Package(
         tests(
             of: "CloudDatabaseTests",
             [
-                "Delivery", "CloudDatabase", "SQLiteStorage", "SQLite", "Storage", "CloudModel",
-                "Cryptography", "JSON", "Seeding",
+                "Delivery", "CloudDatabase", "IndexedQueries", "SQLiteStorage", "SQLite", "Storage",
+                "CloudModel", "Cryptography", "JSON", "Seeding",
             ]),
         tests(
             of: "WebServicesTests",

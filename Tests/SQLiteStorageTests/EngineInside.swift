@@ -1,4 +1,5 @@
 import CloudModel
+import IndexedQueries
 import Storage
 
 @testable import SQLiteStorage

@@ -1,4 +1,5 @@
 import CloudModel
+import IndexedQueries
 import SQLite
 import Seeding
 import Storage

@@ -42,6 +42,11 @@
             isNull(row, column) ? nil : number(row, column)
         }
 
+        /// A number of the type float8.
+        package func real(_ row: Int, _ column: Int) -> Double {
+            Double(bitPattern: UInt64(bitPattern: number(row, column)))
+        }
+
         /// The bytes of a value; none for null.
         package func bytes(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
             UnsafeRawBufferPointer(

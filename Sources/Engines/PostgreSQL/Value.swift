@@ -7,6 +7,8 @@
         case bytes([UInt8]?)
         case numbers([Int64?])
         case byteStrings([[UInt8]?])
+        case real(Double)
+        case reals([Double])
         /// Null of whatever type the statement wants there.
         case null
 
@@ -18,6 +20,7 @@
 
         private static let numberType: UInt32 = 20
         private static let bytesType: UInt32 = 17
+        private static let realType: UInt32 = 701
 
         /// The number of its type in every server.
         var type: UInt32 {
@@ -26,6 +29,8 @@
             case .bytes: Self.bytesType
             case .numbers: 1016
             case .byteStrings: 1001
+            case .real: Self.realType
+            case .reals: 1022
             case .null: 0
             }
         }
@@ -34,7 +39,7 @@
             switch self {
             case .number(let number): number == nil
             case .bytes(let bytes): bytes == nil
-            case .numbers, .byteStrings: false
+            case .numbers, .byteStrings, .real, .reals: false
             case .null: true
             }
         }
@@ -44,6 +49,13 @@
             case .number(let number): if let number { Self.append(number, to: &buffer) }
             case .bytes(let bytes): if let bytes { buffer += bytes }
             case .null: break
+            case .real(let real): Self.append(real.bitPattern, to: &buffer)
+            case .reals(let reals):
+                Self.appendHead(reals.count, of: Self.realType, to: &buffer)
+                for real in reals {
+                    Self.append(Int32(8), to: &buffer)
+                    Self.append(real.bitPattern, to: &buffer)
+                }
             case .numbers(let numbers):
                 buffer.reserveCapacity(buffer.count + 20 + 12 * numbers.count)
                 Self.appendHead(numbers.count, of: Self.numberType, to: &buffer)

@@ -1,5 +1,6 @@
 #if PostgreSQL
     import CloudModel
+    import Dispatch
     import PostgreSQL
     import Storage
     import StoredRows
@@ -257,6 +258,15 @@
         ) throws {
             try scan(
                 zone, after: after, through: through, newestFirst: newestFirst, visit)
+        }
+
+        func page(
+            of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
+        ) throws -> QueryCursor? {
+            let end = DispatchTime.now() + .milliseconds(query.bounds.millisecondsMax)
+            connection.deadline = connection.deadline.map { min($0, end) } ?? end
+            let indexes = try storedIndexes(try progress().indexRevision)
+            return try find(query, indexes.catalog, visit)
         }
 
         func nextWorkMoment(

@@ -141,10 +141,8 @@
             }
         }
 
-        package func prepare(_ query: StoreQuery) throws -> Int? { throw NotBuilt() }
-
         /// The server orders and cleans its tables by itself.
-        package var maintenance: [Maintenance] { [] }
+        package var maintenance: [Maintenance] { [.index] }
 
         package func maintain(while goesOn: () -> Bool) throws -> Bool { false }
 

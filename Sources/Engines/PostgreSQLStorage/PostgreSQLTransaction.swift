@@ -77,6 +77,11 @@
 
         override var identity: StoreIdentity { get throws { try group.identity(lives) } }
 
+        /// A write goes on behind the page, however long that took.
+        override func page(
+            of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
+        ) throws -> QueryCursor? { try find(query, indexes(), visit) }
+
         // MARK: - Owners and zones
 
         override func owner(_ key: OwnerKey) throws -> StoredOwner? {

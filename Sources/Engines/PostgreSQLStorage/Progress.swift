@@ -7,6 +7,7 @@
     struct Progress {
         var lastPosition: Position
         var schemaRevision: Int64
+        var indexRevision: Int64
         var lifeCount: Int64
         var incarnation: Int64
         var node: Node
@@ -22,7 +23,7 @@
             SELECT last_position, schema_revision, life_count, incarnation, cluster, timeline,
                 next_owner, next_zone, next_record, next_type, next_role, next_work, next_share,
                 next_request, subscription_revision, follower_revision, changes_kept,
-                next_destination, next_notice
+                next_destination, next_notice, index_revision, next_index
             FROM progress WHERE store = $1
             """
 
@@ -35,6 +36,7 @@
             guard rows.count == 1 else { throw StorageFailure.missing }
             lastPosition = rows.number(0, 0)
             schemaRevision = rows.number(0, 1)
+            indexRevision = rows.number(0, 19)
             lifeCount = rows.number(0, 2)
             incarnation = rows.number(0, 3)
             node = Node(cluster: rows.number(0, 4), timeline: rows.number(0, 5))
@@ -42,7 +44,8 @@
                 owner: rows.number(0, 6), zone: rows.number(0, 7), record: rows.number(0, 8),
                 type: rows.number(0, 9), role: rows.number(0, 10), work: rows.number(0, 11),
                 share: rows.number(0, 12), request: rows.number(0, 13),
-                destination: rows.number(0, 17), notice: rows.number(0, 18))
+                destination: rows.number(0, 17), notice: rows.number(0, 18),
+                index: rows.number(0, 20))
             subscriptionRevision = rows.number(0, 14)
             followerRevision = rows.number(0, 15)
             changesKept = Int(rows.number(0, 16))
@@ -61,11 +64,12 @@
         var request: Int64
         var destination: Int64
         var notice: Int64
+        var index: Int64
 
         /// Of a store that has the owner of the public database and the built-in types.
         static let first = NextNumbers(
             owner: 1, zone: 1, record: 1, type: 3, role: 1, work: 1, share: 1, request: 1,
-            destination: 1, notice: 1)
+            destination: 1, notice: 1, index: 1)
 
         /// Takes one.
         mutating func take(_ kind: WritableKeyPath<NextNumbers, Int64>) -> Int64 {

@@ -99,13 +99,13 @@
                     """
                     INSERT INTO progress (store, last_position, schema_revision, life_count,
                         incarnation, cluster, timeline, next_owner, next_zone, next_record, next_type,
-                        next_role, next_work, next_share, next_request)
-                    VALUES ($1, 0, 0, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                        next_role, next_work, next_share, next_request, index_revision, next_index)
+                    VALUES ($1, 0, 0, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13)
                     """, .number(store), .number(random(7).reduce(0) { $0 << 8 | Int64($1) }),
                     .number(node.cluster), .number(node.timeline), .number(first.owner),
                     .number(first.zone), .number(first.record), .number(first.type),
                     .number(first.role), .number(first.work), .number(first.share),
-                    .number(first.request)),
+                    .number(first.request), .number(first.index)),
                 Query(
                     "INSERT INTO owners (store, owner, record_name) VALUES ($1, 0, $2)",
                     .number(store), .text(UserRecordName.publicOwner.text)),

@@ -42,6 +42,7 @@
         fileprivate let following = Mutex<KnownFollowing?>(nil)
         private let schema = Mutex<KnownSchema?>(nil)
         private let lives = Mutex<KnownLives?>(nil)
+        private let indexes = Mutex<KnownIndexes?>(nil)
 
         func schema(_ revision: Int64, _ read: () throws -> KnownSchema) throws -> KnownSchema {
             if let known = schema.withLock({ $0 }), known.revision == revision { return known }
@@ -54,6 +55,23 @@
         func keep(_ made: KnownSchema) {
             schema.withLock { if made.revision >= $0?.revision ?? 0 { $0 = made } }
         }
+
+        func indexes(
+            _ revision: Int64, _ read: () throws -> KnownIndexes
+        ) throws -> KnownIndexes {
+            if let known = indexes.withLock({ $0 }), known.revision == revision { return known }
+            let found = try read()
+            keep(found)
+            return found
+        }
+
+        /// Keeps what was committed of the indexes.
+        func keep(_ made: KnownIndexes) {
+            indexes.withLock { if made.revision >= $0?.revision ?? 0 { $0 = made } }
+        }
+
+        /// The revision of the indexes that are known; -1 for none.
+        var indexRevision: Int64 { indexes.withLock { $0?.revision ?? -1 } }
 
         func lives(_ count: Int64, _ read: () throws -> KnownLives) throws -> KnownLives {
             if let known = lives.withLock({ $0 }), known.count == count { return known }

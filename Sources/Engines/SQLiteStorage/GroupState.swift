@@ -1,4 +1,5 @@
 import CloudModel
+import IndexedQueries
 import SQLite
 import Storage
 import StoredRows
@@ -142,8 +143,7 @@ final class GroupState: GroupHooks {
     /// What writes indexes, on the connection on which it writes.
     func preparedIndexWriter(_ connection: Connection) throws -> IndexWriter {
         if let indexWriter { return indexWriter }
-        let made = try IndexWriter(
-            connection, terms: try transaction(connection).storedIndexes.terms())
+        let made = try IndexWriter(connection)
         indexWriter = made
         return made
     }

@@ -1,5 +1,6 @@
 import CloudModel
 import GroupCommit
+import IndexedQueries
 import SQLite
 import Storage
 import StoredRows

@@ -3,6 +3,7 @@ import CloudModel
 import Cryptography
 import Dispatch
 import Foundation
+import IndexedQueries
 import JSON
 import Storage
 import Synchronization

@@ -54,7 +54,10 @@ CREATE TABLE progress (
     -- How many rows of changes there are.
     changes_kept bigint NOT NULL DEFAULT 0,
     next_destination bigint NOT NULL DEFAULT 1,
-    next_notice bigint NOT NULL DEFAULT 1
+    next_notice bigint NOT NULL DEFAULT 1,
+    -- Of the indexes, as schema_revision.
+    index_revision bigint NOT NULL,
+    next_index bigint NOT NULL
 ) WITH (
     fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
     autovacuum_vacuum_cost_delay = 0
@@ -88,7 +91,7 @@ CREATE TABLE work (
     -- The order in which it was asked for.
     work bigint NOT NULL,
     -- 1 to cover the children of a record by the share that covers it, 2 to delete those that referred to a deleted
-    -- record, 4 to remove old rows, 5 to remove unused assets, 6 to tell of requests for access.
+    -- record, 3 to fill and empty indexes, 4 to remove old rows, 5 to remove unused assets, 6 to tell of requests for access.
     kind bigint NOT NULL,
     -- What takes turns with others of the kind. Of 1 the zone, of 2 the position of the deletion, of 6 the share,
     -- else 0.
@@ -638,3 +641,56 @@ CREATE TABLE dead_letters (
     PRIMARY KEY (store, notice)
 );
 CREATE INDEX dead_letters_by_destination ON dead_letters (store, destination, notice);
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Indexes: what queries find records by
+
+-- One index over a field of a record type. Each is made when a query first needs it.
+CREATE TABLE indexes (
+    store bigint NOT NULL,
+    index bigint NOT NULL,
+    type bigint NOT NULL,
+    -- The field's name, or the system field's in the schema language.
+    field bytea NOT NULL,
+    -- 1 values, 2 texts without regard to case, 3 words, 4 locations.
+    kind smallint NOT NULL,
+    -- 0 is being filled, 1 is whole, 2 is being emptied.
+    state smallint NOT NULL,
+    -- While it is being filled: the last record that it already holds.
+    filled_through bigint NOT NULL,
+    PRIMARY KEY (store, index)
+);
+
+-- What indexes of values say. A value is bytes that lie in the order of values: numbers, then texts, of which at most
+-- 500 bytes count; a query looks at the record where that is not enough. Records without a value stand under the
+-- number of the index turned round.
+CREATE TABLE index_values (
+    store bigint NOT NULL,
+    index bigint NOT NULL,
+    zone bigint NOT NULL,
+    value bytea NOT NULL,
+    record bigint NOT NULL,
+    PRIMARY KEY (store, index, zone, value, record)
+);
+
+-- Which words records have: at most 64 bytes of each.
+CREATE TABLE index_words (
+    store bigint NOT NULL,
+    index bigint NOT NULL,
+    zone bigint NOT NULL,
+    word bytea NOT NULL,
+    record bigint NOT NULL,
+    PRIMARY KEY (store, index, zone, word, record)
+);
+
+-- Where records are, in degrees, and in which cell of the globe. Cells that lie together have numbers that do.
+CREATE TABLE index_locations (
+    store bigint NOT NULL,
+    index bigint NOT NULL,
+    zone bigint NOT NULL,
+    cell bigint NOT NULL,
+    record bigint NOT NULL,
+    latitude float8 NOT NULL,
+    longitude float8 NOT NULL,
+    PRIMARY KEY (store, index, zone, cell, record)
+);

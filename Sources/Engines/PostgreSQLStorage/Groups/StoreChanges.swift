@@ -52,13 +52,18 @@
         var letsGoBehind: Int?
         /// What becomes of notices and destinations, in its order.
         var outbox = OutboxChanges()
+        /// What they have made of the indexes.
+        var indexes: StoreFacts.KnownIndexes?
+        /// Rows of indexes that come, and with false those that go.
+        var entries: [EntryRow: Bool] = [:]
         /// What has moved beside zones and owners.
         var moved: Set<StorePart> = []
 
         /// Whether there is something to tell the server.
         var isEmpty: Bool {
             statements.isEmpty && saved.isEmpty && links.isEmpty && zones.isEmpty
-                && owners.isEmpty && shares.isEmpty && noted.isEmpty && outbox.isEmpty
+                && owners.isEmpty && shares.isEmpty && entries.isEmpty && noted.isEmpty
+                && outbox.isEmpty
         }
 
         mutating func save(_ version: Saved, _ key: RecordKey) {
@@ -88,6 +93,8 @@
             following = other.following ?? following
             noted += other.noted
             outbox.add(other.outbox)
+            indexes = other.indexes ?? indexes
+            entries.merge(other.entries) { $1 }
             moved.formUnion(other.moved)
         }
     }
@@ -117,6 +124,7 @@
             var queries = statements
             if !saved.isEmpty { queries.append(saveQuery(store)) }
             if !links.isEmpty { queries += linkQueries(store) }
+            queries += entryQueries(store)
             if !zones.isEmpty { queries.append(zoneQuery(store)) }
             if !zones.isEmpty || !shares.isEmpty { queries += shareQueries(store) }
             let moved = owners.filter { $0.value != 0 }

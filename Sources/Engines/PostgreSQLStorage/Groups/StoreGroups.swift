@@ -49,9 +49,10 @@
         private var transaction: PostgreSQLTransaction?
         /// What the server has been told of the schema that the group has made.
         private var madeSchema: StoreFacts.KnownSchema?
-        /// What the server has been told of who follows.
+        /// What the server has been told of who follows, and of the indexes.
         private var madeFollowing: StoreFacts.KnownFollowing?
-        /// Whether what was made of the schema, or of who follows, was undone by the server.
+        private var madeIndexes: StoreFacts.KnownIndexes?
+        /// Whether what was made of the schema, of who follows or of the indexes was undone by the server.
         private var hasLostFacts = false
         /// Whether the server has been told of something before the commit.
         private var hasTold = false
@@ -128,11 +129,16 @@
 
         private func begin(_ connection: Connection) throws {
             let node = try connection.node()
-            let start = [
+            var start = [
                 Query("BEGIN ISOLATION LEVEL READ COMMITTED"), Progress.query(store, locked: true),
             ]
+            let revision = facts.indexRevision
+            start.append(IndexRows.query(store, changedSince: revision))
             let answers = try connection.run(start + foreseen.queries(store))
             let found = try Progress(answers[1])
+            if found.indexRevision != revision {
+                facts.keep(try IndexRows.read(found.indexRevision, answers[2]))
+            }
             progress = found
             begunProgress = found
             known = try foreseen.rows(Array(answers.dropFirst(start.count)))
@@ -140,8 +146,8 @@
             moved = []
             writes = 0
             notedCount = 0
-            (madeSchema, madeFollowing, hasLostFacts) = (nil, nil, false)
-            (begunLife, hasTold) = (nil, false)
+            (madeSchema, madeFollowing, madeIndexes) = (nil, nil, nil)
+            (hasLostFacts, begunLife, hasTold) = (false, nil, false)
             next = max(found.lastPosition + 1, floor)
             groupFirst = next
             if found.node != node { try beginLife(on: node, connection) }
@@ -188,7 +194,8 @@
                 guard isIsolated else { return .needsIsolation }
                 _ = try connection.run([Query("ROLLBACK TO SAVEPOINT job")])
                 known = KnownRows()
-                (madeSchema, madeFollowing, hasLostFacts) = (nil, nil, true)
+                (madeSchema, madeFollowing, madeIndexes) = (nil, nil, nil)
+                hasLostFacts = true
                 return .undone
             }
         }
@@ -218,6 +225,7 @@
             madeSchema = changes.schema ?? madeSchema
             madeFollowing = changes.following ?? madeFollowing
             notedCount += changes.noted.count
+            madeIndexes = changes.indexes ?? madeIndexes
             hasTold = hasTold || !first.isEmpty
             changes = StoreChanges()
             return Array(rows.dropFirst(first.count))
@@ -243,6 +251,20 @@
             let revision = begunProgress.followerRevision
             guard !hasLostFacts else { return try read() }
             return try facts.following(revision, read)
+        }
+
+        /// The indexes as the group has them so far.
+        func indexes(
+            _ read: (Int64) throws -> StoreFacts.KnownIndexes
+        ) throws -> StoreFacts.KnownIndexes {
+            if let made = changes.indexes ?? madeIndexes { return made }
+            guard let begunProgress else { throw WriterError.closed }
+            // Where a savepoint took back what was made of them, the server is asked, past what is kept of it.
+            guard hasLostFacts else { return try read(begunProgress.indexRevision) }
+            let rows = try open().run([IndexRows.query(store)])
+            let found = try IndexRows.read(progress?.indexRevision ?? 0, rows[0])
+            madeIndexes = found
+            return found
         }
 
         func prepare() throws {}
@@ -289,7 +311,8 @@
                     schema_revision = $9, life_count = $10, incarnation = $11, cluster = $12,
                     timeline = $13, next_share = $15, next_request = $16,
                     subscription_revision = $17, follower_revision = $18,
-                    next_destination = $19, next_notice = $20
+                    next_destination = $19, next_notice = $20, index_revision = $21,
+                    next_index = $22
                 WHERE store = $1 AND last_position < $14
                 """, .number(store),
                 .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
@@ -299,7 +322,8 @@
                 .number(progress?.node.cluster), .number(progress?.node.timeline),
                 .number(groupFirst), .number(numbers.share), .number(numbers.request),
                 .number(progress?.subscriptionRevision), .number(progress?.followerRevision),
-                .number(numbers.destination), .number(numbers.notice))
+                .number(numbers.destination), .number(numbers.notice),
+                .number(progress?.indexRevision), .number(numbers.index))
         }
 
         private var markQuery: Query {
@@ -322,6 +346,11 @@
                 following.revision == progress?.followerRevision
             {
                 facts.keep(following)
+            }
+            if let indexes = changes.indexes ?? madeIndexes,
+                indexes.revision == progress?.indexRevision
+            {
+                facts.keep(indexes)
             }
             let last = moves ? next - 1 : begunProgress?.lastPosition ?? 0
             savedRows += Int(next - groupFirst)
@@ -428,6 +457,11 @@
         }
 
         func moveSubscriptions() { progress?.subscriptionRevision += 1 }
+
+        func moveIndexes() -> Int64 {
+            progress?.indexRevision += 1
+            return progress?.indexRevision ?? 0
+        }
 
         /// The last position that the store has taken, the group's own included.
         var reached: Position {

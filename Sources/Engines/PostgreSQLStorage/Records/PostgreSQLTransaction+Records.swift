@@ -81,6 +81,7 @@
             job.save(
                 StoreChanges.Saved(current: current, deletedAt: isTombstone ? now : nil),
                 RecordKey(zone: zone.number, name: version.name))
+            try keepUp(former, current, in: zone.number)
             if let links = version.links { job.links[record] = links }
             try note(version, of: record, former: former)
             var sum = StoreChanges.ZoneSum()

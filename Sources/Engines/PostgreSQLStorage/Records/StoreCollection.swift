@@ -70,6 +70,9 @@
                     """, store)
                 guard zones.count == 1 else { return }
                 let zone = Value.number(zones.number(0, 0))
+                let entries = IndexFilling(transaction: transaction, recordsMax: rowsLeft)
+                rowsLeft -= try entries.clear(ZoneNumber(zones.number(0, 0)))
+                guard rowsLeft > 0 else { return }
                 try purgeShares(of: zone)
                 guard rowsLeft > 0 else { return }
                 let gone = try transaction.ask(

@@ -35,6 +35,9 @@
                     """, .number(store), .number(Int64(made.version)), .number(now), .text(who),
                     .text(difference.joined(separator: "\n"))))
             keep(made, until: stored.heldUntil)
+            for (name, type) in former.types {
+                try dropIndexes(type, for: wanted.types[name])
+            }
         }
 
         func hold(_ parts: Schema.Parts, until moment: Milliseconds) throws {

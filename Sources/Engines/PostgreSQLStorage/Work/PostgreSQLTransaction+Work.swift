@@ -64,7 +64,6 @@
         private func take(
             _ kind: WorkKind, afterSubject last: Int64, _ holder: WorkHolder
         ) throws -> (subject: Int64, StoredWork)? {
-            // Work that an engine leaves for itself this one has none of.
             guard let number = kind.number else { return nil }
             let rows = try ask(
                 Self.takeText, .number(store), .number(number), .number(last), .number(now),
@@ -124,7 +123,10 @@
         }
 
         func maintain(_ maintenance: Maintenance, step: Int) throws -> Bool {
-            throw BrokenInvariant("the engine leaves itself no work: \(maintenance.name)")
+            guard maintenance == .index else {
+                throw BrokenInvariant("the engine leaves itself no work: \(maintenance.name)")
+            }
+            return try IndexFilling(transaction: self, recordsMax: step).step()
         }
     }
 #endif

@@ -5,7 +5,7 @@
     extension WorkKind {
         /// All kinds of which there may be work in a store.
         static let stored: [WorkKind] = [
-            .cover, .deleteSources, .collect, .collectAssets, .tellRequests,
+            .cover, .deleteSources, .collect, .collectAssets, .tellRequests, .maintenance(.index),
         ]
 
         /// The kind in a row of the queue; nil for work that this engine does not have.
@@ -16,7 +16,7 @@
             case .collect: 4
             case .collectAssets: 5
             case .tellRequests: 6
-            case .maintenance: nil
+            case .maintenance(let maintenance): maintenance == .index ? 3 : nil
             }
         }
     }

@@ -1,4 +1,5 @@
 import CloudModel
+import IndexedQueries
 import SQLite
 import Storage
 
@@ -106,9 +107,8 @@ struct IndexCheck {
         case .value(let value): return try hasValue(index, zone, value, record)
         case .words(let text):
             var words: [[UInt8]] = []
-            let terms = try reader.terms()
-            try text.withUnsafeBytes { text in
-                try terms.forEachWord(in: text) { words.append([UInt8]($0)) }
+            text.withUnsafeBytes { text in
+                Words.forEach(in: text) { words.append([UInt8]($0)) }
             }
             expected.terms += Int64(words.count)
             return try words.allSatisfy { try has($0, record, zone, index) }

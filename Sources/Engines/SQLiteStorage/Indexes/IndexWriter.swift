@@ -1,4 +1,5 @@
 import CloudModel
+import IndexedQueries
 import SQLite
 import Storage
 
@@ -8,16 +9,14 @@ import Storage
 final class IndexWriter {
     let values: IndexValueWriter
     let late: LateEntryTable
-    private let terms: IndexTerms
     private let insertWords: Statement
     private let deleteWords: Statement
     private let insertLocation: Statement
     private let deleteLocation: Statement
     private let connection: Connection
 
-    init(_ connection: Connection, terms: IndexTerms) throws {
+    init(_ connection: Connection) throws {
         self.connection = connection
-        self.terms = terms
         values = IndexValueWriter(connection)
         late = LateEntryTable(connection)
         insertWords = try connection.prepare(
@@ -137,7 +136,7 @@ final class IndexWriter {
         case .absent: try values.addAbsent(record, zone, index, isNew: isNew)
         case .value(let value): try values.add(value, record, zone, index)
         case .words(let text):
-            let terms = try terms.terms(of: text, index, zone)
+            let terms = WordTerms.of(text, index, zone)
             guard !terms.isEmpty else { return }
             insertWords.bind(EntryNumber(index, record).value, at: 1)
             insertWords.bind(text: terms, at: 2)
@@ -159,7 +158,7 @@ final class IndexWriter {
         case .absent: try values.removeAbsent(record, zone, index)
         case .value(let value): try values.remove(value, record, zone, index)
         case .words(let text):
-            let terms = try terms.terms(of: text, index, zone)
+            let terms = WordTerms.of(text, index, zone)
             guard !terms.isEmpty else { return }
             deleteWords.bind(EntryNumber(index, record).value, at: 1)
             deleteWords.bind(text: terms, at: 2)

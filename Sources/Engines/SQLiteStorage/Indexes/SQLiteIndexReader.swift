@@ -1,14 +1,14 @@
 import CloudModel
+import IndexedQueries
 import SQLite
 import Storage
 import StoredRows
 
 /// Reads the tables of indexes on one connection.
-final class SQLiteIndexReader {
+final class SQLiteIndexReader: IndexReading {
     let connection: Connection
     private let versions: VersionReader
     private let statements: IndexReadStatements
-    private var tokenizer: WordTokenizer?
 
     init(_ connection: Connection, _ versions: VersionReader) throws {
         self.connection = connection
@@ -72,6 +72,26 @@ final class SQLiteIndexReader {
         defer { statement.reset() }
         bind(range, limit, to: statement)
         return try statement.step() ? Int(statement.int64(0)) : 0
+    }
+
+    func count(_ values: ValueSearch, limit: Int) throws -> Int {
+        var count = 0
+        for value in values.values where count < limit {
+            count += try self.count(
+                values.range(value, after: RecordNumber(0)), limit: limit - count)
+        }
+        return count
+    }
+
+    func candidates(
+        _ values: ValueSearch, after: RecordNumber, limit: Int
+    ) throws -> [any Candidates] {
+        values.values.map { value in
+            IndexWalk(
+                [IndexWalk.Section(range: values.range(value, after: after))],
+                zone: values.zoneIndex, descending: false, isKeyed: false,
+                rowsAtOnce: max(8, (limit + 1) / values.values.count), reader: self)
+        }
     }
 
     private func bind(_ range: IndexRange, _ limit: Int, to statement: Statement) {
@@ -151,7 +171,7 @@ final class SQLiteIndexReader {
     ) throws -> [RecordNumber] {
         let statement = statements.words
         defer { statement.reset() }
-        let prefix = IndexTerms.prefix(index, zone)
+        let prefix = WordTerms.prefix(index, zone)
         let terms = search.words.map { "\"\(prefix)\(String(decoding: $0, as: UTF8.self))\"" }
         statement.bind(terms.joined(separator: search.needsAll ? " AND " : " OR "), at: 1)
         statement.bind(EntryNumber(index, after).value, at: 2)
@@ -170,25 +190,6 @@ final class SQLiteIndexReader {
         statement.bind(zone.value, at: 1)
         statement.bind(index, at: 2)
         return try statement.step()
-    }
-
-    func words(in text: String) throws -> [[UInt8]] {
-        var words: [[UInt8]] = []
-        var text = text
-        try text.withUTF8 { bytes in
-            try terms().forEachWord(in: UnsafeRawBufferPointer(bytes)) {
-                words.append([UInt8]($0))
-            }
-        }
-        return words
-    }
-
-    /// What takes words from texts; made when it is first needed.
-    func terms() throws -> IndexTerms {
-        if let tokenizer { return IndexTerms(tokenizer) }
-        let made = try WordTokenizer(connection)
-        tokenizer = made
-        return IndexTerms(made)
     }
 
     /// Visits the current versions of records, in the records' order; skips those that have none.

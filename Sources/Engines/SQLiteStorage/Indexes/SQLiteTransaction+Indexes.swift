@@ -1,4 +1,5 @@
 import CloudModel
+import IndexedQueries
 import Storage
 
 // What a write does to indexes.

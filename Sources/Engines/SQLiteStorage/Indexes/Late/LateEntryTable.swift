@@ -1,3 +1,4 @@
+import IndexedQueries
 import SQLite
 import Storage
 

@@ -1,4 +1,5 @@
 import CloudModel
+import IndexedQueries
 import SQLite
 import Storage
 
@@ -40,7 +41,7 @@ extension SQLiteIndexReader {
     func previousEntries(of row: LateRow, in index: StoredIndex) throws -> [SingleEntry] {
         guard let previous = row.previous, let body = try lateBody(previous) else { return [] }
         let fields = try body.withUnsafeBytes { try StoredFields($0) }
-        return try SingleEntry.all(of: fields, for: index.need, terms())
+        return SingleEntry.all(of: fields, for: index.need)
     }
 
     private func lateBody(_ number: Int64) throws -> [UInt8]? {
@@ -60,7 +61,7 @@ extension SQLiteIndexReader {
                 return false
             }
             guard let fields else { return [] }
-            return try SingleEntry.all(of: fields, for: index.need, terms())
+            return SingleEntry.all(of: fields, for: index.need)
         } catch is DamagedVersion {
             // NB: no query shows it either.
             return []

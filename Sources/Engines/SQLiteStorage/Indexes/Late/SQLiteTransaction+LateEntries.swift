@@ -1,4 +1,5 @@
 import CloudModel
+import IndexedQueries
 import Storage
 
 /// How much of indexes a write does at once.
@@ -17,6 +18,23 @@ enum IndexBounds {
 
     /// What a body counts where nobody looks into it.
     static func weight(_ bytes: Int) -> Int { max(0, bytes - freeBytes) }
+}
+
+extension IndexEntry {
+    /// What it costs to write all that indexes say of one record, in bytes of words: those beyond the free ones, and
+    /// as much as three words for each value.
+    static func weight(_ entries: [Set<IndexEntry>]) -> Int {
+        var (values, words) = (0, 0)
+        for entry in entries.joined() {
+            switch entry {
+            case .absent, .value, .location: values += 1
+            case .words(let text): words += text.count
+            }
+        }
+        return values * valueWeight + IndexBounds.weight(words)
+    }
+
+    private static let valueWeight = 16
 }
 
 /// How a write is to change the indexes.

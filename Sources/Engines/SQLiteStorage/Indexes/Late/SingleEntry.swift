@@ -1,4 +1,5 @@
 import CloudModel
+import IndexedQueries
 import Storage
 
 /// One entry that an index has of a record; `IndexEntry` has all words of a text as one.
@@ -10,8 +11,8 @@ enum SingleEntry: Hashable, Sendable {
 
     /// All entries of a record in an index, none twice, in an order that follows from the record alone.
     static func all(
-        of record: StoredFields, for need: IndexNeed, _ terms: IndexTerms
-    ) throws -> [SingleEntry] {
+        of record: StoredFields, for need: IndexNeed
+    ) -> [SingleEntry] {
         switch need.kind {
         case .values, .folded:
             switch record.content(of: need.field, isFolded: need.kind == .folded) {
@@ -23,14 +24,7 @@ enum SingleEntry: Hashable, Sendable {
             }
         case .words:
             guard let texts = record.texts(in: need.field) else { return [] }
-            var words: [SingleEntry] = []
-            var text = texts.joined(separator: "\n")
-            try text.withUTF8 { bytes in
-                try terms.forEachWord(in: UnsafeRawBufferPointer(bytes)) {
-                    words.append(.word([UInt8]($0)))
-                }
-            }
-            return words
+            return Words.of(texts.joined(separator: "\n")).map { .word($0) }
         case .locations: return [record.location(in: need.field).map { .location($0) } ?? .absent]
         }
     }
@@ -49,7 +43,7 @@ enum SingleEntry: Hashable, Sendable {
     static func terms(
         _ entries: some Sequence<SingleEntry>, _ index: Int64, _ zone: ZoneNumber
     ) -> [UInt8] {
-        let prefix = Array(IndexTerms.prefix(index, zone).utf8)
+        let prefix = Array(WordTerms.prefix(index, zone).utf8)
         var terms: [UInt8] = []
         for case .word(let word) in entries {
             if !terms.isEmpty { terms.append(UInt8(ascii: " ")) }

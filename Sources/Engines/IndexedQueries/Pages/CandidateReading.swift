@@ -6,10 +6,10 @@ struct CandidateReading {
     let plan: QueryPlan
     let zones: [StoredZone]
     let indexes: [IndexNeed: StoredIndex]
-    let reader: SQLiteIndexReader
+    let reader: any IndexReading
     /// For each filter that searches words, those to look for.
     let words: [Int: [[UInt8]]]
-    let snapshot: SQLiteSnapshot
+    let snapshot: any StoreSnapshot
     let type: Int64
     let budget: QueryBudget
     let limit: Int
@@ -39,15 +39,10 @@ struct CandidateReading {
             return try reader.count(
                 IndexRange(index: index, zone: zone.number, from: from, to: to), limit: limit)
         case .values(let values):
-            var count = 0
-            for value in values where count < limit {
-                try budget.spend(1)
-                count += try reader.count(
-                    IndexRange(
-                        index: index, zone: zone.number, from: .before(value), to: .after(value)),
-                    limit: limit - count)
-            }
-            return count
+            try budget.spend(values.count)
+            return try reader.count(
+                ValueSearch(values: values, index: index, zone: zone.number, zoneIndex: 0),
+                limit: limit)
         case .names(let names): return min(names.count, limit)
         case .words(let search):
             return try reader.records(
@@ -234,15 +229,10 @@ struct CandidateReading {
                     isKeyed: true, rowsAtOnce: 256, reader: reader)
             ]
         case .values(let values):
-            return try values.map { value in
-                try budget.spend(1)
-                let range = IndexRange(
-                    index: index, zone: zone.number, from: IndexPosition(value, after),
-                    to: .after(value))
-                return IndexWalk(
-                    [IndexWalk.Section(range: range)], zone: zoneIndex, descending: false,
-                    isKeyed: false, rowsAtOnce: max(8, (limit + 1) / values.count), reader: reader)
-            }
+            try budget.spend(values.count)
+            let search = ValueSearch(
+                values: values, index: index, zone: zone.number, zoneIndex: zoneIndex)
+            return try reader.candidates(search, after: after, limit: limit)
         case .names(let names): return [try named(names, zoneIndex, after: after)]
         case .words(let search):
             return [
@@ -258,11 +248,8 @@ struct CandidateReading {
         _ names: [RecordName], _ zoneIndex: Int, after: RecordNumber
     ) throws -> KnownCandidates {
         var records: Set<RecordNumber> = []
-        for name in names {
-            try budget.spend(1)
-            guard let head = try snapshot.head(of: name, in: zones[zoneIndex].number) else {
-                continue
-            }
+        try budget.spend(names.count)
+        for case let head? in try snapshot.heads(of: names, in: zones[zoneIndex].number) {
             records.insert(head.record)
         }
         return Self.known(records, zoneIndex, after: after)

@@ -1,24 +1,10 @@
-/// Text whose letters have lost the accents that SQLite's tokenizer leaves them: it knows those of Latin
-/// letters only.
+/// Letters without the accents that `LetterTable` leaves them: it knows those of Latin letters only.
 ///
 /// Greek, Cyrillic and Arabic letters become their base letters; marks that may be written or left out,
 /// as the vowels of Hebrew and Arabic, go. Marks that are part of a word's spelling, as in Devanagari or
 /// Thai, stay.
 enum PlainLetters {
-    /// The text without accents; nil when it has none of these, as nearly every Latin text.
-    static func plain(_ text: UnsafeRawBufferPointer) -> [UInt8]? {
-        // The first byte of U+0300 and of all that is beyond.
-        guard let first = text.firstIndex(where: { $0 >= 0xCC }) else { return nil }
-        var plain = [UInt8](text[..<first])
-        plain.reserveCapacity(text.count)
-        for scalar in String(decoding: text[first...], as: UTF8.self).unicodeScalars {
-            guard !isAccent(scalar.value) else { continue }
-            plain.append(contentsOf: String(base(of: scalar)).utf8)
-        }
-        return plain
-    }
-
-    private static func isAccent(_ value: UInt32) -> Bool {
+    static func isAccent(_ value: UInt32) -> Bool {
         switch value {
         case 0x0300...0x036F, 0x1DC0...0x1DFF, 0xFE20...0xFE2F: true
         // Cyrillic, Hebrew, Arabic.
@@ -31,7 +17,7 @@ enum PlainLetters {
         }
     }
 
-    private static func base(of scalar: Unicode.Scalar) -> Unicode.Scalar {
+    static func base(of scalar: Unicode.Scalar) -> Unicode.Scalar {
         switch scalar.value {
         case 0x0386...0x06D3: letters[scalar] ?? scalar
         case 0x1F00...0x1FFC: greek(scalar)

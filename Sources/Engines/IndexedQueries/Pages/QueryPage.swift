@@ -273,9 +273,8 @@ final class QueryPage {
     private func tests(in zone: Int) -> [FilterTest] {
         if let known = tests[zone] { return known }
         let name = reading.zones[zone].name
-        let reader = reading.reader
         let made = reading.plan.query.filters.enumerated().map { index, filter in
-            FilterTest(filter, in: name, words: reading.words[index], tokens: reader.words)
+            FilterTest(filter, in: name, words: reading.words[index], tokens: Words.of)
         }
         tests[zone] = made
         return made

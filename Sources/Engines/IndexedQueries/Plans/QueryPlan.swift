@@ -5,7 +5,7 @@ import CloudModel
 /// Every filter that can find records has its index; the query reads the one with the fewest records, and
 /// judges records by the other filters. With sorts, there are two ways. A few records are collected and
 /// sorted. When there are many, the index of the first sort is walked instead, until a page is full.
-struct QueryPlan {
+package struct QueryPlan {
     /// Up to this many records, it is better to collect and sort them than to walk an index in order.
     static let collectedMax = 2_000
     /// The field that every record has: its index lists the records of a type.
@@ -16,7 +16,7 @@ struct QueryPlan {
     init(_ query: RecordQuery) { self.query = query }
 
     /// The indexes that must be whole.
-    var needs: [IndexNeed] {
+    package var needs: [IndexNeed] {
         var needs = Set(query.filters.compactMap(\.indexNeed))
         if let sort = query.sorts.first {
             needs.insert(Self.need(sort))

@@ -7,13 +7,13 @@ final class SharedRecords {
     let isWhole: Bool
     private let viewer: UserRecordName
     private let zone: ZoneNumber
-    private let snapshot: SQLiteSnapshot
+    private let snapshot: any StoreSnapshot
     private var granted: [ShareNumber: Bool] = [:]
 
     private static let membershipsAtOnce = 512
 
     init(
-        _ viewer: UserRecordName, in zone: ZoneNumber, isWhole: Bool, _ snapshot: SQLiteSnapshot
+        _ viewer: UserRecordName, in zone: ZoneNumber, isWhole: Bool, _ snapshot: any StoreSnapshot
     ) {
         self.viewer = viewer
         self.zone = zone

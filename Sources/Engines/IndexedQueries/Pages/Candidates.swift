@@ -2,32 +2,43 @@ import CloudModel
 import Storage
 
 /// A record that an index proposes.
-struct Candidate {
+package struct Candidate {
     /// The value by which the order sorts it, before the record's number; nil when only the number counts.
-    var key: SortKey?
-    var record: RecordNumber
+    package var key: SortKey?
+    package var record: RecordNumber
     /// The index of its zone among the zones that the query asks.
-    var zone: Int
+    package var zone: Int
+
+    package init(key: SortKey?, record: RecordNumber, zone: Int) {
+        self.key = key
+        self.record = record
+        self.zone = zone
+    }
 
     /// The value under which the index has it, if there is one.
     var value: IndexValue? { if case .value(let value)? = key { value } else { nil } }
 }
 
 /// Proposes records one after the other, in an order.
-protocol Candidates: AnyObject {
+package protocol Candidates: AnyObject {
     func next() throws -> Candidate?
 }
 
 /// Walks ranges of an index, one after the other.
-final class IndexWalk: Candidates {
+package final class IndexWalk: Candidates {
     /// A range and what its rows are sorted by.
-    struct Section {
-        var range: IndexRange
+    package struct Section {
+        package var range: IndexRange
         /// Nil when rows are sorted by their own values.
-        var key: SortKey?
+        package var key: SortKey?
+
+        package init(range: IndexRange, key: SortKey? = nil) {
+            self.range = range
+            self.key = key
+        }
     }
 
-    private let reader: SQLiteIndexReader
+    private let reader: any IndexReading
     private let zone: Int
     private let descending: Bool
     /// Whether candidates carry the values by which they are sorted.
@@ -39,9 +50,9 @@ final class IndexWalk: Candidates {
 
     private static let rowsAtOnceMax = 1_024
 
-    init(
+    package init(
         _ sections: [Section], zone: Int, descending: Bool, isKeyed: Bool, rowsAtOnce: Int,
-        reader: SQLiteIndexReader
+        reader: any IndexReading
     ) {
         self.sections = sections[...]
         self.zone = zone
@@ -51,7 +62,7 @@ final class IndexWalk: Candidates {
         self.reader = reader
     }
 
-    func next() throws -> Candidate? {
+    package func next() throws -> Candidate? {
         while position == rows.count {
             guard try load() else { return nil }
         }
@@ -93,7 +104,7 @@ final class IndexWalk: Candidates {
 
 /// Finds the records that have certain words, in the order of their numbers.
 final class WordWalk: Candidates {
-    private let reader: SQLiteIndexReader
+    private let reader: any IndexReading
     private let index: Int64
     private let zone: (index: Int, number: ZoneNumber)
     private let search: WordSearch
@@ -106,7 +117,7 @@ final class WordWalk: Candidates {
 
     init(
         _ search: WordSearch, of index: Int64, in zone: (index: Int, number: ZoneNumber),
-        after: RecordNumber, reader: SQLiteIndexReader
+        after: RecordNumber, reader: any IndexReading
     ) {
         self.search = search
         self.index = index

@@ -1,7 +1,7 @@
 import CloudModel
 
 /// What one index says of one record.
-enum IndexEntry: Hashable {
+package enum IndexEntry: Hashable {
     /// The record has no value to sort by.
     case absent
     /// A value, cut to what an index holds.
@@ -11,30 +11,15 @@ enum IndexEntry: Hashable {
     case location(RecordQuery.Coordinate)
 
     /// About how many rows the entry has in its index.
-    var rows: Int {
+    package var rows: Int {
         switch self {
         case .absent, .value, .location: 1
         case .words(let text): 1 + text.count / 4
         }
     }
 
-    /// What it costs to write all that indexes say of one record, in bytes of words: those beyond the free ones, and
-    /// as much as three words for each value.
-    static func weight(_ entries: [Set<IndexEntry>]) -> Int {
-        var (values, words) = (0, 0)
-        for entry in entries.joined() {
-            switch entry {
-            case .absent, .value, .location: values += 1
-            case .words(let text): words += text.count
-            }
-        }
-        return values * valueWeight + IndexBounds.weight(words)
-    }
-
-    private static let valueWeight = 16
-
     /// All that an index says of a record; no entry twice.
-    static func entries(of record: StoredFields, for need: IndexNeed) -> Set<IndexEntry> {
+    package static func entries(of record: StoredFields, for need: IndexNeed) -> Set<IndexEntry> {
         switch need.kind {
         case .values, .folded:
             switch record.content(of: need.field, isFolded: need.kind == .folded) {

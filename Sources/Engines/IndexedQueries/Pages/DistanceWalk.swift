@@ -30,7 +30,7 @@ final class DistanceWalk: Candidates {
     private static let off = LocatedRecord.metresOff
 
     private let input: Input
-    private let reader: SQLiteIndexReader
+    private let reader: any IndexReading
     private let budget: QueryBudget
     /// The point that rings grow from.
     private let origin: RecordQuery.Coordinate
@@ -43,7 +43,7 @@ final class DistanceWalk: Candidates {
     /// Candidates whose exact places are known, in order.
     private var known: ArraySlice<Candidate> = []
 
-    init(_ input: Input, reader: SQLiteIndexReader, budget: QueryBudget) {
+    init(_ input: Input, reader: any IndexReading, budget: QueryBudget) {
         self.input = input
         self.reader = reader
         self.budget = budget

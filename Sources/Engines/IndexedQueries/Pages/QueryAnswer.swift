@@ -5,7 +5,7 @@ extension StoreQuery {
     /// The plan.
     ///
     /// Callers that may see only their own records get a filter for these, after all others.
-    var plan: QueryPlan {
+    package var plan: QueryPlan {
         guard case .made(by: let user) = sight else { return QueryPlan(query) }
         var held = query
         held.filters.append(
@@ -16,11 +16,25 @@ extension StoreQuery {
     }
 }
 
-// Queries, each page by a plan of its own.
-extension SQLiteSnapshot {
-    /// A page of a query; the snapshot goes on behind it.
-    func find(
-        _ query: StoreQuery, _ visit: (StoredVersion) throws -> Void
+/// Answers queries on one snapshot, each page by a plan of its own.
+package struct QueryAnswer {
+    let snapshot: any StoreSnapshot
+    let reader: any IndexReading
+    let checkStop: () throws -> Void
+
+    /// - Parameter checkStop: throws when the query must end for another reason than its bounds.
+    package init(
+        _ snapshot: any StoreSnapshot, _ reader: any IndexReading,
+        checkStop: @escaping () throws -> Void
+    ) {
+        self.snapshot = snapshot
+        self.reader = reader
+        self.checkStop = checkStop
+    }
+
+    /// A page of a query, as `QueryReading.page` promises it.
+    package func page(
+        of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
     ) throws -> QueryCursor? {
         let start = try query.start.map { try QueryStart($0) }
         guard !query.zones.isEmpty else { return nil }
@@ -28,7 +42,7 @@ extension SQLiteSnapshot {
         do {
             let reading = CandidateReading(
                 plan: plan, zones: query.zones, indexes: try wholeIndexes(of: plan, query),
-                reader: storedIndexes, words: query.words, snapshot: self, type: query.type,
+                reader: reader, words: query.words, snapshot: snapshot, type: query.type,
                 budget: QueryBudget(query.bounds, checkStop: checkStop), limit: query.limit,
                 shared: shared(query))
             if let source = start?.source, source.filter == nil, source.kind != .walk,
@@ -55,13 +69,11 @@ extension SQLiteSnapshot {
         }
     }
 
-    func words(in text: String) throws -> [[UInt8]] { try storedIndexes.words(in: text) }
-
     private func shared(_ query: StoreQuery) -> SharedRecords? {
         guard case .shared(with: let viewer, isWhole: let isWhole) = query.sight,
             let zone = query.zones.first
         else { return nil }
-        return SharedRecords(viewer, in: zone.number, isWhole: isWhole, self)
+        return SharedRecords(viewer, in: zone.number, isWhole: isWhole, snapshot)
     }
 
     /// The indexes of a plan as the snapshot has them.
@@ -71,13 +83,13 @@ extension SQLiteSnapshot {
         let needs = plan.needs
         guard !needs.isEmpty else { return [:] }
         var found: [IndexNeed: StoredIndex] = [:]
-        for index in try storedIndexes.indexes(ofType: query.type)
+        for index in try reader.indexes(ofType: query.type)
         where index.state == .whole && needs.contains(index.need) {
             found[index.need] = index
         }
         guard found.count == needs.count else { throw MissingIndexes(needs: needs, isLate: false) }
         for index in found.values {
-            for zone in query.zones where try storedIndexes.isLate(index.number, in: zone.number) {
+            for zone in query.zones where try reader.isLate(index.number, in: zone.number) {
                 throw MissingIndexes(needs: [index.need], isLate: true)
             }
         }

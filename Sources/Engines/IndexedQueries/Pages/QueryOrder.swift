@@ -2,7 +2,7 @@ import CloudModel
 import Storage
 
 /// One value that a query sorts by, as a record has it.
-enum SortKey: Hashable, Sendable {
+package enum SortKey: Hashable, Sendable {
     /// The record does not have the field; comes before all values.
     case absent
     case value(IndexValue)
@@ -11,7 +11,7 @@ enum SortKey: Hashable, Sendable {
 }
 
 extension SortKey: Comparable {
-    static func < (left: SortKey, right: SortKey) -> Bool {
+    package static func < (left: SortKey, right: SortKey) -> Bool {
         switch (left, right) {
         case (.value(let left), .value(let right)): left < right
         case (.distance(let left), .distance(let right)): left < right
