@@ -40,7 +40,8 @@
         static let look = Query(
             """
             ANALYZE records, links, zones, owners, shares, participants, memberships,
-                current_memberships, grants, views, asset_files, asset_uses, work
+                current_memberships, grants, views, asset_files, asset_uses, work,
+                index_values, index_words, index_locations
             """)
     }
 #endif
