@@ -75,7 +75,8 @@
                                 zone: zone, name: name, position: transaction.takePosition(),
                                 previous: head, previousBytes: bytes, previousIsAlive: isAlive,
                                 type: type, flags: record.body == nil ? .tombstone : [],
-                                body: record.body ?? Array(#"{"recordName":"\#(record.name)"}"#.utf8)
+                                body: record.body
+                                    ?? Array(#"{"recordName":"\#(record.name)"}"#.utf8)
                             ))
                     }
                 }
@@ -84,7 +85,8 @@
 
         /// The names on each page of a query, or what it is refused with.
         func pages(
-            _ query: RecordQuery, in chosen: [Int], words: [Int: [[UInt8]]], limit: Int, of engine: Int
+            _ query: RecordQuery, in chosen: [Int], words: [Int: [[UInt8]]], limit: Int,
+            of engine: Int
         ) throws -> [[String]] {
             func ask(_ start: QueryCursor?) -> StoreQuery {
                 StoreQuery(
@@ -128,7 +130,9 @@
     private struct Wanderer {
         var random: SeededRandom
 
-        private static let words = ["red", "Green", "BLUE", "été", "naïve", "Привет", "日本", "x1", ""]
+        private static let words = [
+            "red", "Green", "BLUE", "été", "naïve", "Привет", "日本", "x1", "",
+        ]
 
         private mutating func text() -> String {
             switch random.below(9) {

@@ -27,7 +27,9 @@
 
         /// How many of the rows there are, an answer for each table that has some.
         func counting(_ store: Int64) -> [Query] {
-            func count(_ table: String, _ key: String, _ type: String, _ rows: [EntryRow])
+            func count(
+                _ table: String, _ key: String, _ type: String, _ rows: [EntryRow]
+            )
                 -> Query?
             {
                 guard !rows.isEmpty else { return nil }
@@ -50,7 +52,9 @@
         }
 
         func removing(_ store: Int64) -> [Query] {
-            func remove(_ table: String, _ key: String, _ type: String, _ rows: [EntryRow])
+            func remove(
+                _ table: String, _ key: String, _ type: String, _ rows: [EntryRow]
+            )
                 -> Query
             {
                 Query(
@@ -71,7 +75,9 @@
         }
 
         func adding(_ store: Int64) -> [Query] {
-            func add(_ table: String, _ columns: String, _ source: String, _ values: [Value])
+            func add(
+                _ table: String, _ columns: String, _ source: String, _ values: [Value]
+            )
                 -> Query
             {
                 Query(
