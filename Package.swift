@@ -148,7 +148,8 @@ let package = Package(
             "SQLiteStorage", in: .engines,
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "Files", "GroupCommit",
-                "IndexedQueries", "MigrationHistory", "SQLite", "Migrations", "StoredRows", "Telemetry",
+                "IndexedQueries", "MigrationHistory", "SQLite", "Migrations", "StoredRows",
+                "Telemetry",
             ]),
         layer(
             "PostgreSQLStorage", in: .engines,

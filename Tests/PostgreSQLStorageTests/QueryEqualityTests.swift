@@ -11,6 +11,7 @@
     /// Two stores in two engines that are told the same.
     private final class TwoStores {
         let stores: [any Store]
+        private let sqlite: SQLiteStore
         private(set) var zones: [[StoredZone]] = [[], []]
         let type: Int64
         private let location: PostgreSQLLocation
@@ -28,10 +29,8 @@
                 random: { count in (0..<count).map { _ in .random(in: 0...255) } })
             options.readers.snapshotSecondsMax = 600
             let path = folder.appending(path: "store.sqlite").path
-            stores = [
-                try SQLiteStore(path: path, options: options, onIndeterminate: { _ in }),
-                try location.openPostgreSQLStore(),
-            ]
+            sqlite = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
+            stores = [sqlite, try location.openPostgreSQLStore()]
             let typeName = try #require(Self.typeName)
             let names = try ["One", "Two"].map { try #require(ZoneName($0)) }
             let user = try #require(UserRecordName("_00000000000000000000000000000001"))
@@ -51,7 +50,7 @@
 
         func end() throws {
             #expect(try location.problems() == [])
-            for store in stores.dropLast() { store.close() }
+            sqlite.close()
             location.remove()
             try FileManager.default.removeItem(at: folder)
         }
@@ -76,7 +75,8 @@
                                 zone: zone, name: name, position: transaction.takePosition(),
                                 previous: head, previousBytes: bytes, previousIsAlive: isAlive,
                                 type: type, flags: record.body == nil ? .tombstone : [],
-                                body: record.body ?? Array(#"{"recordName":"\#(record.name)"}"#.utf8)
+                                body: record.body
+                                    ?? Array(#"{"recordName":"\#(record.name)"}"#.utf8)
                             ))
                     }
                 }
@@ -85,7 +85,8 @@
 
         /// The names on each page of a query, or what it is refused with.
         func pages(
-            _ query: RecordQuery, in chosen: [Int], words: [Int: [[UInt8]]], limit: Int, of engine: Int
+            _ query: RecordQuery, in chosen: [Int], words: [Int: [[UInt8]]], limit: Int,
+            of engine: Int
         ) throws -> [[String]] {
             func ask(_ start: QueryCursor?) -> StoreQuery {
                 StoreQuery(
@@ -104,7 +105,7 @@
                             start = try snapshot.page(of: ask(start)) { records.append($0.record) }
                             pages.append(
                                 try records.map {
-                                    try #require(snapshot.location(of: $0)).name.text
+                                    try #require(try snapshot.location(of: $0)).name.text
                                 })
                         } while start != nil
                         return pages
@@ -129,7 +130,9 @@
     private struct Wanderer {
         var random: SeededRandom
 
-        private static let words = ["red", "Green", "BLUE", "été", "naïve", "Привет", "日本", "x1", ""]
+        private static let words = [
+            "red", "Green", "BLUE", "été", "naïve", "Привет", "日本", "x1", "",
+        ]
 
         private mutating func text() -> String {
             switch random.below(9) {
@@ -151,7 +154,7 @@
 
         private mutating func real() -> Double {
             random.one(of: [
-                -0.0, 0, 0.5, -0.5, 0x1p53, 0x1p62, -0x1p63, 1e300, -1e300, 5e-324,
+                -0.0, 0, 0.5, -0.5, 0x1p53, 0x1p62, -0x1p63, 1e300, -1e300, 1e-300,
                 Double(random.below(20)),
             ])
         }
@@ -296,7 +299,7 @@
             var wanderer = Wanderer(random: SeededRandom("queries of two engines"))
             let two = try TwoStores()
             let type = try #require(TwoStores.typeName)
-            for round in 0..<6 {
+            for round in 0..<4 {
                 var records: [(name: String, zone: Int, body: [UInt8]?)] = []
                 for _ in 0..<80 {
                     let name = "r\(wanderer.random.below(150))"
@@ -305,9 +308,9 @@
                     records.append((name, zone, isGone ? nil : wanderer.body(name)))
                 }
                 try two.save(records)
-                for number in 0..<40 {
+                for number in 0..<25 {
                     let (query, texts) = wanderer.query(type)
-                    let limit = wanderer.random.one(of: [1, 3, 10, 200])
+                    let limit = wanderer.random.one(of: [4, 25, 200])
                     let zones = wanderer.random.one(of: [[0], [1], [0, 1]])
                     let answers = try (0..<2).map { engine in
                         let words = try two.stores[engine].read { snapshot in

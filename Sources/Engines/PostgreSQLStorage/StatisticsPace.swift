@@ -41,7 +41,8 @@
             """
             ANALYZE records, links, zones, owners, shares, participants, memberships,
                 current_memberships, grants, views, asset_files, asset_uses, work,
-                changes, subscriptions, destinations, outbox, dead_letters
+                changes, subscriptions, destinations, outbox, dead_letters, index_values,
+                index_words, index_locations
             """)
     }
 #endif

@@ -141,22 +141,27 @@
             for ((words, _), rows) in zip(Self.questions, answers) {
                 problems += (0..<rows.count).map { "\(words) \(rows.number($0, 0))" }
             }
-            return problems + (try damaged())
+            return problems + (try versions())
         }
 
-        /// Reads every version.
-        private func damaged() throws -> [String] {
+        /// Reads every version, and what indexes have of it.
+        private func versions() throws -> [String] {
             var problems: [String] = []
+            var indexes = try IndexCheck(snapshot)
             var cursor: SurveyCursor? = .start
             while let after = cursor {
                 do {
-                    cursor = try snapshot.versions(after: after, limit: 1_000) { _, _ in true }
+                    cursor = try snapshot.versions(after: after, limit: 1_000) { zone, version in
+                        try indexes.note(version, in: zone)
+                        return true
+                    }
                 } catch let damaged as DamagedVersion {
                     problems.append("\(damaged)")
                     cursor = SurveyCursor(zone: damaged.zone, position: damaged.position)
                 }
+                try indexes.compare()
             }
-            return problems
+            return problems + (try indexes.problems())
         }
     }
 #endif

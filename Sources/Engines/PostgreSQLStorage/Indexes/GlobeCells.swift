@@ -76,8 +76,8 @@
                 if cells.isEmpty { break }
             }
             var ranges: [ClosedRange<Int64>] = []
-            for range in cells.map({ $0.range(level) }).sorted(by: { $0.lowerBound < $1.lowerBound })
-            {
+            for range in cells.map({ $0.range(level) }).sorted(by: { $0.lowerBound < $1.lowerBound }
+            ) {
                 if let last = ranges.last, last.upperBound + 1 == range.lowerBound {
                     ranges[ranges.count - 1] = last.lowerBound...range.upperBound
                 } else {

@@ -76,9 +76,10 @@
 
         private static let countedValues = """
             SELECT count(*) FROM (
-                SELECT 1 FROM unnest($4::bytea[]) AS n (value)
-                    JOIN index_values v ON v.store = $1 AND v.index = $2 AND v.zone = $3
-                        AND v.value = n.value
+                SELECT 1 FROM unnest($4::bytea[]) AS n (value) CROSS JOIN LATERAL (
+                    SELECT 1 FROM index_values WHERE store = $1 AND index = $2 AND zone = $3
+                        AND value = n.value
+                    LIMIT $5) AS v
                 LIMIT $5) AS rows
             """
 

@@ -30,7 +30,8 @@
                 SELECT n.number, \(VersionColumns.text), sum(octet_length(r.body)) OVER (
                     ORDER BY n.number ROWS UNBOUNDED PRECEDING) - octet_length(r.body) AS before
                 FROM unnest($2::bigint[]) WITH ORDINALITY AS n (record, number)
-                    JOIN records r ON r.store = $1 AND r.record = n.record
+                    CROSS JOIN LATERAL (
+                        SELECT * FROM records WHERE store = $1 AND record = n.record OFFSET 0) AS r
                 ORDER BY n.number) AS page
             WHERE before < $3
             """

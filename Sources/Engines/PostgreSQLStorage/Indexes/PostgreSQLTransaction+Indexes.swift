@@ -12,7 +12,8 @@
         }
 
         /// Has indexes say of a record what its new version does.
-        func keepUp(_ former: CurrentRecord?, _ current: CurrentRecord, in zone: ZoneNumber) throws {
+        func keepUp(_ former: CurrentRecord?, _ current: CurrentRecord, in zone: ZoneNumber) throws
+        {
             let indexes = try indexes()
             guard !indexes.isEmpty else { return }
             let gone = former.flatMap { $0.flags.contains(.tombstone) ? nil : $0 }
