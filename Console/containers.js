@@ -1,6 +1,6 @@
 // The containers, how an app gets into one, and all that lets apps, servers, scripts and operators in, with its end.
 
-import {Asking, LISTING, LOOKS_ONLY, Listing, Part, all, button, change, check, clientPath, confirm, copyable, define, empty,
+import {Asking, LISTING, LOOKS_ONLY, Listing, Part, all, button, change, check, clientPath, copyable, define, empty,
   environments, field, go, html, many, may, named, nothing, operator, pick, problem, run, say, search, select,
   serverURL, short, submitted, table, tabs, time, to, waiting} from './screen.js';
 import {languages} from './snippets.js';

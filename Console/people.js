@@ -108,7 +108,7 @@ class PersonView extends Asking {
   #actions() {
     const {done, doFailure, exporting} = this.state;
     return html`<section aria-labelledby="ending"><h2 id="ending">All that is kept of them</h2>
-      <p class="quiet">They get it as an archive at their account, too.</p>
+      <p class="quiet">They get it at their account, too.</p>
       <div class="row">${may('user export') ? button(exporting === undefined ? 'Export' : `Exporting, ${bytes(exporting)}…`,
           () => this.#export(), {kind: 'second', disabled: exporting !== undefined}) : nothing}
         ${may('user erase') ? button('Erase…', () => this.#erase(), {kind: 'danger'}) : nothing}</div>
