@@ -65,8 +65,18 @@ async function send(method, path, body, signal) {
 /// Who is signed in; null for nobody.
 export const operator = () => session;
 
-async function learn(found) {
+let ending;
+
+/// Takes what the session is now. When what it is on behalf of may have ended, the server is asked, which is no use of it.
+function become(found) {
   session = found;
+  clearTimeout(ending);
+  const {ends} = found?.acting ?? {};
+  if (ends) ending = setTimeout(() => take('GET', '/session').catch(() => become(session)), Math.max(5000, ends - Date.now()));
+}
+
+async function learn(found) {
+  become(found);
   const list = await send('GET', '');
   commands = new Map(list.commands.map(command => [command.name, command]));
   return session;
@@ -74,7 +84,7 @@ async function learn(found) {
 
 /// Asks for what the session has become, and says so to the frame.
 async function take(method, path, body) {
-  session = await send(method, path, body);
+  become(await send(method, path, body));
   dispatchEvent(new Event('actingchange'));
 }
 
@@ -101,7 +111,7 @@ export async function signOut() {
   try { await send('DELETE', '/session'); } catch (failure) {
     if (failure.code !== 'UNAUTHENTICATED') throw failure;
   }
-  session = null;
+  become(null);
   commands = new Map();
 }
 

@@ -1,7 +1,7 @@
 // The containers, how an app gets into one, and all that lets apps, servers, scripts and operators in, with its end.
 
-import {Asking, LISTING, LOOKS_ONLY, Listing, Part, all, button, change, check, clientPath, confirm, copyable, define, empty,
-  environments, field, go, html, may, named, nothing, number, operator, pick, problem, run, say, search, select,
+import {Asking, LISTING, LOOKS_ONLY, Listing, Part, all, button, change, check, clientPath, copyable, define, empty,
+  environments, field, go, html, many, may, named, nothing, operator, pick, problem, run, say, search, select,
   serverURL, short, submitted, table, tabs, time, to, waiting} from './screen.js';
 import {languages} from './snippets.js';
 
@@ -34,21 +34,13 @@ define('containers-screen', ContainersScreen, ['containers']);
 class StartScreen extends Asking {
   asks() { return [this.container]; }
 
-  async load() {
-    if (this.container && this.state.made !== this.container) this.state = {};
-    if (!this.container) return;
-    this.set({tokensFailure: null});
-    await this.ask(async signal => {
-      const {items} = await all('api-token list', 'apiTokens', {}, {signal});
-      this.set({tokens: items.filter(({container}) => container === this.container)});
-    }, tokensFailure => this.set({tokensFailure}));
-  }
+  load() { if (this.container && this.state.made !== this.container) this.state = {}; }
 
   render() {
     const {token} = this.state;
     return html`<h1>${this.container ? html`Connect an app to <bdi>${this.container}</bdi>` : 'New container'}</h1>
       ${token ? this.#done() : this.#form()}
-      ${this.container ? this.#list() : nothing}`;
+      ${this.container ? html`<h2>Tokens</h2><api-tokens .values=${{of: this.container, made: token}}></api-tokens>` : nothing}`;
   }
 
   #form() {
@@ -90,10 +82,9 @@ class StartScreen extends Asking {
       const {apiToken} = await run('api-token create', {container, environment, name: token, origin: origin ? [origin] : undefined,
         callback: callback === 'address' ? address : callback});
       changed();
-      this.state = {token: apiToken, environment, made: container, language: 'Web', tokens: this.state.tokens};
+      this.state = {token: apiToken, environment, made: container, language: 'Web'};
       say('The token is made.');
       go('start', {container}, {replaces: true});
-      if (this.container) this.load();
     });
   }
 
@@ -108,37 +99,11 @@ class StartScreen extends Asking {
       ${tabs('Language', snippets.map(({name}) => [name, name]), language, 'snippet', name => this.set({language: name}))}
       <div role="tabpanel" id="snippet" aria-labelledby=${`tab-${language}`}>${copyable(text, `${language} code`)}</div>
       <div class="row"><a class="button" href=${to('data', {container: made, environment})}>Look at the data</a>
-        ${button('Another token', () => { this.state = {tokens: this.state.tokens}; }, {kind: 'second'})}</div>
+        ${button('Another token', () => { this.state = {}; }, {kind: 'second'})}</div>
     </section>`;
-  }
-
-  #list() {
-    const {tokens, tokensFailure} = this.state;
-    if (tokensFailure) return problem(tokensFailure, () => this.load());
-    return html`<section><h2>Tokens</h2>${!tokens ? waiting('Looking for tokens…')
-      : tokens.length === 0 ? empty('No app has a token for this container yet.')
-      : table('Tokens', ['Name', 'Environment', 'Origins', 'Sign-in', 'Last use', ''], tokens.map(token => html`<tr>
-          <th scope="row"><bdi>${token.name}</bdi></th>
-          <td>${token.environment}</td><td>${token.origins.join(', ') || 'any'}</td><td>${token.callback ?? '–'}</td>
-          <td>${token.lastUsed ? time(token.lastUsed) : 'never'}</td>
-          <td>${may('api-token revoke') ? button('Revoke', () => this.#revoke(token), {label: `Revoke ${token.name}`}) : nothing}</td>
-        </tr>`))}</section>`;
-  }
-
-  async #revoke({name}) {
-    const meant = await confirm({
-      title: 'Revoke the token?', act: 'Revoke', text: html`<p>Apps that carry <b><bdi>${name}</bdi></b> get no answer any
-      more, at once. It cannot be undone.</p>`});
-    if (!meant) return;
-    await this.attempt(async () => {
-      await run('api-token revoke', {name});
-      say('The token is revoked.');
-      this.load();
-    }, 'tokensFailure');
   }
 }
 define('start-screen', StartScreen, ['container', 'state']);
-
 
 const VIEWS = [['', 'API tokens', 'api-token list', 'api-tokens'], ['keys', 'Server keys', 'server-key list', 'server-keys'],
   ['sessions', 'Web tokens', 'web-token list', 'web-tokens'], ['operators', 'Operators', 'operator list', 'operator-list'],
@@ -153,7 +118,7 @@ define('tokens-screen', TokensScreen, ['values', 'containers']);
 
 /// A list by pages, with a search, a form above it, and an end for each of its items.
 class TokenList extends Listing {
-  asks() { return [this.values.search, this.where()]; }
+  asks() { return [this.values, this.where()]; }
 
   /// What the list is of, beside its search; null where something has to be chosen first.
   where() { return {}; }
@@ -165,18 +130,23 @@ class TokenList extends Listing {
   render() {
     const {search: word} = this.values;
     const {title, act = 'Make', item} = this.adding || {};
-    return html`<p class="quiet">${this.about}</p>
+    // Within another screen, which has the rest.
+    const isPart = this.values.of;
+    return html`${isPart ? nothing : html`<p class="quiet">${this.about}</p>`}
       ${this.form(this.adding && html`<h2>${title}</h2>${this.fields(item)}`, (values, {elements}) => this.#submit(values, elements),
         this.made && html`<h2>${this.made.title}</h2><p>${this.made.text}</p>${copyable(this.made.value, this.made.title)}`, act)}
-      ${this.where() ? html`${may(this.making) && !this.adding ? html`<div class="row">
+      ${this.where() ? html`${isPart ? nothing : html`${may(this.making) && !this.adding ? html`<div class="row">
           ${button(`${this.makingTitle}…`, () => this.open({title: this.makingTitle}), {kind: ''})}${this.more()}</div>` : nothing}
-        ${search(short({label: `${this.searched} begins with`, name: 'search', type: 'search', value: word}), change)}
+        ${search(short({label: `${this.searched} begins with`, name: 'search', type: 'search', value: word}), change)}`}
         ${this.shown('Looking…', ({[this.key]: items}) => items.length === 0 ? empty(word ? 'None begins so.' : this.none)
           : html`${table('Table', [...this.columns, ''], items.map(item => html`<tr>${this.row(item)}</tr>`))}
-            ${this.foot(number(items.length))}`)}` : nothing}`;
+            ${this.foot(many(items.length, this.one))}`)}` : nothing}`;
   }
 
   more() { return nothing; }
+
+  /// The word for one of them.
+  get one() { return this.command.split(/[- ]/).at(-2); }
 
   open(form) {
     this.close();
@@ -222,14 +192,21 @@ class APITokens extends TokenList {
   about = 'An API token names the app. Browsers use it at its origins alone, and it lets nobody at private data without a sign-in.';
   columns = ['Name', 'Container', 'Origins', 'Sign-in', 'Made', 'Last use'];
 
+  async find(signal) {
+    const {of} = this.values;
+    if (!of) return super.find(signal);
+    const {items} = await all(this.command, this.key, {}, {signal});
+    return {apiTokens: items.filter(({container}) => container === of)};
+  }
+
   row(token) {
     const {name, container, environment, origins, callback, made} = token;
     return html`<th scope="row"><bdi>${name}</bdi></th><td><bdi>${container}</bdi>, ${environment}</td>
       <td>${origins.length ? origins.map(each => html`<div>${each}</div>`) : 'any'}</td>
       <td>${callback === 'post-message' ? 'in a window' : callback ?? '–'}</td><td>${time(made)}</td><td>${used(token)}</td>
-      <td>${may('api-token set') ? button('Change', () => this.open({title: `Change ${name}`, act: 'Save', item: token}), {label: `Change ${name}`}) : nothing}
+      <td><div class="row tools">${may('api-token set') ? button('Change', () => this.open({title: `Change ${name}`, act: 'Save', item: token}), {label: `Change ${name}`}) : nothing}
         ${this.ending(`Revoke ${name}`, 'Revoke', {title: 'Revoke the token?', text: html`<p>Apps that carry <b><bdi>${name}</bdi></b>
-          get no answer any more, at once. It cannot be undone.</p>`}, 'api-token revoke', {name})}</td>`;
+          get no answer any more, at once. It cannot be undone.</p>`}, 'api-token revoke', {name})}</div></td>`;
   }
 
   fields(token) {

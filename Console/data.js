@@ -117,12 +117,12 @@ class DataScreen extends Asking {
     const fields = this.#fields();
     const wanted = this.#shownFields(fields);
     return [
-      {key: 'recordName', title: 'Name', rem: 14, text: record => record.recordName},
+      {key: 'recordName', title: 'Name', rem: 12, text: record => record.recordName},
       ...type ? [] : [{key: 'recordType', title: 'Type', rem: 10, text: record => record.recordType ?? ''}],
       ...wanted.filter(name => fields.some(field => field.name === name)).map(name => {
         const field = fields.find(each => each.name === name);
         return {
-          key: name, title: name, rem: 10, sort: direction(name),
+          key: name, title: name, rem: 8, sort: direction(name),
           isNumber: ['INT64', 'DOUBLE'].includes(field.type), text: record => shown(record.fields?.[name]),
           editable: record => may('record save') && isShort(field.type) && !record.fields?.[name]?.isEncrypted
             ? written(field.type, record.fields?.[name]?.value) : undefined,
@@ -437,8 +437,9 @@ class DataScreen extends Asking {
     try {
       this.outcome = await importRecords({target: this.target, type: this.values.type, file, ...this.#begin(`Importing ${file.name}…`)});
     } catch (failure) {
-      this.outcome = {text: failure.name === 'AbortError' ? 'Import stopped; what was saved stays.' : failure.message,
-        failed: []};
+      // What has no code was refused before anything was saved.
+      this.outcome = {text: `${failure.name === 'AbortError' ? 'Import stopped.' : failure.message}${
+        failure.code ? ' What was saved stays: import the file again to go on.' : ''}`, failed: []};
     }
     input.value = '';
     this.progress = null;

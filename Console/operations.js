@@ -283,9 +283,10 @@ class AuditView extends Listing {
 
   find(signal) {
     const {search, since} = this.values;
-    const problems = this.next ? this.found.problems : [];
-    return this.page('audit list', 'entries', {search, since}, signal).then(
-      page => ({...page, problems: [...problems, ...page.problems]}));
+    const {entries = [], problems = []} = this.next ? this.found : {};
+    return this.page('audit list', 'entries', {search, since}, signal).then(page => ({
+      // Each page has its oldest first.
+      entries: [...entries, ...page.entries.slice(entries.length).reverse()], problems: [...problems, ...page.problems]}));
   }
 
   render() {

@@ -435,7 +435,7 @@ export function kept(screen, {one, many, names, of = () => true}) {
     <div class="row"><button class="small">Keep</button></div>
     ${list.length ? html`<p>Kept</p><ul class="list">${list.map(name => html`<li><bdi>${name}</bdi> ${button('×',
       () => store({[name]: undefined}), {kind: 'plain', label: `Forget ${name}`})}</li>`)}</ul>` : nothing}
-    <p class="quiet hint">In this browser. The address leads here, too.</p></form>`)}`;
+    <p class="quiet hint">In this browser.</p></form>`)}`;
 }
 
 /// Which columns are shown, in the order that they have.

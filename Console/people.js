@@ -2,10 +2,12 @@
 // show old data.
 
 import {Asking, LISTING, Listing, actAs, button, bytes, change, confirm, copyable, define, download, empty, environments, facts, field, go,
-  html, isHere, many, may, named, nothing, number, pick, problem, run, say, search, short, submitted, table, time, to, waiting}
+  html, isHere, many, may, moment, named, nothing, number, pick, problem, run, say, search, short, submitted, table, time, to, waiting}
   from './screen.js';
 import {give} from './transfer.js';
 
+/// Moments within a text as people read them.
+const dated = text => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, at => moment(Date.parse(at)));
 const nameOf = ({givenName, familyName}) => [givenName, familyName].filter(Boolean).join(' ');
 
 class PeopleScreen extends Listing {
@@ -106,7 +108,7 @@ class PersonView extends Asking {
   #actions() {
     const {done, doFailure, exporting} = this.state;
     return html`<section aria-labelledby="ending"><h2 id="ending">All that is kept of them</h2>
-      <p class="quiet">They get it as an archive at their account, too.</p>
+      <p class="quiet">They get it at their account, too.</p>
       <div class="row">${may('user export') ? button(exporting === undefined ? 'Export' : `Exporting, ${bytes(exporting)}…`,
           () => this.#export(), {kind: 'second', disabled: exporting !== undefined}) : nothing}
         ${may('user erase') ? button('Erase…', () => this.#erase(), {kind: 'danger'}) : nothing}</div>
@@ -189,8 +191,8 @@ class UserSync extends Asking {
 
   #told() {
     const {summary, causes, devices, usedBytes, quotaBytes, destinations, shares} = this.state.report;
-    return html`${causes.length === 0 ? html`<p class="note"><b>${summary}</b></p>` : html`<ol class="causes">${causes.map(({problem: what, remedy, devices: on, since}) => html`<li class="card">
-        <p><b>${what}</b></p><p>${remedy}</p><p class="quiet">${on.length ? `On ${on.join(', ')}.` : nothing} ${
+    return html`${causes.length === 0 ? html`<p class="note"><b>${dated(summary)}</b></p>` : html`<ol class="causes">${causes.map(({problem: what, remedy, devices: on, since}) => html`<li class="card">
+        <p><b>${dated(what)}</b></p><p>${remedy}</p><p class="quiet">${on.length ? `On ${on.join(', ')}.` : nothing} ${
           since ? html`Since ${time(Date.parse(since))}.` : nothing}</p></li>`)}</ol>`}
       ${facts([['Stored in this app', `${bytes(usedBytes)} of ${quotaBytes ? bytes(quotaBytes) : 'any'}`],
         ['Pushes go to', `${destinations.length || 'no'} devices`], ['Shares joined', shares.length]])}

@@ -120,7 +120,8 @@ class RecordPanel extends Asking {
         }
       }}>
       <div class="head"><h2 id="record-title"><bdi>${this.#isNew ? 'New record' : this.name}</bdi></h2>
-        <div class="row">${button('←', () => history.back(), {label: 'Back'})}${button('→', () => history.forward(), {label: 'Forward'})}
+        <div class="row">${this.#isNew ? nothing : html`${button('←', () => history.back(), {label: 'Back'})}${
+          button('→', () => history.forward(), {label: 'Forward'})}`}
         ${button('Close', () => this.#close())}</div></div>
       ${!record && failure ? problem(failure, this.#isNew ? null : () => this.load())
         : !record ? waiting('Looking for the record…') : html`
@@ -159,7 +160,7 @@ class RecordPanel extends Asking {
         <input id="record-type" list="known-types" required autocomplete="off" .value=${record.recordType ?? ''}
           @change=${event => this.set({record: {...record, recordType: event.target.value.trim()}})}>
         <datalist id="known-types">${[...this.schema?.keys() ?? []].map(name => html`<option value=${name}></option>`)}</datalist></div>
-      <div class="field"><label for="record-name">Name</label><input id="record-name" autocomplete="off"
+      <div class="field"><label for="record-name">Name</label><input id="record-name" autocomplete="off" autofocus
         aria-describedby="record-name-hint" .value=${this.state.newName ?? ''}
         @change=${event => { this.state.newName = event.target.value.trim(); }}>
         <p class="quiet hint" id="record-name-hint">Left empty, the server makes one.</p></div>` : nothing}

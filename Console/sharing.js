@@ -62,6 +62,9 @@ function source({container, environment, user}, entry, told) {
 }
 
 class SharingScreen extends Asking {
+  /// Stays when the server has forgotten on whose behalf one looks: the link, and whose it is.
+  typed = {user: '', link: ''};
+
   asks() { return [...super.asks(), this.values.user]; }
 
   willUpdate() {
@@ -111,9 +114,9 @@ class SharingScreen extends Asking {
     if (!container) return html`<h1>Sharing</h1>${empty('Choose a container.')}`;
     if (!may('share list')) return html`<h1>Sharing</h1>${problem({code: 'FORBIDDEN', message: ''})}`;
     return html`<h1>Sharing</h1>
-      ${search(html`<label>On behalf of <input name="user" class="short" required .value=${user ?? ''} autocomplete="off" spellcheck="false"
+      ${search(html`<label>On behalf of <input name="user" class="short" required .value=${user ?? this.typed.user} autocomplete="off" spellcheck="false"
           placeholder="name@example.org"></label>`, ({user}) => this.#actAs(user), 'Look')}
-      ${!user ? html`${problem(this.state.failure)}${empty('Name a person to see what they share and have joined.')}`
+      ${!user ? html`${problem(this.state.failure ?? this.state.acceptFailure)}${empty('Name a person to see what they share and have joined.')}`
         : this.#content(open)}`;
   }
 
@@ -141,12 +144,13 @@ class SharingScreen extends Asking {
 
   #accepting() {
     const {acceptFailure, isAccepting} = this.state;
-    return html`<form class="adding" aria-label="Join by link" @submit=${submitted(({link}, form) => this.#accept(link, form))}>
-      ${field({label: 'Link to a share', name: 'link', required: true})}
+    return html`<form class="adding" aria-label="Join by link" 
+      @input=${({target}) => { this.typed = {user: this.values.user, link: target.value}; }} @submit=${submitted(({link}) => this.#accept(link))}>
+      ${field({label: 'Link to a share', name: 'link', required: true, value: this.typed.link})}
       <button class="second" ?disabled=${isAccepting}>Join…</button></form>${problem(acceptFailure)}`;
   }
 
-  async #accept(link, form) {
+  async #accept(link) {
     const {container, environment, user} = this.values;
     const meant = await confirm({title: 'Join the share?', act: 'Join', danger: false, text: html`<p><b><bdi>${user}</bdi></b> takes
       part from then on, on all their devices. A one-time link works for them, and for nobody else any more.</p>`});
@@ -155,7 +159,7 @@ class SharingScreen extends Asking {
     await this.attempt(async () => {
       await run('share accept', {container, environment, email: user, link});
       say('They take part.');
-      form.reset();
+      this.typed.link = '';
       await this.load();
     }, 'acceptFailure');
     this.set({isAccepting: false});

@@ -1,9 +1,8 @@
 // What the server did for whom: charts of what it has counted in one container environment, and its requests, searched and live.
 
-import {Asking, button, bytes, change, choice, columnChoice, define, empty, facts, files, follow, foot, html, kept, many, may, moment, named,
+import {Asking, button, bytes, change, choice, columnChoice, define, empty, facts, files, follow, foot, html, isHere, kept, many, may, moment, named,
   nothing, number, pick, problem, run, say, search, short, stamp, submitted, table, time, to, user, waiting}
   from './screen.js';
-import {marks} from './marks.js';
 import {give} from './transfer.js';
 import {localMinute as local} from './values.js';
 
@@ -88,6 +87,37 @@ function draw(element, {uPlot, told, before, marks, zoomed}) {
   return charts;
 }
 
+/// What a list says, or nothing where it may not be asked.
+async function asked(command, values, signal) {
+  if (!isHere(command) || !may(command)) return {};
+  try {
+    return await run(command, values, {signal});
+  } catch (failure) {
+    if (failure.name === 'AbortError') throw failure;
+    return {};
+  }
+}
+
+/// - Returns: moments in milliseconds, each with words, the earliest first.
+/// - starts: of the server, as the charts' answer has them.
+async function marks({container, environment, from, to, starts}, signal) {
+  const [{entries = []}, {backups}, history] = await Promise.all([
+    asked('audit list', {limit: 1000, since: new Date(from).toISOString().replace(/\.\d+Z$/, 'Z')}, signal),
+    asked('server show', {}, signal),
+    asked('schema history', {container, environment, limit: 100}, signal)]);
+  const found = starts.map(({minute}) => ({time: minute, words: 'server started'}));
+  for (const time of backups?.kept ?? []) found.push({time, words: 'backup'});
+  for (const {time, what} of entries) {
+    if (['backup', 'shrink', 'restore'].includes(what)) found.push({time, words: what});
+  }
+  // A line for each difference, with the number and the moment of its change in front.
+  const schema = new Map((history.changes ?? []).map(line => line.split(/\s+/)).map(([number, at]) => [number, Date.parse(at)]));
+  for (const time of schema.values()) {
+    found.push({time, words: environment === 'production' ? 'schema deployed' : 'schema changed'});
+  }
+  return found.filter(({time}) => time >= from && time < to).sort((one, other) => one.time - other.time);
+}
+
 const HOUR = 3_600_000;
 const WINDOWS = [['1', 'Hour'], ['24', 'Day'], ['720', '30 days'], ['8760', 'Year']];
 const GROUPS = [['operations', 'Operation'], ['clients', 'Client'], ['versions', 'Version'], ['databases', 'Database'],
@@ -131,10 +161,10 @@ class TelemetryScreen extends Asking {
     await this.ask(async signal => {
       this.uPlot = await library();
       this.told = await run('telemetry show', {...asked, until: until && stamp(until)}, {signal});
-      const {from, to: end} = this.told;
+      const {from, to: end, starts} = this.told;
       [this.before, this.marks] = await Promise.all([
         run('telemetry show', {...asked, until: stamp(from - 1)}, {signal}),
-        marks({container, environment, from, to: end}, signal)]);
+        marks({container, environment, from, to: end, starts}, signal)]);
     }, failure => { this.failure = failure; });
   }
 
@@ -251,9 +281,9 @@ const as = (key, shown) => entry => shown(entry[key] ?? 0);
 
 /// What a line may show: its key, its title, its text, and what is not text.
 const COLUMNS = [
-  ['operation', 'Operation', isolated('operation')],
+  ['operation', 'Operation', isolated('operation'), 'whole'],
   ['status', 'Status', entry => html`<span class=${failed(entry) === null ? nothing : 'bad'}>${entry.status} ${failed(entry)}</span>`],
-  ['user', 'User', isolated('user')],
+  ['user', 'User', isolated('user'), 'whole'],
   ['app', 'App', isolated('app')],
   ['device', 'Device', isolated('device')],
   ['container', 'Container', isolated('container')],

@@ -47,7 +47,8 @@ export async function exportRecords({format, target, type, sort, filters, signal
     ? ' There are more: take lenticular export for so many.' : ''}`, failed: []};
 }
 
-/// Saves the records of a file, by hundreds. Those that exist get the fields given.
+/// Saves the records of a file, by hundreds. Those that exist get the fields given. Where it was cut short, it goes on when this
+/// tab is given the same file again.
 export async function importRecords({target, type, file, signal, tell}) {
   if (/\.csv$/i.test(file.name)) return importTable({target, type, file, signal});
   const text = (await file.text()).trim();
@@ -62,17 +63,21 @@ export async function importRecords({target, type, file, signal, tell}) {
   }
   records = records.filter(({recordName, recordType, fields}) => recordName || recordType || fields);
   const failed = [];
+  const key = `import ${JSON.stringify([target, file.name, file.size, file.lastModified])}`;
+  const begin = Number(sessionStorage.getItem(key));
   let saved = 0;
-  for (let at = 0; at < records.length; at += 100) {
+  for (let at = begin; at < records.length; at += 100) {
     const part = records.slice(at, at + 100).map(({recordName, recordType, fields, parent}) => ({
       recordName, recordType, fields, parent}));
     const answer = await run('record save', {...target, file: JSON.stringify(part)}, {signal});
     for (const {recordName, serverErrorCode, reason} of answer.records) {
       if (serverErrorCode) failed.push(`${recordName}: ${reason}`); else saved += 1;
     }
-    tell(`${saved} of ${records.length} records…`, (at + part.length) / records.length);
+    sessionStorage.setItem(key, at + part.length);
+    tell(`${begin + saved} of ${records.length} records…`, (at + part.length) / records.length);
   }
-  return {text: `${saved} records are saved${failed.length ? `, ${failed.length} are not` : ''}.`, failed};
+  sessionStorage.removeItem(key);
+  return {text: `${saved} records are saved${begin ? `, and ${begin} were read before` : ''}${failed.length ? `, ${failed.length} are not` : ''}.`, failed};
 }
 
 /// Saves the rows of a table, whole: the server reads it.

@@ -96,7 +96,7 @@ struct WatchingTests {
         #expect((json["points"] as? [Any])?.count == [1: 60, 24: 96, 720: 120][hours])
     }
 
-    @Test("What was counted outlives the server, and its last minute a drain")
+    @Test("What was counted outlives the server, and its last minute a drain; when it began is told")
     func restart() throws {
         let server = try served()
         try ask(3, of: server)
@@ -104,7 +104,12 @@ struct WatchingTests {
         let again = try served()
         defer { again.stop() }
         again.time.now.withLock { $0 += 60_000 }
-        #expect(try total(shown(again).1, "requests") == 3)
+        let (_, json) = try shown(again)
+        #expect(total(json, "requests") == 3)
+        // Both began in one minute.
+        let starts = json["starts"] as? [[String: Any]]
+        #expect(starts?.count == 1)
+        #expect(starts?.first?["minute"] as? Int != nil)
     }
 
     @Test("Where the settings want nothing counted, nothing is")

@@ -79,6 +79,25 @@ struct SQLiteTelemetryTests {
         #expect(names == ["o"])
     }
 
+    @Test("A server's starts are kept once a minute, as long as charts go back, also over a restart")
+    func starts() throws {
+        var storage = try folder.open()
+        let whole = Self.start..<(Self.start + 1_000 * Self.day)
+        for seconds in [0, 1, 59, 60, 61, 125] as [Int64] {
+            try storage.noteStart(at: Self.start + seconds * 1_000)
+            storage.close()
+            storage = try folder.open()
+        }
+        let minutes = [0, 1, 2].map { Self.start + $0 * 60_000 }
+        #expect(try storage.starts(in: whole, limit: 10) == minutes)
+        #expect(try storage.starts(in: whole, limit: 2) == Array(minutes.dropFirst()))
+        #expect(
+            try storage.starts(in: minutes[1]..<minutes[2], limit: 10) == [minutes[1]])
+        let later = Self.start + 400 * Self.day + 60_000
+        try storage.noteStart(at: later)
+        #expect(try storage.starts(in: whole, limit: 10) == [minutes[1], minutes[2], later])
+    }
+
     @Test("Users are hashed by a key that stays, and that another database does not have")
     func keys() throws {
         let hash = try folder.open().userHash.of("_a")

@@ -16,11 +16,17 @@ from console import CONTAINER, NAUGHTY, OTHER, PASSWORD, Run, held, say
 
 CONSOLE = os.path.join(os.path.dirname(__file__), "../../Console")
 GZIPPED_BYTES_MAX = 120_000
+PAINT_MS_MAX = 300
+PAINT_TURNS = 6
+# In which a calm machine paints a page of text.
+CALM_MS = 100
+# Two style sheets, the charts, the modules that the document names, and the session.
+PAINT_FILES_MAX = 11
 
 
 class In(Run):
-    parts = ("strangers", "weight", "start", "rights")
-    looks = 30
+    parts = ("strangers", "weight", "paint", "start", "rights")
+    looks = 36
 
     def strangers(self):
         """Nobody gets past the sign-in page, whatever address they come by."""
@@ -35,14 +41,48 @@ class In(Run):
             page.get_by_label("Password").fill(password)
             page.get_by_role("button", name="Sign in", exact=True).click()
             page.get_by_role("alert").get_by_text("no operator has").wait_for()
-        paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0]?.startTime")
-        say(f"first paint after {paint:.0f} ms")
         page.context.close()
+
+    def paint(self):
+        """The first paint comes after one round of files, and within 300 ms where the machine is calm.
+
+        By turns with a page of text of the same server: only turns in which that one is painted at once are judged, and of
+        those the best one.
+        """
+        blank = self.base + self.files + "lit.txt"
+        judged = []
+        for _ in range(PAINT_TURNS):
+            before, _ = self.painted(blank)
+            shown, files = self.painted(f"{self.base}/console/")
+            after, _ = self.painted(blank)
+            # No script that is loaded asks for another one, and nothing is asked of the interface but who is signed in.
+            assert len(files) <= PAINT_FILES_MAX, files
+            if max(before, after) <= CALM_MS:
+                judged.append(shown)
+            if judged and min(judged) <= PAINT_MS_MAX:
+                say(f"first paint after {min(judged):.0f} ms; a page of text after {min(before, after):.0f} ms")
+                return
+        assert len(judged) < 2, f"first paint after {min(judged):.0f} ms at best"
+        say("first paint is not judged: the machine is busy")
+
+    def painted(self, address):
+        """When a page is first painted in a browser that knows nothing of it, and what it has loaded by then, but pictures."""
+        page = self.page()
+        page.goto(address)
+        page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
+        paint, files = page.evaluate("""() => {
+          const {startTime} = performance.getEntriesByName('first-contentful-paint')[0];
+          const files = performance.getEntriesByType('resource').filter(
+            ({responseEnd, initiatorType}) => responseEnd <= startTime && initiatorType !== 'img');
+          return [startTime, files.map(({name}) => name)];
+        }""")
+        page.context.close()
+        return paint, files
 
     def weight(self):
         """All that a browser ever loads of the console, as the server sends it."""
         document, total = self.loaded("/console/")
-        folder = re.search(rb'name="lenticular-files" content="([^"]+)"', document)[1].decode()
+        folder = self.files = re.search(rb'name="lenticular-files" content="([^"]+)"', document)[1].decode()
         names = sorted(os.listdir(CONSOLE))
         names = [name for name in names if name.endswith((".js", ".css"))]
         for name in names + ["pages.css", "lit-core.min.js", "uPlot.iife.min.js", "uPlot.min.css"]:
@@ -131,6 +171,7 @@ class In(Run):
         page.context.close()
         page = self.signed_in("other@example.org", "/console/containers")
         page.get_by_role("link", name=f"Data of {NAUGHTY[0]}").wait_for()
+        self.look(page, "containers")
         assert CONTAINER not in page.content()
         page.goto(f"{self.base}/console/data?container={CONTAINER}&type=City")
         page.get_by_text("You have no right to this.").first.wait_for()

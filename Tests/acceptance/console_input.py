@@ -4,6 +4,7 @@ Each form is filled over a network as slow as a train's. The server is killed be
 reached; what was typed is still there, and goes its way once the server is back.
 """
 
+import json
 import os
 import stat
 import tempfile
@@ -37,7 +38,7 @@ FORMS = [
 
 
 class Input(Run):
-    parts = ("prepare", "forms")
+    parts = ("prepare", "forms", "link", "file")
     looks = 0
 
     def prepare(self):
@@ -66,6 +67,61 @@ class Input(Run):
         assert "subtitle" in self.server.command("schema", "export", CONTAINER, "development")["schema"]
         hooks = self.server.command("webhook", "list", CONTAINER, "development")["webhooks"]
         assert [hook["name"] for hook in hooks] == ["slow"], "it was made once"
+
+    def link(self):
+        """A link that is typed on somebody's behalf, whom the server forgets when it dies."""
+        page, label, link = self.screen, "Link to a share", "https://else.example/share/nowhere"
+        page.goto(f"{self.base}/console/sharing?{AT}")
+        page.get_by_label("On behalf of").fill(ANN)
+        page.get_by_role("button", name="Look").click()
+        self.field(label).fill(link)
+        self.server.process.kill()
+        self.server.process.wait()
+        self.send("Join…", "Join")
+        page.get_by_role("alert").get_by_text("cannot be reached").first.wait_for()
+        assert self.field(label).input_value() == link
+        self.server.start()
+        self.send("Join…", "Join")
+        page.get_by_role("alert").get_by_text("do not act").wait_for()
+        assert page.get_by_label("On behalf of").input_value() == ANN
+        page.get_by_role("button", name="Look").click()
+        self.field(label).wait_for()
+        assert self.field(label).input_value() == link
+        self.send("Join…", "Join")
+        page.get_by_role("alert").get_by_text("NOT_FOUND").wait_for()
+        page.get_by_role("button", name="Stop acting as them").click()
+        page.get_by_text("Name a person to see").wait_for()
+        say("a link to a share is still there, and is sent again")
+
+    def file(self):
+        """An import in whose middle the server dies goes on where it stopped."""
+        page = self.screen
+        saves = []
+
+        def save(route):
+            saves.append(route.request)
+            if len(saves) == 2:
+                self.server.process.kill()
+                self.server.process.wait()
+            route.continue_()
+
+        page.route("**/console/api/record/save", save)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "many.jsonl")
+            with open(path, "w", encoding="utf-8") as lines:
+                for number in range(300):
+                    lines.write(json.dumps({"recordName": f"many-{number}", "recordType": "Note", "fields": {
+                        "title": {"value": str(number)}}}) + "\n")
+            page.goto(f"{self.base}/console/data?{AT}&type=Note")
+            page.locator("input[type=file]").set_input_files(path)
+            page.get_by_text("import the file again to go on").wait_for()
+            self.server.start()
+            page.locator("input[type=file]").set_input_files(path)
+            page.get_by_text("200 records are saved, and 100 were read before.").wait_for()
+        page.unroute_all(behavior="wait")
+        assert len(saves) == 4, len(saves)
+        assert all(self.stored(f"many-{number}", "title") == str(number) for number in (0, 99, 100, 199, 200, 299))
+        say("an import goes on where it stopped")
 
     def sent_again(self, name, path, opens, typed, send, answer, done):
         page = self.screen
@@ -97,7 +153,6 @@ class Input(Run):
             question.or_(page.get_by_role("alert").get_by_text("cannot be reached")).first.wait_for()
             if question.count():
                 question.click()
-
 
 
 if __name__ == "__main__":

@@ -194,6 +194,8 @@ class Operations(Run):
     def audit(self):
         page = self.op("/console/operations?view=audit")
         page.get_by_role("cell", name="alert remove").wait_for()
+        moments = [each.get_attribute("datetime") for each in page.locator("tbody time").all()]
+        assert moments == sorted(moments, reverse=True), "the latest is not the first"
         self.look(page, "audit")
         page.get_by_label("Begins with").fill("server backup")
         page.keyboard.press("Enter")

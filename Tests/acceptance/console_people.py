@@ -9,6 +9,7 @@ import tempfile
 import zipfile
 
 from console import CONTAINER, NAUGHTY, PASSWORD, Run, held
+from console_actions import STOP_ACTING
 
 SCHEMA = """DEFINE SCHEMA CREATE ROLE Gardener; CREATE ROLE Mason;
 RECORD TYPE Trip ( "___recordID" REFERENCE QUERYABLE, to STRING QUERYABLE SORTABLE,
@@ -18,7 +19,7 @@ ANN = "ann@example.org"
 
 
 class People(Run):
-    parts = ("prepare", "list", "roles", "sync", "acting", "leaving", "ending")
+    parts = ("prepare", "list", "roles", "sync", "acting", "over", "leaving", "ending")
     looks = 24
 
     def prepare(self):
@@ -162,6 +163,28 @@ class People(Run):
     def hers(self, name):
         return self.server.command("record", "get", CONTAINER, "development", "private", name, "--user", ANN,
                                    "--zone", "Trips")["records"][0]
+
+    def over(self):
+        """When the server has ended it, the page says so by itself once its time is over."""
+        page = self.signed_in("op@example.org")
+        page.clock.install()
+        page.goto(f"{self.base}/console/people?person={ANN}&container={CONTAINER}")
+        page.get_by_role("button", name="Act as them").click()
+        banner = page.get_by_role("region", name="On behalf of somebody")
+        banner.get_by_text(ANN).wait_for()
+        page.get_by_role("button", name="Trips", exact=True).wait_for()
+        # While it goes on, the page asks in vain.
+        page.clock.fast_forward(11 * 60_000)
+        assert banner.count() == 1
+        assert page.evaluate(STOP_ACTING)
+        assert banner.count() == 1
+        asked = self.told(page)
+        page.clock.fast_forward(11 * 60_000)
+        banner.wait_for(state="detached")
+        page.get_by_text("Say whose records to look at.").wait_for()
+        assert not [name for name, _ in asked if name.startswith("record")], asked
+        assert page.errors == [], page.errors
+        page.context.close()
 
     def leaving(self):
         """Once it is left, by mouse, by keyboard or with the session, nothing is asked on her behalf any more."""

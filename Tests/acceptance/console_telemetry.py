@@ -52,7 +52,8 @@ class Telemetry(Run):
         assert page.locator(".about dd").first.inner_text().startswith(f"{total:,} "), page.locator(".about").inner_text()
         before = page.evaluate("document.querySelector('telemetry-screen').before")
         assert before["to"] <= told["from"] and before["total"]["requests"] == 0, (before["to"], told["from"])
-        page.get_by_label("What happened meanwhile").get_by_text("schema changed").wait_for()
+        for mark in ("schema changed", "server started"):
+            page.get_by_label("What happened meanwhile").get_by_text(mark).wait_for()
         self.look(page, "telemetry")
         row = page.get_by_role("row", name="records/query")
         row.get_by_role("cell", name="3", exact=True).first.wait_for()

@@ -51,9 +51,6 @@ static const unsigned char people_js[] = {
 static const unsigned char telemetry_js[] = {
 #embed "../../../Console/telemetry.js"
 };
-static const unsigned char marks_js[] = {
-#embed "../../../Console/marks.js"
-};
 static const unsigned char schema_js[] = {
 #embed "../../../Console/schema.js"
 };
@@ -124,7 +121,6 @@ static const struct lenticular_console_file files[] = {
     {"values.js", values_js, sizeof values_js},
     {"people.js", people_js, sizeof people_js},
     {"telemetry.js", telemetry_js, sizeof telemetry_js},
-    {"marks.js", marks_js, sizeof marks_js},
     {"schema.js", schema_js, sizeof schema_js},
     {"sharing.js", sharing_js, sizeof sharing_js},
     {"screen.js", screen_js, sizeof screen_js},

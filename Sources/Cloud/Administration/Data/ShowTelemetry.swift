@@ -10,11 +10,15 @@ package struct ShowTelemetry: AdministrativeAction {
         package let report: TelemetryReport
         /// How much it held, by days.
         package let figures: [ContainerFigures]
+        /// The minutes in which the server began to serve, the latest `startsMax` of that time.
+        package let starts: [Milliseconds]
     }
 
     package var name: String { "telemetry show" }
     package var changes: Bool { false }
     package var right: ActionRight { .container }
+
+    private static let startsMax = 100
 
     private let target: NamedEnvironment
     private let hours: Int
@@ -54,6 +58,7 @@ package struct ShowTelemetry: AdministrativeAction {
         return Outcome(
             container: found.container,
             report: TelemetryReport(span, of: series, operation: operation),
-            figures: try storage.figures(of: container, in: environment, days: days))
+            figures: try storage.figures(of: container, in: environment, days: days),
+            starts: try storage.starts(in: span.moments, limit: Self.startsMax))
     }
 }

@@ -21,6 +21,12 @@ package protocol TelemetryStorage: Sendable {
         of container: String, in environment: String, days: ClosedRange<Int64>
     ) throws -> [ContainerFigures]
 
+    /// Notes that the server begins to serve, once a minute; what no chart reaches any more is removed.
+    func noteStart(at now: Milliseconds) throws
+
+    /// The minutes in which the server began to serve, the latest so many of some time, the oldest first.
+    func starts(in moments: Range<Milliseconds>, limit: Int) throws -> [Milliseconds]
+
     /// The alerts, by name.
     func alerts() throws -> [AlertRule]
 

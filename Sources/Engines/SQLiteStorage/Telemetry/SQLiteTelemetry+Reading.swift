@@ -80,4 +80,17 @@ extension SQLiteTelemetry {
             }
         }
     }
+
+    package func starts(
+        in moments: Range<Milliseconds>, limit: Int
+    ) throws -> [Milliseconds] {
+        try using { connection in
+            try connection.prepare(
+                """
+                SELECT minute FROM starts WHERE minute >= ?1 AND minute < ?2
+                ORDER BY minute DESC LIMIT ?3
+                """
+            ).all(moments.lowerBound, moments.upperBound, limit) { $0.int64(0) }.reversed()
+        }
+    }
 }

@@ -160,6 +160,15 @@ package final class SQLiteTelemetry: TelemetryStorage {
         }
     }
 
+    package func noteStart(at now: Milliseconds) throws {
+        try using { connection in
+            try connection.prepare("INSERT INTO starts VALUES (?1) ON CONFLICT DO NOTHING").run(
+                TelemetryStep.minute.start(of: now))
+            try connection.prepare("DELETE FROM starts WHERE minute < ?1").run(
+                now - TelemetryStep.sixHours.keptMilliseconds)
+        }
+    }
+
     func using<Value: Sendable>(_ body: @Sendable (Connection) throws -> Value) throws -> Value {
         try state.withLock { state in
             guard let connection = state.connection else { throw TelemetryClosed() }

@@ -41,7 +41,8 @@ extension Command {
                         ("container", .text(outcome.container.name)),
                         ("environment", .text(target.environment.rawValue)),
                     ] + outcome.report.members + [
-                        ("figures", .objects(outcome.figures.map(\.members)))
+                        ("figures", .objects(outcome.figures.map(\.members))),
+                        ("starts", .objects(outcome.starts.map { [("minute", .number($0))] })),
                     ])
             })
     ]

@@ -60,8 +60,11 @@ final class TelemetryRounds: Sendable {
         }
     }
 
-    /// Begins the rounds; the first writes the minute that goes on when that is over.
+    /// Notes the start, and begins the rounds; the first writes the minute that goes on when that is over.
     func begin() {
+        do { try storage.noteStart(at: folder.clock.now()) } catch {
+            log.warning("the start was not noted", [("failure", .text("\(error)"))])
+        }
         runner.wake()
         alerts.begin()
     }
