@@ -341,7 +341,7 @@ let package = Package(
                 "Network", "CloudModel",
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
-                "ChildProcesses", "PythonProgram", "Awaiting", "RequestRecords",
+                "ChildProcesses", "PythonProgram", "Awaiting", "Files", "RequestRecords",
                 "Telemetry",
             ]),
         tests(

@@ -1,5 +1,6 @@
 import Administration
 import Awaiting
+import Files
 import Foundation
 import Seeding
 import Synchronization
@@ -118,6 +119,17 @@ struct CallerFilesTests {
             let found = try FileManager.default.attributesOfItem(atPath: folder.path(name))
             #expect(found[.posixPermissions] as? Int == mode, "\(name)")
         }
+    }
+
+    @Test("A long file goes to the disk 4 MiB at a time, however long its pieces are")
+    func stretches() {
+        var offset: Int64 = 0
+        var ends: [Int64] = []
+        for count in [4_194_303, 1, 1_048_576, 1_048_576, 4_194_304, 9_000_000, 0, 5] {
+            if FileSystem.endsStretch(at: offset, count: count) { ends.append(offset) }
+            offset += Int64(count)
+        }
+        #expect(ends == [4_194_303, 6_291_456, 10_485_760])
     }
 
     @Test("A file that no argument names is neither read nor written")

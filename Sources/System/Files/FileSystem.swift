@@ -80,6 +80,8 @@ package enum FileSystem {
     }
 
     /// Writes at a place of a file, which is made when it is not there, for its owner alone.
+    ///
+    /// Where the bytes end a stretch of the file (`endsStretch`), it returns once the disk has them.
     package static func write(
         _ bytes: [UInt8], at offset: Int64, of path: String
     ) throws(FileSystemFailure) {
@@ -87,7 +89,28 @@ package enum FileSystem {
         guard descriptor >= 0 else { throw failure("open", path) }
         defer { close(descriptor) }
         guard lseek(descriptor, off_t(offset), SEEK_SET) >= 0 else { throw failure("write", path) }
+        try writePiece(bytes, at: offset, to: descriptor, of: path)
+    }
+
+    /// What is written of a long file before the disk gets it.
+    private static let stretchBytes: Int64 = 4_194_304
+
+    /// Whether the disk is to have a file now that is written piece by piece.
+    ///
+    /// A long file that comes to the disk as a whole, at its end, holds up everything else that waits for the disk.
+    package static func endsStretch(at offset: Int64, count: Int) -> Bool {
+        offset / stretchBytes != (offset + Int64(count)) / stretchBytes
+    }
+
+    /// Writes a piece of a file that may be long, at the descriptor's offset.
+    ///
+    /// - Parameter offset: where in the file that is.
+    package static func writePiece(
+        _ bytes: [UInt8], at offset: Int64, to descriptor: Int32, of path: String
+    ) throws(FileSystemFailure) {
         try write(bytes, to: descriptor, of: path)
+        guard endsStretch(at: offset, count: bytes.count) else { return }
+        if fsync(descriptor) != 0 { throw failure("write", path) }
     }
 
     /// Cuts a file to a length, and returns once the disk has it.
@@ -147,7 +170,11 @@ package enum FileSystem {
     ) throws {
         let descriptor = try openNew(path)
         defer { close(descriptor) }
-        try body { try write($0, to: descriptor, of: path) }
+        var offset: Int64 = 0
+        try body { bytes in
+            try writePiece(bytes, at: offset, to: descriptor, of: path)
+            offset += Int64(bytes.count)
+        }
         if fsync(descriptor) != 0 { throw failure("write", path) }
     }
 

@@ -24,6 +24,7 @@ final class NewFolder {
     private let path: String
     private var mark: FileLock?
     private var receiving: Int32 = -1
+    private var receivedBytes: Int64 = 0
     private var receivedFolders: Set<String> = []
 
     /// Makes the folder under its other name; what earlier attempts have left there and beside it goes.
@@ -99,7 +100,8 @@ final class NewFolder {
             case .file(let name): try begin(name)
             case .piece(let bytes):
                 guard receiving >= 0 else { throw CommandFailure("a piece came before its file") }
-                try FileSystem.write(bytes, to: receiving, of: path)
+                try FileSystem.writePiece(bytes, at: receivedBytes, to: receiving, of: path)
+                receivedBytes += Int64(bytes.count)
             }
         } catch {
             throw Self.failure(error)
@@ -148,6 +150,7 @@ final class NewFolder {
             if receivedFolders.insert(folder).inserted { try FileSystem.makeFolder(folder) }
         }
         receiving = try FileSystem.openNew("\(partial)/\(name)")
+        receivedBytes = 0
     }
 
     private func finishFile() throws(CommandFailure) {
