@@ -19,10 +19,14 @@
             package var snapshotSecondsMax = 60
             /// How many changes are kept for a follower that does not come.
             package var followerChangesMax = 250_000
+            /// A group that is silent for so long is undone: its process was stopped, and others wait for the store.
+            package var groupSilenceSecondsMax = 15
             package var clock: Clock
             package var random: @Sendable (Int) -> [UInt8]
             /// Learns of each commit of this process; waits here go on when the store is closed.
             package var notices = CommitNotices()
+            /// Tells of the commits of other processes; nil where there are none.
+            package var exchange: CommitExchange?
 
             package init(
                 connection: ConnectionOptions, clock: Clock,
@@ -37,6 +41,7 @@
         package let notices: CommitNotices
         private let store: Int64
         private let facts = StoreFacts()
+        private let exchange: CommitExchange?
         private let committer: GroupCommitter
         // Touched on the committer's queue only, and in `init` before anybody else can.
         private nonisolated(unsafe) let groups: StoreGroups
@@ -61,10 +66,21 @@
                 waitSecondsMax: options.readerWaitSecondsMax)
             groups = StoreGroups(
                 store: store, facts: facts, clock: options.clock, notices: options.notices,
-                followerChangesMax: options.followerChangesMax, random: options.random,
-                connect: { [connection = options.connection] in try Connection(connection) })
+                exchange: options.exchange, followerChangesMax: options.followerChangesMax,
+                random: options.random,
+                connect: { [sessions = Self.writers(options)] in try Connection(sessions) })
+            exchange = options.exchange
+            exchange?.join(store, notices)
             // The groups never leave a commit to a restart: they look what became of it.
             committer = GroupCommitter(groups, options: options.groups, onIndeterminate: { _ in })
+        }
+
+        /// How the sessions of groups are.
+        private static func writers(_ options: Options) -> ConnectionOptions {
+            var sessions = options.connection
+            let seconds = options.groupSilenceSecondsMax
+            sessions.settings.append("SET idle_in_transaction_session_timeout = '\(seconds)s'")
+            return sessions
         }
 
         /// Every read waits for the server.
@@ -145,6 +161,7 @@
         /// Finishes what waits and ends the sessions that nobody uses.
         package func close() {
             committer.close()
+            exchange?.leave(store)
             readers.close()
         }
 

@@ -59,6 +59,8 @@
         private var statistics: StatisticsPace?
         private var savedRows = 0
         private let followerChangesMax: Int
+        /// Tells other processes; nil for one that is alone.
+        private let exchange: CommitExchange?
         /// How many changes the server has been told of, for followers.
         private var notedCount = 0
 
@@ -69,13 +71,14 @@
 
         init(
             store: Int64, facts: StoreFacts, clock: Clock, notices: CommitNotices,
-            followerChangesMax: Int, random: @escaping (Int) -> [UInt8],
+            exchange: CommitExchange?, followerChangesMax: Int, random: @escaping (Int) -> [UInt8],
             connect: @escaping () throws -> Connection
         ) {
             self.store = store
             self.facts = facts
             self.clock = clock
             self.notices = notices
+            self.exchange = exchange
             self.followerChangesMax = followerChangesMax
             self.random = random
             self.connect = connect
@@ -254,7 +257,7 @@
                 isIdle
                 ? [] : changes.queries(store) + [counterQuery(moves: moves), markQuery]
             switch connection.commit(after: queries) {
-            case .committed: return committed(moves: moves)
+            case .committed: return committed(moves: moves, isIdle: isIdle)
             case .undone(let error): return rollBack(error)
             case .indeterminate(let error):
                 drop()
@@ -283,7 +286,8 @@
                     schema_revision = $9, life_count = $10, incarnation = $11, cluster = $12,
                     timeline = $13, next_share = $15, next_request = $16,
                     subscription_revision = $17, follower_revision = $18,
-                    next_destination = $19, next_notice = $20
+                    next_destination = $19, next_notice = $20,
+                    commit_count = commit_count + 1
                 WHERE store = $1 AND last_position < $14
                 """, .number(store),
                 .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
@@ -306,7 +310,7 @@
                 """, .number(store), .bytes(process), .number(number), .number(clock.now()))
         }
 
-        private func committed(moves: Bool) -> GroupEnd {
+        private func committed(moves: Bool, isIdle: Bool = false) -> GroupEnd {
             if let schema = changes.schema ?? madeSchema,
                 schema.revision == progress?.schemaRevision
             {
@@ -325,8 +329,13 @@
                 for part in moved { tell(part) }
                 if moves { tell(.anything) }
             }
+            if !isIdle, let begunProgress {
+                let commits = begunProgress.commitCount + 1
+                exchange?.committed(store, CommitState(position: last, commits: commits))
+            }
             return .committed
         }
+
         /// Finds out what became of a commit whose answer did not come.
         ///
         /// Once the counter can be locked, the lost session has ended; its mark is there if it was committed.
