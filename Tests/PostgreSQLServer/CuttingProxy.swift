@@ -20,6 +20,8 @@
         private struct State {
             var cut: (word: [UInt8], Cut)?
             var cuts = 0
+            /// Clients that are connected.
+            var clients: Set<Int32> = []
         }
 
         /// In the place of the server's folder.
@@ -60,6 +62,13 @@
             state.withLock { $0.cut = (Array(word.utf8), cut) }
         }
 
+        /// Cuts every connection that there is.
+        package func cutAll() {
+            state.withLock { state in
+                for client in state.clients { _ = shutdown(client, Int32(SHUT_RDWR)) }
+            }
+        }
+
         package var cuts: Int { state.withLock { $0.cuts } }
 
         private func take(_ bytes: ArraySlice<UInt8>) -> Cut? {
@@ -74,6 +83,7 @@
         }
 
         private func carry(_ client: Int32, _ server: Int32) {
+            state.withLock { _ = $0.clients.insert(client) }
             let isCut = Atomic(false)
             let ends = Ends(isCut: isCut)
             Thread.detachNewThread {
@@ -91,6 +101,7 @@
                     !ends.isCut.load(ordering: .sequentiallyConsistent)
                 }
                 _ = shutdown(client, Int32(SHUT_RDWR))
+                self.state.withLock { _ = $0.clients.remove(client) }
                 close(server)
                 close(client)
             }

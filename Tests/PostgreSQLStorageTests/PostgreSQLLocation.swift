@@ -68,6 +68,7 @@
             // On a busy machine reads take long.
             options.snapshotSecondsMax = 600
             options.readerWaitSecondsMax = 600
+            options.groupSilenceSecondsMax = 600
             options.followerChangesMax = followerChangesMax
             options.connection.answerMillisecondsMax = 600_000
             change(&options)

@@ -198,6 +198,26 @@
             }
         }
 
+        /// Waits for what other sessions notify this one of, at most until a moment; empty when nothing has come by then.
+        package func notifications(until limit: DispatchTime) throws -> [String] {
+            guard unread.isEmpty else { throw PostgreSQLError(lost: handle) }
+            while true {
+                guard PQconsumeInput(handle) == 1, !isLost else {
+                    throw PostgreSQLError(lost: handle)
+                }
+                var payloads: [String] = []
+                while let found = PQnotifies(handle) {
+                    payloads.append(String(cString: found.pointee.extra))
+                    PQfreemem(found)
+                }
+                let now = DispatchTime.now()
+                guard payloads.isEmpty, now < limit else { return payloads }
+                var descriptor = pollfd(fd: PQsocket(handle), events: Int16(POLLIN), revents: 0)
+                let left = (limit.uptimeNanoseconds &- now.uptimeNanoseconds) / 1_000_000 + 1
+                _ = poll(&descriptor, 1, Int32(clamping: left))
+            }
+        }
+
         // MARK: - Sending
 
         private func send(_ queries: [Query]) throws {

@@ -19,10 +19,14 @@
             package var snapshotSecondsMax = 60
             /// How many changes are kept for a follower that does not come.
             package var followerChangesMax = 250_000
+            /// A group that is silent for so long is undone: its process was stopped, and others wait for the store.
+            package var groupSilenceSecondsMax = 15
             package var clock: Clock
             package var random: @Sendable (Int) -> [UInt8]
             /// Learns of each commit of this process; waits here go on when the store is closed.
             package var notices = CommitNotices()
+            /// Tells of the commits of other processes; nil where there are none.
+            package var exchange: CommitExchange?
 
             package init(
                 connection: ConnectionOptions, clock: Clock,
@@ -38,6 +42,7 @@
         /// Its number among the stores of the database.
         let number: Int64
         private let facts = StoreFacts()
+        private let exchange: CommitExchange?
         private let committer: GroupCommitter
         // Touched on the committer's queue only, and in `init` before anybody else can.
         private nonisolated(unsafe) let groups: StoreGroups
@@ -51,7 +56,8 @@
         package convenience init(named name: [UInt8], _ options: Options) throws {
             let sessions = StoreSessions(
                 options.connection, readersMax: options.readersMax, writersMax: 1,
-                waitSecondsMax: options.readerWaitSecondsMax)
+                waitSecondsMax: options.readerWaitSecondsMax,
+                groupSilenceSecondsMax: options.groupSilenceSecondsMax)
             let creation = StoreCreation(
                 connection: try sessions.server.connect(), random: options.random,
                 now: options.clock.now())
@@ -67,8 +73,10 @@
             readers = sessions.readers
             groups = StoreGroups(
                 store: number, facts: facts, clock: options.clock, notices: options.notices,
-                followerChangesMax: options.followerChangesMax, random: options.random,
-                sessions: sessions.writers)
+                exchange: options.exchange, followerChangesMax: options.followerChangesMax,
+                random: options.random, sessions: sessions.writers)
+            exchange = options.exchange
+            exchange?.join(number, notices)
             // The groups never leave a commit to a restart: they look what became of it.
             committer = GroupCommitter(groups, options: options.groups, onIndeterminate: { _ in })
         }
@@ -147,7 +155,10 @@
         package func maintain(while goesOn: () -> Bool) throws -> Bool { false }
 
         /// Finishes what waits; no write comes after it.
-        package func close() { committer.close() }
+        package func close() {
+            committer.close()
+            exchange?.leave(number)
+        }
 
         /// What is wrong with the store, one line for each problem; reads all of it.
         package func problems() throws -> [String] {

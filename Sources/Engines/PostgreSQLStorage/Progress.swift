@@ -16,6 +16,8 @@
         var subscriptionRevision: Int64
         /// Of who follows and which versions they want; 0 while nobody ever has.
         var followerRevision: Int64
+        /// How many commits there have been.
+        let commitCount: Int64
         /// How many changes are kept for followers; writes move it in the row alone.
         let changesKept: Int
 
@@ -23,7 +25,7 @@
             SELECT last_position, schema_revision, life_count, incarnation, cluster, timeline,
                 next_owner, next_zone, next_record, next_type, next_role, next_work, next_share,
                 next_request, subscription_revision, follower_revision, changes_kept,
-                next_destination, next_notice, index_revision, next_index
+                next_destination, next_notice, index_revision, next_index, commit_count
             FROM progress WHERE store = $1
             """
 
@@ -49,6 +51,7 @@
             subscriptionRevision = rows.number(0, 14)
             followerRevision = rows.number(0, 15)
             changesKept = Int(rows.number(0, 16))
+            commitCount = rows.number(0, 21)
         }
     }
 

@@ -25,6 +25,18 @@ CREATE TABLE catalog_version (
 );
 INSERT INTO catalog_version VALUES (0, 1);
 
+-- The server's processes: each renews its row, and lives until a moment by the database's clock.
+CREATE TABLE processes (
+    -- Random, made at its start.
+    process bytea PRIMARY KEY,
+    -- Of the program.
+    version bytea NOT NULL,
+    -- The catalog's version up to which it has dropped what it kept.
+    catalog_version bigint NOT NULL,
+    begun_at bigint NOT NULL,
+    lives_until bigint NOT NULL
+) WITH (fillfactor = 50);
+
 -- ---------------------------------------------------------------------------------------------------------------
 -- Containers, and who may call them
 

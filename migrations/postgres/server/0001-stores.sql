@@ -57,7 +57,9 @@ CREATE TABLE progress (
     next_notice bigint NOT NULL DEFAULT 1,
     -- Of the indexes, as schema_revision.
     index_revision bigint NOT NULL,
-    next_index bigint NOT NULL
+    next_index bigint NOT NULL,
+    -- How many commits there have been, of which other processes tell their waiters.
+    commit_count bigint NOT NULL DEFAULT 0
 ) WITH (
     fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
     autovacuum_vacuum_cost_delay = 0
@@ -694,3 +696,18 @@ CREATE TABLE index_locations (
     longitude float8 NOT NULL,
     PRIMARY KEY (store, index, zone, cell, record)
 );
+
+-- ---------------------------------------------------------------------------------------------------------------
+-- Several processes
+
+-- Who does the steps of what one process does at a time. Each time that somebody takes it over, the number is greater,
+-- and every step checks it: so one who was stopped, and does not know that it has lost the lease, does nothing.
+CREATE TABLE leases (
+    store bigint NOT NULL,
+    name bytea NOT NULL,
+    number bigint NOT NULL,
+    holder bytea NOT NULL,
+    -- By the server's clock.
+    held_until bigint NOT NULL,
+    PRIMARY KEY (store, name)
+) WITH (fillfactor = 50);

@@ -99,6 +99,14 @@ package final class CommitNotices: Sendable {
         }
     }
 
+    /// Takes note of commits of other processes, of which nobody here knows what they changed: all waiters look again.
+    package func committedElsewhere(through position: Position) {
+        tell { state, concerned in
+            state.position = max(state.position, position)
+            for part in state.watches.keys { Self.take(part, from: &state, into: &concerned) }
+        }
+    }
+
     /// Wakes all waiters, because the store is about to go or to begin anew: they look again and find out.
     package func wakeAll() {
         tell { state, concerned in

@@ -61,6 +61,8 @@
         private var statistics: StatisticsPace?
         private var savedRows = 0
         private let followerChangesMax: Int
+        /// Tells other processes; nil for one that is alone.
+        private let exchange: CommitExchange?
         /// How many changes the server has been told of, for followers.
         private var notedCount = 0
 
@@ -71,12 +73,14 @@
 
         init(
             store: Int64, facts: StoreFacts, clock: Clock, notices: CommitNotices,
-            followerChangesMax: Int, random: @escaping (Int) -> [UInt8], sessions: ConnectionPool
+            exchange: CommitExchange?, followerChangesMax: Int, random: @escaping (Int) -> [UInt8],
+            sessions: ConnectionPool
         ) {
             self.store = store
             self.facts = facts
             self.clock = clock
             self.notices = notices
+            self.exchange = exchange
             self.followerChangesMax = followerChangesMax
             self.random = random
             self.sessions = sessions
@@ -282,7 +286,7 @@
             switch connection.commit(after: queries) {
             case .committed:
                 release()
-                return committed(moves: moves)
+                return committed(moves: moves, isIdle: isIdle)
             case .undone(let error): return rollBack(error)
             case .indeterminate(let error):
                 drop()
@@ -312,7 +316,7 @@
                     timeline = $13, next_share = $15, next_request = $16,
                     subscription_revision = $17, follower_revision = $18,
                     next_destination = $19, next_notice = $20, index_revision = $21,
-                    next_index = $22
+                    next_index = $22, commit_count = commit_count + 1
                 WHERE store = $1 AND last_position < $14
                 """, .number(store),
                 .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
@@ -336,7 +340,7 @@
                 """, .number(store), .bytes(process), .number(number), .number(clock.now()))
         }
 
-        private func committed(moves: Bool) -> GroupEnd {
+        private func committed(moves: Bool, isIdle: Bool = false) -> GroupEnd {
             if let schema = changes.schema ?? madeSchema,
                 schema.revision == progress?.schemaRevision
             {
@@ -360,8 +364,13 @@
                 for part in moved { tell(part) }
                 if moves { tell(.anything) }
             }
+            if !isIdle, let begunProgress {
+                let commits = begunProgress.commitCount + 1
+                exchange?.committed(store, CommitState(position: last, commits: commits))
+            }
             return .committed
         }
+
         /// Finds out what became of a commit whose answer did not come.
         ///
         /// Once the counter can be locked, the lost session has ended; its mark is there if it was committed.

@@ -1,0 +1,105 @@
+#if PostgreSQL
+    import Dispatch
+    import Platform
+    import PostgreSQL
+    import Storage
+    import Synchronization
+
+    /// Hears of other processes' commits: as they tell of them, and by asking every 250 ms.
+    ///
+    /// One session, straight to the server, listens, and asks with one statement for all stores that are watched. One
+    /// that has ended is begun again. A thread of its own waits for it.
+    final class CommitListener: Sendable {
+        /// What the listener has done.
+        struct Measurements: Equatable, Sendable {
+            var sessions = 0
+            /// Statements that asked where stores stand.
+            var questions = 0
+            /// Messages of processes, this one's own among them.
+            var messages = 0
+        }
+
+        private struct State {
+            var isClosed = false
+            var measurements = Measurements()
+        }
+
+        /// How long a process does without a word from the others.
+        static let intervalMilliseconds = 250
+        /// The longest pause before a session is tried again.
+        private static let pauseMillisecondsMax: UInt32 = 1_000
+
+        private let options: ConnectionOptions
+        private let state = Mutex(State())
+        private let watched: @Sendable () -> [Int64]
+        private let found: @Sendable (Int64, CommitState) -> Void
+
+        /// - Parameters:
+        ///   - watched: the stores to ask for.
+        ///   - found: called on the listener's thread with where a store stands, known already or not.
+        init(
+            _ options: ConnectionOptions, watched: @escaping @Sendable () -> [Int64],
+            found: @escaping @Sendable (Int64, CommitState) -> Void
+        ) {
+            self.options = options
+            self.watched = watched
+            self.found = found
+        }
+
+        var measurements: Measurements { state.withLock { $0.measurements } }
+
+        /// Listens on the calling thread until it is closed.
+        func run() {
+            var failures: UInt32 = 0
+            while !isClosed {
+                do {
+                    let connection = try Connection(options)
+                    state.withLock { $0.measurements.sessions += 1 }
+                    try listen(connection) { failures = 0 }
+                } catch {
+                    // NB: a server that is away is tried again, not by all processes at once.
+                    failures += 1
+                    let longest = min(50 << min(failures, 5), Self.pauseMillisecondsMax)
+                    usleep(.random(in: 1...longest) * 1_000)
+                }
+            }
+        }
+
+        private var isClosed: Bool { state.withLock { $0.isClosed } }
+
+        private func listen(_ connection: Connection, isWell: () -> Void) throws {
+            _ = try connection.run("LISTEN \(CommitAnnouncements.channel)")
+            var next = DispatchTime.now()
+            while !isClosed {
+                // First of all: what was committed before it listened nobody tells.
+                if DispatchTime.now() >= next {
+                    try askAll(connection)
+                    isWell()
+                    next = .now() + .milliseconds(Self.intervalMilliseconds)
+                }
+                for message in try connection.notifications(until: next) {
+                    state.withLock { $0.measurements.messages += 1 }
+                    for (store, commit) in CommitState.states(in: message) { found(store, commit) }
+                }
+            }
+        }
+
+        private func askAll(_ connection: Connection) throws {
+            let stores = watched()
+            guard !stores.isEmpty else { return }
+            state.withLock { $0.measurements.questions += 1 }
+            let rows = try connection.run(
+                """
+                SELECT store, last_position, commit_count FROM progress WHERE store = ANY ($1)
+                """, .numbers(stores))
+            for row in 0..<rows.count {
+                let commit = CommitState(
+                    position: rows.number(row, 1), commits: rows.number(row, 2))
+                found(rows.number(row, 0), commit)
+            }
+        }
+
+        /// Has `run` return, within the time between two questions.
+        func close() { state.withLock { $0.isClosed = true } }
+    }
+#endif

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Kills a server on PostgreSQL, its primary, or both, and promotes the standby; what was acknowledged must be there.
+
+    Tests/postgres/proof.py [--rounds N] [--promotions N] [--writers N] [--seed N] [--binary FILE]
+
+Writers save records under names that nobody uses again, one request after the other, and note what was acknowledged.
+Followers read the zone's changes from the position that they have come to. Each round ends something in the middle of
+this, has it begin again, and compares: every follower has every record that was acknowledged, once.
+"""
+
+import argparse
+import http.client
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+from postgresql import PostgreSQL, url
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+CONTAINER = "iCloud.dev.lenticular.Proof"
+ZONE = {"zoneID": {"zoneName": "Shelf"}}
+READY_SECONDS_MAX = 120
+# How long writers go on before something ends, at most.
+ROUND_SECONDS_MAX = 1.5
+
+
+class Server:
+    """The server that is proved, in a data folder of its own."""
+
+    def __init__(self, binary, folder, database):
+        self.binary, self.data = binary, folder / "data"
+        self.log = folder / "server.log"
+        self.environment = os.environ | {
+            "LENTICULAR_STORAGE_ENGINE": "postgres", "LENTICULAR_STORAGE_POSTGRES_URL": database,
+            "LENTICULAR_CONSOLE_LISTEN": "", "LENTICULAR_METRICS_LISTEN": ""}
+        self.port = None
+
+    def start(self):
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.binary, "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port or 0}"],
+                stdout=subprocess.PIPE, stderr=log, env=self.environment, text=True)
+        if self.port is None:
+            for line in self.process.stdout:
+                if "listening on" in line:
+                    self.port = int(line.strip().rsplit(":", 1)[1].strip("/"))
+                    break
+        self.wait_until_ready()
+
+    def wait_until_ready(self):
+        end = time.monotonic() + READY_SECONDS_MAX
+        while time.monotonic() < end:
+            try:
+                if self.ask("GET", "/readyz")[0] == 200:
+                    return
+            except OSError:
+                pass
+            time.sleep(0.02)
+        raise RuntimeError(f"the server does not get ready: {self.log.read_text()[-2000:]}")
+
+    def ask(self, method, path, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body and json.dumps(body))
+            answer = connection.getresponse()
+            content = answer.read()
+            return answer.status, json.loads(content) if body else content
+        except http.client.HTTPException as error:
+            raise ConnectionError(str(error)) from error
+        finally:
+            connection.close()
+
+    def command(self, *words):
+        done = subprocess.run(
+            [self.binary, *words, "--data", str(self.data), "--json"],
+            check=True, capture_output=True, text=True, env=self.environment)
+        return json.loads(done.stdout or "{}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=120)
+
+
+class Caller:
+    """What a user asks; a failure to be tried again is none."""
+
+    def __init__(self, server, query):
+        self.server, self.query = server, query
+
+    def post(self, operation, body):
+        path = f"/database/1/{CONTAINER}/development/private/{operation}{self.query}"
+        status, answer = self.server.ask("POST", path, body)
+        if answer.get("serverErrorCode") not in (None, "TRY_AGAIN_LATER"):
+            raise RuntimeError(f"{operation}: {status} {answer}")
+        return answer if status == 200 else None
+
+
+class Writer(threading.Thread):
+    def __init__(self, caller, name, chosen):
+        super().__init__(daemon=True)
+        self.caller, self.label, self.chosen = caller, name, chosen
+        self.acknowledged, self.unknown, self.refused = [], 0, 0
+        self.ends, self.failure, self.count = threading.Event(), None, 0
+
+    def run(self):
+        try:
+            while not self.ends.is_set():
+                self.save(self.chosen.choice([1, 1, 1, 5, 40]))
+        except Exception as error:
+            self.failure = error
+
+    def save(self, size):
+        names = [f"{self.label}-{self.count + index}" for index in range(size)]
+        self.count += size
+        operations = [{"operationType": "create", "record": {
+            "recordName": name, "recordType": "Note", "fields": {"text": {"value": name}}}} for name in names]
+        try:
+            answer = self.caller.post(
+                "records/modify", ZONE | {"operations": operations, "atomic": True})
+        except OSError:
+            self.unknown += size
+            return
+        if answer is None:
+            self.refused += size
+            time.sleep(0.02)
+            return
+        if any("serverErrorCode" in record for record in answer["records"]):
+            raise RuntimeError(f"{answer['records']}")
+        self.acknowledged += names
+
+
+class Follower:
+    """A device that keeps what it has read."""
+
+    def __init__(self, caller):
+        self.caller = caller
+        self.begin_anew()
+
+    def begin_anew(self):
+        self.token, self.records = None, {}
+
+    def catch_up(self):
+        more = True
+        while more:
+            entry = ZONE | ({"syncToken": self.token} if self.token else {})
+            try:
+                answer = self.caller.post("changes/zone", {"zones": [entry]})
+            except OSError:
+                answer = None
+            if answer is None:
+                time.sleep(0.02)
+                continue
+            page = answer["zones"][0]
+            if page.get("serverErrorCode"):
+                # A token of a life that has ended beyond what is left of it.
+                self.begin_anew()
+                continue
+            for record in page["records"]:
+                name = record["recordName"]
+                if name in self.records:
+                    raise RuntimeError(f"{name} came twice")
+                self.records[name] = record["fields"]["text"]["value"]
+            self.token, more = page["syncToken"], page["moreComing"]
+
+
+class Proof:
+    def __init__(self, asked):
+        self.asked = asked
+        self.seed = asked.seed or random.randrange(1 << 32)
+        self.chosen = random.Random(self.seed)
+        self.acknowledged, self.counts = set(), {}
+        self.unknown = self.refused = 0
+
+    def run(self):
+        print(f"seed {self.seed}", flush=True)
+        with PostgreSQL() as self.primary, PostgreSQL() as self.standby, \
+                tempfile.TemporaryDirectory() as folder:
+            self.standby.follow(self.primary, "standby")
+            self.primary.wait_for("standby")
+            self.server = Server(self.asked.binary, Path(folder), url(self.primary, self.standby))
+            self.server.start()
+            try:
+                self.provision()
+                kinds = self.kinds()
+                for number, kind in enumerate(kinds):
+                    self.round(number, kind)
+                self.server.stop()
+                problems = self.server.command("check")["problems"]
+                assert problems == [], problems
+            finally:
+                self.server.kill()
+
+    def kinds(self):
+        """What ends in each round, in an order by chance."""
+        promotions = ["promotion"] * self.asked.promotions
+        others = ["server", "primary", "both"] * (self.asked.rounds // 3 + 1)
+        kinds = promotions + others[: max(0, self.asked.rounds - len(promotions))]
+        self.chosen.shuffle(kinds)
+        return kinds
+
+    def provision(self):
+        self.server.command("container", "create", CONTAINER)
+        token = self.server.command("api-token", "create", CONTAINER, "development")["apiToken"]
+        self.server.command("user", "create", "ada@example.org")
+        web = self.server.command(
+            "web-token", "create", CONTAINER, "development", "ada@example.org", "--expires", "86400")
+        self.caller = Caller(
+            self.server, f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}")
+        self.caller.post("zones/modify", {"operations": [{"operationType": "create", "zone": ZONE}]})
+        self.followers = [Follower(self.caller) for _ in range(2)]
+
+    def round(self, number, kind):
+        writers = [
+            Writer(self.caller, f"{number}-{index}", random.Random(self.chosen.random()))
+            for index in range(self.asked.writers)]
+        for writer in writers:
+            writer.start()
+        time.sleep(self.chosen.uniform(0, ROUND_SECONDS_MAX))
+        getattr(self, f"end_{kind}")()
+        self.server.wait_until_ready()
+        # What is saved behind it must not be mistaken for anything before it.
+        time.sleep(self.chosen.uniform(0, 0.3))
+        for writer in writers:
+            writer.ends.set()
+        for writer in writers:
+            writer.join()
+            if writer.failure:
+                raise writer.failure
+            self.acknowledged.update(writer.acknowledged)
+            self.unknown += writer.unknown
+            self.refused += writer.refused
+        self.compare(kind)
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        print(f"round {number + 1}: {kind}, {len(self.acknowledged)} acknowledged in all", flush=True)
+
+    def compare(self, kind):
+        anew = Follower(self.caller)
+        for follower in [*self.followers, anew]:
+            follower.catch_up()
+            if missing := self.acknowledged - follower.records.keys():
+                raise RuntimeError(f"lost by {kind}: {sorted(missing)[:10]} of {len(missing)}")
+            if others := [name for name, text in follower.records.items() if text != name]:
+                raise RuntimeError(f"not as saved: {others[:10]}")
+        for follower in self.followers:
+            if follower.records.keys() != anew.records.keys():
+                raise RuntimeError("a follower has what another has not")
+
+    # MARK: What ends
+
+    def end_server(self):
+        self.server.kill()
+        self.server.start()
+
+    def end_primary(self):
+        self.primary.crash()
+        self.primary.start()
+
+    def end_both(self):
+        self.server.kill()
+        self.primary.crash()
+        self.primary.start()
+        self.server.start()
+
+    def end_promotion(self):
+        self.primary.crash()
+        self.standby.promote()
+        self.standby.wait_for("")
+        self.primary, self.standby = self.standby, self.primary
+        self.standby.follow(self.primary, "standby")
+        self.primary.wait_for("standby")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=12)
+    parser.add_argument("--promotions", type=int, default=3)
+    parser.add_argument("--writers", type=int, default=6)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--binary", default=str(REPOSITORY / ".build/release/lenticular"))
+    proof = Proof(parser.parse_args())
+    proof.run()
+    print(f"{sum(proof.counts.values())} rounds ({proof.counts}): {len(proof.acknowledged)} records acknowledged,"
+          f" none lost; {proof.unknown} without an answer, {proof.refused} told to try again")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
