@@ -47,6 +47,7 @@
         // Touched on the committer's queue only, and in `init` before anybody else can.
         private nonisolated(unsafe) let groups: StoreGroups
         private let readers: ConnectionPool
+        private let server: ServerConnector
         private let snapshotSecondsMax: Int
 
         /// Opens the store of a name, in sessions of its own; makes it, and the tables of all stores, where there are
@@ -56,8 +57,7 @@
         package convenience init(named name: [UInt8], _ options: Options) throws {
             let sessions = StoreSessions(
                 options.connection, readersMax: options.readersMax, writersMax: 1,
-                waitSecondsMax: options.readerWaitSecondsMax,
-                groupSilenceSecondsMax: options.groupSilenceSecondsMax)
+                waitSecondsMax: options.readerWaitSecondsMax)
             let creation = StoreCreation(
                 connection: try sessions.server.connect(), random: options.random,
                 now: options.clock.now())
@@ -71,15 +71,20 @@
             notices = options.notices
             snapshotSecondsMax = options.snapshotSecondsMax
             readers = sessions.readers
+            server = sessions.server
             groups = StoreGroups(
                 store: number, facts: facts, clock: options.clock, notices: options.notices,
                 exchange: options.exchange, followerChangesMax: options.followerChangesMax,
-                random: options.random, sessions: sessions.writers)
+                silenceSecondsMax: options.groupSilenceSecondsMax, random: options.random,
+                sessions: sessions.writers)
             exchange = options.exchange
             exchange?.join(number, notices)
             // The groups never leave a commit to a restart: they look what became of it.
             committer = GroupCommitter(groups, options: options.groups, onIndeterminate: { _ in })
         }
+
+        /// Whether the server was there when somebody last connected.
+        var isReachable: Bool { server.isReachable }
 
         /// Every read waits for the server.
         package var readsAtOnce: Bool { false }

@@ -61,6 +61,7 @@
         private var statistics: StatisticsPace?
         private var savedRows = 0
         private let followerChangesMax: Int
+        private let silence: Query
         /// Tells other processes; nil for one that is alone.
         private let exchange: CommitExchange?
         /// How many changes the server has been told of, for followers.
@@ -73,8 +74,8 @@
 
         init(
             store: Int64, facts: StoreFacts, clock: Clock, notices: CommitNotices,
-            exchange: CommitExchange?, followerChangesMax: Int, random: @escaping (Int) -> [UInt8],
-            sessions: ConnectionPool
+            exchange: CommitExchange?, followerChangesMax: Int, silenceSecondsMax: Int,
+            random: @escaping (Int) -> [UInt8], sessions: ConnectionPool
         ) {
             self.store = store
             self.facts = facts
@@ -82,6 +83,8 @@
             self.notices = notices
             self.exchange = exchange
             self.followerChangesMax = followerChangesMax
+            // A process that is stopped within a group must not hold the counter for ever.
+            silence = Query("SET LOCAL idle_in_transaction_session_timeout = '\(silenceSecondsMax)s'")
             self.random = random
             self.sessions = sessions
             process = random(16)
@@ -137,7 +140,7 @@
                 Query("BEGIN ISOLATION LEVEL READ COMMITTED"), Progress.query(store, locked: true),
             ]
             let revision = facts.indexRevision
-            start.append(IndexRows.query(store, changedSince: revision))
+            start += [IndexRows.query(store, changedSince: revision), silence]
             let answers = try connection.run(start + foreseen.queries(store))
             let found = try Progress(answers[1])
             if found.indexRevision != revision {

@@ -16,18 +16,12 @@
         ///   - readersMax: how many reads go on at the same time.
         ///   - writersMax: how many stores commit at the same time.
         ///   - waitSecondsMax: how long each waits for its turn.
-        ///   - groupSilenceSecondsMax: after how long the server ends a group of writes of which it hears no more.
         package init(
-            _ options: ConnectionOptions, readersMax: Int, writersMax: Int, waitSecondsMax: Int,
-            groupSilenceSecondsMax: Int = 15
+            _ options: ConnectionOptions, readersMax: Int, writersMax: Int, waitSecondsMax: Int
         ) {
             server = ServerConnector(Self.options(options))
             readers = ConnectionPool(server, max: readersMax, waitSecondsMax: waitSecondsMax)
-            var writing = Self.options(options)
-            writing.settings.append(
-                "SET idle_in_transaction_session_timeout = '\(groupSilenceSecondsMax)s'")
-            writers = ConnectionPool(
-                ServerConnector(writing), max: writersMax, waitSecondsMax: waitSecondsMax)
+            writers = ConnectionPool(server, max: writersMax, waitSecondsMax: waitSecondsMax)
         }
 
         /// What a session on the tables of stores is like.
