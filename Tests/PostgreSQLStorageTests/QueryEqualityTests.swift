@@ -325,5 +325,48 @@
             }
             try two.end()
         }
+
+        @Test("The longest values are told apart, and found by each of their words")
+        func longest() throws {
+            let two = try TwoStores()
+            let type = try #require(TwoStores.typeName)
+            let many = (0..<20_000).map { "word\($0)" }.joined(separator: " ")
+            let long = String(repeating: "ä", count: 400_000)
+            let texts = [many, many + "!", long + "a", long + "b", "\u{0}", "", "\u{0}\u{0}"]
+            let name = String(repeating: "n", count: 254)
+            try two.save(
+                texts.enumerated().map { number, text in
+                    let json = text.replacing("\u{0}", with: "\\u0000")
+                    let body = """
+                        {"recordName":"\(name)\(number)","fields":{"text":{"value":"\(json)",\
+                        "type":"STRING"}}}
+                        """
+                    return (name + "\(number)", 0, Array(body.utf8))
+                })
+            let subject = RecordQuery.Subject.field(try #require(FieldName("text")))
+            func find(
+                _ comparator: RecordQuery.Comparator, _ text: String, words: [String]? = nil
+            ) throws -> [[String]] {
+                let filter = RecordQuery.Filter(
+                    subject: subject, comparator: comparator, type: FieldType(.string),
+                    value: .string(text))
+                let wanted = words.map { [0: $0.map { Array($0.utf8) }] } ?? [:]
+                return try (0..<2).map { engine in
+                    try two.pages(
+                        RecordQuery(type: type, filters: [filter]), in: [0], words: wanted,
+                        limit: 50, of: engine
+                    ).flatMap(\.self).map { String($0.dropFirst(name.count)) }
+                }
+            }
+            for (number, text) in texts.enumerated() {
+                #expect(try find(.equals, text) == [["\(number)"], ["\(number)"]])
+            }
+            #expect(try find(.beginsWith, long) == [["2", "3"], ["2", "3"]])
+            #expect(try find(.beginsWith, "\u{0}").map(Set.init) == [["4", "6"], ["4", "6"]])
+            let found = try find(
+                .containsAllTokens, "word0 word19999", words: ["word0", "word19999"])
+            #expect(found == [["0", "1"], ["0", "1"]])
+            try two.end()
+        }
     }
 #endif

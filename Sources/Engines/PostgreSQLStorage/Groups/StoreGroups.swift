@@ -179,6 +179,9 @@
             begunLife = former.followed(by: count + 1, progress)
             progress.incarnation = random(7).reduce(0) { $0 << 8 | Int64($1) }
             progress.lifeCount = count + 1
+            // Nor is what was kept of the schema and the indexes that the other server may not have.
+            progress.schemaRevision += Self.lifeGap
+            progress.indexRevision += Self.lifeGap
             progress.node = node
             self.progress = progress
             next += Self.lifeGap
