@@ -9,7 +9,10 @@
         private var limit: DispatchTime
         private let grace: DispatchTimeInterval
         private let cancel: () -> Void
-        private var isCancelled = false
+        /// When the connection is given up; nil while the server has not been asked to stop.
+        private var end: DispatchTime?
+        /// The server passes over what it is asked before it has begun.
+        private static let cancelInterval = DispatchTimeInterval.seconds(1)
 
         /// - Parameters:
         ///   - limit: when the server is asked to stop.
@@ -60,10 +63,11 @@
             while true {
                 let now = DispatchTime.now()
                 if now >= limit {
-                    guard !isCancelled else { throw giveUp() }
-                    isCancelled = true
+                    let end = end ?? now + grace
+                    guard now < end else { throw giveUp() }
+                    self.end = end
                     cancel()
-                    limit = now + grace
+                    limit = min(end, now + Self.cancelInterval)
                 }
                 let left = (limit.uptimeNanoseconds &- now.uptimeNanoseconds) / 1_000_000 + 1
                 let count = poll(&descriptor, 1, Int32(clamping: min(left, 60_000)))
