@@ -363,7 +363,8 @@
                 facts.keep(indexes)
             }
             let last = moves ? next - 1 : begunProgress?.lastPosition ?? 0
-            savedRows += Int(next - groupFirst)
+            let enqueued = (progress?.next.notice ?? 0) - (begunProgress?.next.notice ?? 0)
+            savedRows += Int(next - groupFirst + enqueued)
             floor = next
             let moved = moved
             notices.committed(through: last, writes: writes) { tell in
