@@ -1,4 +1,5 @@
 import CloudModel
+import Foundation
 import HTTP
 import Testing
 import WebServices
@@ -100,6 +101,82 @@ struct OperatingMetricsTests {
         #expect(count <= RequestCounts.seriesCountMax + 2)
         #expect(page(metrics).contains { $0.contains(#"operation="overflow""#) })
     }
+
+    @Test("Who asks for messages gets the same page as such, with latencies in native histograms")
+    func messages() throws {
+        let metrics = Metrics(version: "9.9", commit: "1f2e3d", startedAt: 5_000)
+        let times: [UInt64] = [200_000, 210_000, 3_000_000, 20_000_000_000]
+        for time in times {
+            metrics.record(
+                RequestObservation(
+                    requestID: "", operation: "records/lookup", database: .private, status: 200,
+                    durationNanoseconds: time))
+        }
+        let response = metrics.response(to: request(Self.near, [("Accept", Self.prometheus)]))
+        #expect(response.headers.contains { $0.value == Self.messageType })
+        let families = try ProtocolMessage.list(response.body)
+        let names = families.compactMap { $0.text(1) }
+        let told = page(metrics).filter { $0.hasPrefix("# TYPE ") }
+        #expect(names == told.map { String($0.split(separator: " ")[2]) })
+        func family(_ name: String) throws -> ProtocolMessage {
+            try #require(families.first { $0.text(1) == name })
+        }
+        let info = try #require(try family("lenticular_build_info").messages(4).first)
+        #expect(try info.messages(1).compactMap { $0.text(2) } == ["9.9", "1f2e3d"])
+        #expect(try info.messages(2).first?.double(1) == 1)
+        let count = try #require(try family("lenticular_requests_total").messages(4).first)
+        #expect(try count.messages(3).first?.double(1) == 4)
+
+        let latency = try family("lenticular_request_duration_seconds")
+        #expect(latency.number(3) == 4)
+        let histogram = try #require(try latency.messages(4).first?.messages(7).first)
+        #expect(histogram.number(1) == 4)
+        #expect(abs(try #require(histogram.double(2)) - 20.003_41) < 1e-9)
+        #expect(histogram.signed(5) == 3)
+        #expect(try histogram.messages(3).last?.double(2) == .infinity)
+        #expect(try histogram.messages(3).last?.number(1) == 4)
+        let span = try #require(try histogram.messages(12).first)
+        let first = try #require(span.signed(1))
+        var counts: [Int64] = []
+        for delta in try histogram.numbers(13) { counts.append((counts.last ?? 0) + delta) }
+        #expect(counts.count == Int(try #require(span.number(2))))
+        var left = times.map { Double($0) / 1e9 }
+        for (offset, count) in counts.enumerated() {
+            let number = Double(first + Int64(offset))
+            let (lower, upper) = (exp2((number - 1) / 8), exp2(number / 8))
+            let within = left.filter { $0 > lower && $0 <= upper }
+            #expect(within.count == Int(count), "\(offset)")
+            left.removeAll { within.contains($0) }
+        }
+        #expect(left.isEmpty)
+    }
+
+    @Test(
+        "Who does not ask for messages first gets text",
+        arguments: [
+            nil, "*/*", "text/plain", "application/vnd.google.protobuf",
+            "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=text",
+            "application/openmetrics-text;version=1.0.0,\(OperatingMetricsTests.prometheus)", "",
+            ";,;",
+        ] as [String?])
+    func text(_ accepted: String?) {
+        let metrics = Metrics(version: "9.9", startedAt: 5_000)
+        let headers = accepted.map { [(name: "Accept", value: $0)] } ?? []
+        let response = metrics.response(to: request(Self.near, headers))
+        let type = "text/plain; version=0.0.4; charset=utf-8"
+        #expect(response.headers.contains { $0.value == type })
+        #expect(response.body.starts(with: "# HELP lenticular_build_info".utf8))
+    }
+
+    private static let near = Peer(address: "127.0.0.1", isLoopback: true, isTLS: false)
+    /// As it asks where it keeps native histograms.
+    private static let prometheus =
+        "application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;"
+        + "encoding=delimited,application/openmetrics-text;version=1.0.0;q=0.8,"
+        + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1"
+    private static let messageType =
+        "application/vnd.google.protobuf; proto=io.prometheus.client.MetricFamily; "
+        + "encoding=delimited"
 
     private func request(
         _ peer: Peer, _ headers: [(name: String, value: String)] = []

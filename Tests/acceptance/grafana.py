@@ -1,7 +1,7 @@
 """Every query of the dashboard and of the rules in config/grafana, asked of a real Prometheus that scrapes a server.
 
 Prometheus takes the rules, every query is answered without an error, and those whose metrics move with a few requests
-have samples.
+have samples. A second one, which keeps native histograms, has latencies as such.
 """
 
 import json
@@ -46,7 +46,8 @@ def panels():
         return json.load(file)["panels"]
 
 
-def prometheus(folder, scraped, port):
+def prometheus(folder, scraped, port, *features):
+    os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, "prometheus.yml"), "w", encoding="utf-8") as file:
         json.dump({
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
@@ -58,8 +59,36 @@ def prometheus(folder, scraped, port):
     with open(os.path.join(folder, "prometheus.log"), "wb") as log:
         return subprocess.Popen(
             ["prometheus", f"--config.file={folder}/prometheus.yml",
-             f"--storage.tsdb.path={folder}/prometheus", f"--web.listen-address=127.0.0.1:{port}"],
+             f"--storage.tsdb.path={folder}/prometheus", f"--web.listen-address=127.0.0.1:{port}", *features],
             stdout=log, stderr=log)
+
+
+def check_native_histograms(server, scraped):
+    """A Prometheus that keeps native histograms gets them, with counts that are those of the requests."""
+    port = free_port()
+    process = prometheus(
+        os.path.join(server.folder, "native"), scraped, port, "--enable-feature=native-histograms")
+    try:
+        until = time.monotonic() + SECONDS_MAX
+        latency = 'lenticular_request_duration_seconds{operation="records/lookup"}'
+        found = []
+        while not found:
+            assert time.monotonic() < until, "no native histogram"
+            time.sleep(1)
+            try:
+                found = query(port, f"histogram_count({latency})")["data"]["result"]
+            except urllib.error.URLError:
+                assert process.poll() is None, "Prometheus has ended"
+        assert int(found[0]["value"][1]) >= 3, found
+        # Its buckets are about what requests take.
+        below = query(port, f"histogram_fraction(0.0000002, 1000, {latency})")["data"]["result"]
+        assert float(below[0]["value"][1]) == 1, below
+        # What is no histogram comes over too.
+        up = query(port, "lenticular_build_info")["data"]["result"]
+        assert up and up[0]["metric"]["version"], up
+    finally:
+        process.kill()
+        process.wait()
 
 
 def unanswered(port, token, server):
@@ -103,6 +132,7 @@ def main():
                 groups = json.load(answer)["data"]["groups"]
             rules = [rule for group in groups for rule in group["rules"]]
             assert len(rules) > 10 and all(rule["health"] == "ok" for rule in rules), rules
+            check_native_histograms(server, f"127.0.0.1:{metrics}")
         finally:
             process.kill()
             process.wait()

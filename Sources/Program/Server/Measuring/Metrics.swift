@@ -9,7 +9,7 @@ import WebServices
 package final class Metrics: Sendable {
     private struct Reading: Sendable {
         let name: String
-        let kind: MetricsText.Kind
+        let kind: MetricKind
         let help: String
         let read: @Sendable () -> Double
     }
@@ -19,7 +19,7 @@ package final class Metrics: Sendable {
 
     private struct Family: Sendable {
         let name: String
-        let kind: MetricsText.Kind
+        let kind: MetricKind
         let help: String
         let read: @Sendable () -> Samples
     }
@@ -83,7 +83,7 @@ package final class Metrics: Sendable {
 
     /// As `gauge` and `counter`, for several samples that labels tell apart: few, and always few.
     func family(
-        _ name: String, _ kind: MetricsText.Kind, _ help: String,
+        _ name: String, _ kind: MetricKind, _ help: String,
         read: @escaping @Sendable () -> Samples
     ) {
         families.withLock { $0.append(Family(name: name, kind: kind, help: help, read: read)) }
@@ -99,8 +99,11 @@ package final class Metrics: Sendable {
     }
 
     /// The page, in Prometheus' text format.
-    package func page() -> [UInt8] {
-        var text = MetricsText()
+    package func page() -> [UInt8] { page(as: MetricsText.self) }
+
+    /// The page in a form of its reader's choice.
+    func page(as format: (some MetricsFormat).Type) -> [UInt8] {
+        var text = format.init()
         text.metric("lenticular_build_info", .gauge, "The server's version.")
         text.sample(
             "lenticular_build_info",
@@ -119,10 +122,10 @@ package final class Metrics: Sendable {
             }
         }
         ProcessReadings.write(to: &text, startedAt: startedAt)
-        return text.bytes
+        return text.page
     }
 
-    private func writeRequests(to text: inout MetricsText) {
+    private func writeRequests(to text: inout some MetricsFormat) {
         let totals = requests.totals()
         text.metric(
             "lenticular_requests_total", .counter,
@@ -141,10 +144,10 @@ package final class Metrics: Sendable {
         text.metric(
             "lenticular_request_duration_seconds", .histogram,
             "Time from a request's last byte to its answer, by operation.")
-        for (operation, histogram) in totals.seconds.sorted(by: { $0.key < $1.key }) {
+        for (operation, seconds) in totals.seconds.sorted(by: { $0.key < $1.key }) {
             text.histogram(
-                "lenticular_request_duration_seconds", labels: [("operation", operation)], histogram
-            )
+                "lenticular_request_duration_seconds", labels: [("operation", operation)],
+                seconds.classic, native: seconds.native)
         }
         write(
             totals.itemFaults.map {
@@ -165,7 +168,7 @@ package final class Metrics: Sendable {
 
     private func write(
         _ counts: some Sequence<(labels: [(String, String)], count: UInt64)>, as name: String,
-        _ help: String, to text: inout MetricsText
+        _ help: String, to text: inout some MetricsFormat
     ) {
         text.metric(name, .counter, help)
         for row in counts.sorted(by: { order($0.labels, $1.labels) }) {
@@ -173,7 +176,7 @@ package final class Metrics: Sendable {
         }
     }
 
-    private func writeRefusals(to text: inout MetricsText) {
+    private func writeRefusals(to text: inout some MetricsFormat) {
         text.metric(
             "lenticular_wire_refusals_total", .counter,
             "Requests refused before the protocol saw them, by HTTP status.")
@@ -184,7 +187,7 @@ package final class Metrics: Sendable {
         }
     }
 
-    private func writeCallers(to text: inout MetricsText) {
+    private func writeCallers(to text: inout some MetricsFormat) {
         text.metric(
             "lenticular_caller_requests_total", .counter,
             "Requests by kind of caller, let pass or held back by its rates.")
@@ -201,14 +204,14 @@ package final class Metrics: Sendable {
     }
 }
 
-extension MetricsText {
+extension MetricsFormat {
     fileprivate mutating func write(_ figure: EngineFigure) {
         switch figure.value {
         case .gauge(let value): single(figure.name, .gauge, figure.help, value)
         case .counter(let value): single(figure.name, .counter, figure.help, value)
         case .distribution(let distribution):
             metric(figure.name, .histogram, figure.help)
-            histogram(figure.name, Distribution(distribution))
+            histogram(figure.name, labels: [], Distribution(distribution), native: nil)
         }
     }
 }

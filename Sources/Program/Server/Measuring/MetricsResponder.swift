@@ -13,7 +13,7 @@ struct MetricsResponder: Responder {
             response.headers.append(("Allow", "GET, HEAD"))
             return reply.send(response)
         }
-        reply.send(metrics.response)
+        reply.send(metrics.response(to: request))
     }
 
     private func refusal(_ status: Int, _ text: String) -> HTTPResponse {
@@ -24,13 +24,28 @@ struct MetricsResponder: Responder {
 }
 
 extension Metrics {
-    /// The page as an answer.
-    var response: HTTPResponse {
+    /// The page as an answer: as messages where the caller would rather have these, else as text.
+    func response(to request: HTTPRequest) -> HTTPResponse {
+        Self.prefersMessages(request)
+            ? response(as: MetricsMessages.self) : response(as: MetricsText.self)
+    }
+
+    private func response<Format: MetricsFormat>(as format: Format.Type) -> HTTPResponse {
         HTTPResponse(
             status: 200,
             headers: [
-                ("Content-Type", "text/plain; version=0.0.4; charset=utf-8"),
-                ("Cache-Control", "no-store"),
-            ], body: page())
+                ("Content-Type", format.contentType), ("Cache-Control", "no-store"),
+                ("Vary", "Accept"),
+            ], body: page(as: format))
+    }
+
+    /// Whether messages are the first that it asks for, as Prometheus does where it keeps native histograms.
+    private static func prefersMessages(_ request: HTTPRequest) -> Bool {
+        let first = request.headers["accept"]?.lowercased().prefix { $0 != "," } ?? ""
+        let words = first.split(separator: ";").map { word in
+            String(word.filter { !$0.isWhitespace })
+        }
+        return words.first == MetricsMessages.mediaType && words.contains("encoding=delimited")
+            && words.contains("proto=io.prometheus.client.metricfamily")
     }
 }

@@ -1,28 +1,27 @@
+import Telemetry
+
 /// Builds a page in Prometheus' text format, version 0.0.4.
-struct MetricsText {
-    enum Kind: String { case counter, gauge, histogram }
+struct MetricsText: MetricsFormat {
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
-    private(set) var bytes: [UInt8] = []
+    private(set) var page: [UInt8] = []
 
-    /// Begins a metric; its samples follow.
-    mutating func metric(_ name: String, _ kind: Kind, _ help: String) {
+    init() {}
+
+    mutating func metric(_ name: String, _ kind: MetricKind, _ help: String) {
         append("# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n")
     }
 
     mutating func sample(
-        _ name: String, labels: [(name: String, value: String)] = [], _ value: Double
+        _ name: String, labels: [(name: String, value: String)], _ value: Double
     ) {
         append("\(name)\(form(of: labels)) \(form(of: value))\n")
     }
 
-    /// A metric with one sample.
-    mutating func single(_ name: String, _ kind: Kind, _ help: String, _ value: Double) {
-        metric(name, kind, help)
-        sample(name, value)
-    }
-
+    /// Native buckets cannot be said in this format.
     mutating func histogram(
-        _ name: String, labels: [(name: String, value: String)] = [], _ histogram: Distribution
+        _ name: String, labels: [(name: String, value: String)], _ histogram: Distribution,
+        native: LatencyHistogram?
     ) {
         var total: UInt64 = 0
         for (index, count) in histogram.counts.enumerated() {
@@ -58,5 +57,5 @@ struct MetricsText {
         return value.isInfinite ? (value < 0 ? "-Inf" : "+Inf") : value.description
     }
 
-    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    private mutating func append(_ text: String) { page.append(contentsOf: text.utf8) }
 }

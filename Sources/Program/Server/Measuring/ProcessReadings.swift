@@ -8,7 +8,7 @@ import CloudModel
 
 /// What the system says of this process, under the names that Prometheus' clients use.
 enum ProcessReadings {
-    static func write(to text: inout MetricsText, startedAt: Milliseconds) {
+    static func write(to text: inout some MetricsFormat, startedAt: Milliseconds) {
         text.single(
             "process_start_time_seconds", .gauge, "When the process started, since 1970.",
             Double(startedAt) / 1_000)

@@ -1,6 +1,7 @@
 import Accounts
 import CloudModel
 import Synchronization
+import Telemetry
 import WebServices
 
 /// Counts of finished requests, kept apart for each event loop so that loops do not wait for
@@ -19,14 +20,30 @@ final class RequestCounts: Sendable {
         var code: FaultCode
     }
 
+    /// How long requests took, in both kinds of buckets that Prometheus knows.
+    struct Seconds: Sendable {
+        fileprivate(set) var classic = Distribution.seconds
+        fileprivate(set) var native = LatencyHistogram()
+
+        fileprivate mutating func note(_ nanoseconds: UInt64) {
+            classic.record(Double(nanoseconds) / 1e9)
+            native.record(nanoseconds: nanoseconds)
+        }
+
+        fileprivate mutating func add(_ other: Seconds) {
+            classic.add(other.classic)
+            native.add(other.native)
+        }
+    }
+
     /// The requests of one key.
     private struct Series: Sendable {
         var count: UInt64 = 0
-        var seconds = Distribution.seconds
+        var seconds = Seconds()
 
         mutating func note(_ nanoseconds: UInt64) {
             count &+= 1
-            seconds.record(Double(nanoseconds) / 1e9)
+            seconds.note(nanoseconds)
         }
     }
 
@@ -59,7 +76,7 @@ final class RequestCounts: Sendable {
 
     struct Totals: Sendable {
         var requests: [Key: UInt64] = [:]
-        var seconds: [String: Distribution] = [:]
+        var seconds: [String: Seconds] = [:]
         var itemFaults: [ItemKey: UInt64] = [:]
         var refusals: [CredentialRefusal: UInt64] = [:]
         var bytesIn: UInt64 = 0
@@ -110,7 +127,7 @@ final class RequestCounts: Sendable {
             for (key, place) in shard.places {
                 let series = shard.series[place]
                 totals.requests[key, default: 0] &+= series.count
-                totals.seconds[key.operation, default: .seconds].add(series.seconds)
+                totals.seconds[key.operation, default: Seconds()].add(series.seconds)
             }
             totals.itemFaults.merge(shard.itemFaults) { $0 &+ $1 }
             totals.refusals.merge(shard.refusals) { $0 &+ $1 }

@@ -115,7 +115,7 @@ package struct ServerResponder: Responder {
             return response
         case .metrics:
             switch metricsAccess.decide(request) {
-            case .granted: return metrics.response
+            case .granted: return metrics.response(to: request)
             case .hidden: return text(404, "not found\n")
             case .unauthorized:
                 var response = text(401, "unauthorized\n")
