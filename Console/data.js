@@ -117,12 +117,12 @@ class DataScreen extends Asking {
     const fields = this.#fields();
     const wanted = this.#shownFields(fields);
     return [
-      {key: 'recordName', title: 'Name', rem: 12, text: record => record.recordName},
+      {key: 'recordName', title: 'Name', rem: 10, text: record => record.recordName},
       ...type ? [] : [{key: 'recordType', title: 'Type', rem: 10, text: record => record.recordType ?? ''}],
       ...wanted.filter(name => fields.some(field => field.name === name)).map(name => {
         const field = fields.find(each => each.name === name);
         return {
-          key: name, title: name, rem: 8, sort: direction(name),
+          key: name, title: name, rem: 8.4, sort: direction(name),
           isNumber: ['INT64', 'DOUBLE'].includes(field.type), text: record => shown(record.fields?.[name]),
           editable: record => may('record save') && isShort(field.type) && !record.fields?.[name]?.isEncrypted
             ? written(field.type, record.fields?.[name]?.value) : undefined,
@@ -131,7 +131,7 @@ class DataScreen extends Asking {
       ...type ? [] : [{key: 'fields', title: 'Fields', rem: 22,
         text: record => Object.entries(record.fields ?? {}).map(([name, field]) => `${name}: ${shown(field, 40)}`)
           .join(' · ').slice(0, 300)}],
-      {key: 'modified', title: 'Changed', rem: 13,
+      {key: 'modified', title: 'Changed', rem: 13.5,
         text: record => record.modified ? moment(record.modified.timestamp) : ''},
     ];
   }

@@ -96,7 +96,7 @@ struct WatchingTests {
         #expect((json["points"] as? [Any])?.count == [1: 60, 24: 96, 720: 120][hours])
     }
 
-    @Test("What was counted outlives the server, and its last minute a drain; when it began is told")
+    @Test("What was counted, and when it began, outlives the server; its last minute a drain")
     func restart() throws {
         let server = try served()
         try ask(3, of: server)

@@ -79,7 +79,7 @@ struct SQLiteTelemetryTests {
         #expect(names == ["o"])
     }
 
-    @Test("A server's starts are kept once a minute, as long as charts go back, also over a restart")
+    @Test("Starts are kept once a minute, as long as charts go back, also over a restart")
     func starts() throws {
         var storage = try folder.open()
         let whole = Self.start..<(Self.start + 1_000 * Self.day)
