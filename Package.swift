@@ -65,7 +65,7 @@ let package = Package(
             name: "ApplePush", description: "Pushes to Apple's devices; needs libnghttp2-dev."),
         .trait(
             name: "PostgreSQL",
-            description: "The engine on PostgreSQL, which no server uses yet; needs libpq-dev."),
+            description: "The engine on PostgreSQL; needs libpq-dev."),
     ],
     targets: [
         .systemLibrary(
@@ -111,7 +111,8 @@ let package = Package(
         layer("CLogWrites", in: .system, ["CSQLite"]),
         layer("GroupCommit", in: .engines, []),
         layer(
-            "StoredRows", in: .engines, ["CloudModel", "Storage", "GroupCommit", "MigrationHistory"]
+            "StoredRows", in: .engines,
+            ["CloudModel", "Storage", "GroupCommit", "MigrationHistory"]
         ),
         layer("CatalogSQL", in: .engines, ["CloudModel", "Storage", "StoredRows"]),
         layer("MigrationHistory", in: .engines, []),
@@ -191,6 +192,7 @@ let package = Package(
             "Server", in: .program,
             [
                 "CloudModel", "Storage", "AssetStorage", "HTTPClient", "SQLiteStorage", "SQLite",
+                "PostgreSQLStorage", "PostgreSQL",
                 "CloudDatabase", "Accounts", "Administration", "Configuration", "WebServices",
                 "HTTP", "Network", "JSON", "Cryptography", "CProcess", "Fairness", "Audit",
                 "Pages", "Mail", "Files", "Delivery", "HTTP2Client", "Background", "Control",
@@ -340,7 +342,7 @@ let package = Package(
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
                 "ChildProcesses", "PythonProgram", "Awaiting", "RequestRecords",
-                "Telemetry",
+                "Telemetry", "PostgreSQLServer", "PostgreSQLStorage", "PostgreSQL",
             ]),
         tests(
             of: "RepositoryTests",

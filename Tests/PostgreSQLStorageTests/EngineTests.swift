@@ -68,6 +68,15 @@
             let count = try Connection(location.connection(of: "b")).run(
                 "SELECT count(*) FROM stores")
             #expect(count.number(0, 0) == 0)
+            // A database in use keeps what it has, also of a store of that name.
+            #expect {
+                try restore(bytes, for: "a")
+            } throws: {
+                $0 is any EngineFault
+            }
+            let zones = try Connection(location.connection(of: "a")).run(
+                "SELECT count(*) FROM zones")
+            #expect(zones.number(0, 0) == 1)
             // One that did not come to its end before is no obstacle, whatever it left.
             try restore(bytes, for: "b")
             try restore(bytes, for: "b")

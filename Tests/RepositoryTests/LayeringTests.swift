@@ -60,7 +60,9 @@ struct LayeringTests {
 
     @Test("One file of the server names the engine that keeps the data, and no other target does")
     func engines() {
-        let engines: Set<String> = ["SQLite", "SQLiteStorage", "PostgreSQL", "PostgreSQLStorage"]
+        let engines = Set(
+            Repository.sourceTargets.filter { Repository.isFolder("Sources/Engines/\($0)") })
+        #expect(!engines.isEmpty)
         let naming = Repository.serverSources.filter { path, source in
             let target = String(path.split(separator: "/")[2])
             return !engines.contains(target) && !engines.isDisjoint(with: source.imports)
@@ -71,14 +73,11 @@ struct LayeringTests {
 
     @Test("SQL is written in the engines only")
     func statements() {
-        let engines: Set<String> = [
-            "SQLite", "SQLiteStorage", "CatalogSQL", "PostgreSQL", "PostgreSQLStorage",
-        ]
         let words = ["SELECT", "INSERT INTO", "UPDATE", "DELETE FROM", "PRAGMA"]
         let openings = words.flatMap { ["\"\($0) ", "    \($0) "] }
         for (path, source) in Repository.serverSources {
             let target = String(path.split(separator: "/")[2])
-            guard !engines.contains(target) else { continue }
+            guard !Repository.isFolder("Sources/Engines/\(target)") else { continue }
             for (index, line) in source.lines.enumerated() {
                 let found = openings.contains { line.contains($0) }
                 #expect(!found, "\(path):\(index + 1): \(line)")

@@ -6,11 +6,14 @@ struct MigrationTests {
     @Test("Migrations are numbered without gaps, named for their purpose, and compiled in")
     func names() throws {
         let name = try Regex("^[0-9]{4}-[a-z0-9-]+\\.sql$")
-        let kinds = [
-            ("sqlite", "catalog"), ("sqlite", "store"), ("sqlite", "telemetry"),
-            ("postgres", "catalog"), ("postgres", "server"),
-        ]
-        for (engine, kind) in kinds {
+        let kinds = Set(
+            Repository.files(under: "migrations", endingIn: [".sql"]).map { path in
+                path.split(separator: "/").dropLast().map(String.init)
+            })
+        #expect(!kinds.isEmpty)
+        for path in kinds {
+            #expect(path.count == 3, "\(path)")
+            let (engine, kind) = (path[1], path[path.count - 1])
             let embedding = Repository.text("migrations/\(engine)/embed.c") ?? ""
             let folder = "migrations/\(engine)/\(kind)"
             let files = Repository.files(under: folder, endingIn: [".sql"])

@@ -27,7 +27,7 @@ struct WordTests {
         "Sources/Wire/Network/TLSTrust.swift": 1,
         "Sources/Engines/GroupCommit/PendingJob.swift": 2,
         "Sources/Engines/GroupCommit/MonotonicSemaphore.swift": 1,
-        "Sources/Engines/PostgreSQLStorage/ConnectionPool.swift": 1,
+        "Sources/Engines/PostgreSQLStorage/Sessions/ConnectionPool.swift": 1,
         "Sources/Engines/SQLite/ReaderPool.swift": 1,
         "Sources/Engines/SQLiteStorage/PositionCache.swift": 1,
         "Sources/Engines/SQLiteStorage/SQLiteStore.swift": 2,

@@ -33,6 +33,16 @@ struct SettingEffectTests {
             "ServerTests/Assets/AssetProcessTests.swift",
             "The upkeep makes missing and torn checksums again without anybody asking"
         ),
+        "storage.engine": (
+            postgres, "What it acknowledged outlives its own end and the database's"
+        ),
+        "storage.postgresURL": (postgres, "What it acknowledged outlives its own end and the"),
+        "storage.postgres.passwordFile": (postgres, "gets the file's, and another one is refused"),
+        "storage.postgres.sessionsMax": (postgres, "far.sessionsMax == 9"),
+        "storage.postgres.connectSecondsMax": (postgres, "far.connection.connectSecondsMax == 7"),
+        "storage.postgres.answerSecondsMax": (
+            postgres, "far.connection.answerMillisecondsMax == 5_000"
+        ),
         "assets.freeBytesMin": (
             "ServerTests/Assets/AssetProcessTests.swift",
             "An upload that would leave less on the disk than the floor is refused"
@@ -90,6 +100,7 @@ struct SettingEffectTests {
     private static let texts = "ServerTests/TextMessageTests.swift"
     private static let bucket = "ServerTests/Assets/AssetsOnS3Tests.swift"
     private static let watching = "ServerTests/WatchingTests.swift"
+    private static let postgres = "ServerTests/PostgresServingTests.swift"
     private static let outgoing = "ServerTests/OutgoingTrafficTests.swift"
 
     /// Texts that are not the defaults.

@@ -71,10 +71,13 @@
         }
 
         private static func connect(_ options: ConnectionOptions) -> OpaquePointer? {
-            let pairs = [
+            // The later counts.
+            var pairs = options.defaults.map { ($0.key, $0.value) }
+            pairs += [
                 ("dbname", options.address), ("fallback_application_name", options.name),
                 ("connect_timeout", "\(options.connectSecondsMax)"), ("client_encoding", "UTF8"),
             ]
+            if !options.password.isEmpty { pairs.append(("password", options.password)) }
             let keys = pairs.map { strdup($0.0) }
             let values = pairs.map { strdup($0.1) }
             defer { for text in keys + values { free(text) } }

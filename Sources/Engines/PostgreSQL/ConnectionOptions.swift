@@ -3,6 +3,10 @@
     package struct ConnectionOptions: Sendable {
         /// A URL, `postgresql://…`, or words as `host=/run/postgresql dbname=app`.
         package var address: String
+        /// What counts where the address does not say otherwise, by libpq's names.
+        package var defaults: [String: String] = [:]
+        /// Empty where the server asks for none; nobody is shown it.
+        package var password = ""
         package var connectSecondsMax = 10
         /// After so long without an answer the server is asked to stop; after twice as long the connection is given up.
         package var answerMillisecondsMax = 30_000

@@ -40,6 +40,7 @@
         // Touched on the committer's queue only, and in `init` before anybody else can.
         private nonisolated(unsafe) let groups: StoreGroups
         private let readers: ConnectionPool
+        private let server: ServerConnector
         private let snapshotSecondsMax: Int
 
         /// Opens the store of a name, in sessions of its own; makes it, and the tables of all stores, where there are
@@ -63,12 +64,16 @@
             notices = options.notices
             snapshotSecondsMax = options.snapshotSecondsMax
             readers = sessions.readers
+            server = sessions.server
             groups = StoreGroups(
                 store: number, facts: facts, clock: options.clock, notices: options.notices,
                 random: options.random, sessions: sessions.writers)
             // The groups never leave a commit to a restart: they look what became of it.
             committer = GroupCommitter(groups, options: options.groups, onIndeterminate: { _ in })
         }
+
+        /// Whether the server was there when somebody last connected.
+        var isReachable: Bool { server.isReachable }
 
         /// Every read waits for the server.
         package var readsAtOnce: Bool { false }

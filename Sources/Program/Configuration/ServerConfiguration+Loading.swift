@@ -48,6 +48,9 @@ extension ServerConfiguration {
             s3.bucket.isEmpty || !s3.credentialsFile.isEmpty, "s3.credentialsFile",
             "expected a file with the store's keys beside s3.bucket")
         try require(
+            storage.engine != .postgres || !storage.postgresURL.isEmpty, "storage.postgresURL",
+            "expected the database's address beside storage.engine = postgres")
+        try require(
             limits.recordBytesMax <= limits.pageBytesMax, "limits.pageBytesMax",
             "expected at least limits.recordBytesMax")
     }

@@ -56,7 +56,7 @@ package struct Setting: Sendable {
         PageSettings.section, RetentionSettings.section,
         RequestSettings.section, BackupSettings.section,
         StorageSettings.section,
-        SQLiteSettings.section,
+        SQLiteSettings.section, PostgresSettings.section,
         AssetSettings.section, S3Settings.section, SecuritySettings.section,
         PushSettings.section, OutgoingSettings.section, LogSettings.section,
         MetricsSettings.section, TelemetrySettings.section, ConsoleSettings.section,

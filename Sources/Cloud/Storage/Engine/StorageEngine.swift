@@ -173,6 +173,8 @@ package enum StoreCondition: Sendable {
     case well
     /// It refuses writes because there is no room.
     case full
+    /// What holds its data does not answer; a write finds out whether it does again.
+    case unreachable
     /// The outcome of a commit is unknown: only a restart helps.
     case failed
 }

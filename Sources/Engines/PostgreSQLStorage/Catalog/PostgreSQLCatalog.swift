@@ -43,6 +43,13 @@
             self.onIndeterminate = onIndeterminate
         }
 
+        /// Whether the database has a catalog.
+        static func isThere(_ connection: Connection) throws -> Bool {
+            let rows = try connection.run(
+                "SELECT to_regclass('\(migrator.schema).migrations') IS NOT NULL")
+            return rows.number(0, 0) != 0
+        }
+
         /// What a session on the catalog's tables is like.
         static func options(_ options: ConnectionOptions) -> ConnectionOptions {
             var options = options

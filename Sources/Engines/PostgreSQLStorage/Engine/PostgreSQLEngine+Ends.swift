@@ -5,7 +5,7 @@
     import Storage
     import StoredRows
 
-    // What begins anew, and what ends. Each is one short transaction, after which nobody reaches the rows of before; they
+    // What begins anew, and what ends. Each is one short transaction, after which nobody reaches the old rows; they
     // are removed by and by.
     extension PostgreSQLEngine {
         package func reset(_ key: StoreKey, to beginning: StoreBeginning) throws {

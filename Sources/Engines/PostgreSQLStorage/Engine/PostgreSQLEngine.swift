@@ -86,15 +86,17 @@
 
         package func close(_ key: StoreKey, isUnused: Bool) -> Milliseconds? {
             guard let store = openStore(key) else { return nil }
-            let due = Result { try store.nextMoment() }
-            store.close()
+            var due: Milliseconds?
             // NB: where it cannot be asked, it stays noted as open, and the next start looks.
-            if case .success = due { try? forgetOpening(of: store.number) }
+            let isKnown = (try? due = store.nextMoment()) != nil
+            store.close()
+            // NB: as above.
+            if isKnown { try? forgetOpening(of: store.number) }
             state.withLock { state in
                 state.open[key] = nil
                 state.closed.add(store.measurements)
             }
-            return (try? due.get()) ?? nil
+            return due
         }
 
         private func forgetOpening(of store: Int64) throws {
@@ -128,7 +130,10 @@
     }
 
     extension PostgreSQLStore: EngineStore {
-        package var condition: StoreCondition { measurements.isFull ? .full : .well }
+        package var condition: StoreCondition {
+            guard isReachable else { return .unreachable }
+            return measurements.isFull ? .full : .well
+        }
 
         /// When the next work that waits is due; nil for none.
         func nextMoment() throws -> Milliseconds? {

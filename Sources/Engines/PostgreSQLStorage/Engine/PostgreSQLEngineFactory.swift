@@ -31,10 +31,8 @@
 
         package func hasData(for folder: String) throws -> Bool {
             do {
-                let connection = try Connection(PostgreSQLCatalog.options(settings.connection))
-                let rows = try connection.run(
-                    "SELECT to_regclass('\(PostgreSQLCatalog.migrator.schema).migrations') IS NOT NULL")
-                return rows.number(0, 0) != 0
+                return try PostgreSQLCatalog.isThere(
+                    Connection(PostgreSQLCatalog.options(settings.connection)))
             } catch let error as PostgreSQLError {
                 throw error.failure
             }

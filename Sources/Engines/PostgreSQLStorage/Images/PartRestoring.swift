@@ -9,6 +9,8 @@
         /// How far a restored store's counter moves at least: further than its life before can have gone since.
         private static let restoredGap: Position = 1 << 30
 
+        private static let hasData = ForeignImage("the database has data already")
+
         private let connection: Connection
         private let isCatalog: Bool
         private let random: (Int) -> [UInt8]
@@ -30,13 +32,15 @@
             from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
             assets visit: (ReferencedAsset) throws -> Void
         ) throws {
+            // Its stores may have the names of those in the image, and are not the leavings of a restore.
+            guard try !PostgreSQLCatalog.isThere(connection) else { throw Self.hasData }
             if isCatalog {
                 var isMade = false
                 try PostgreSQLCatalog.migrator.migrate(connection) {
                     isMade = true
                     _ = try rows(from: write)
                 }
-                guard isMade else { throw ForeignImage("the database has a catalog already") }
+                guard isMade else { throw Self.hasData }
                 return
             }
             try StoreCreation.migrator.migrate(connection)

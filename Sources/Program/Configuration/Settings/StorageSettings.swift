@@ -1,9 +1,18 @@
 /// How the databases are kept.
 package struct StorageSettings: Sendable, Equatable {
+    /// What keeps them.
+    package enum Engine: String, CaseIterable, Sendable {
+        case sqlite, postgres
+    }
+
+    package var engine = Engine.sqlite
+    /// Empty for none.
+    package var postgresURL = ""
     package var storesOpenMax = 128
     /// 0 for none.
     package var reserveBytes = 33_554_432
     package var sqlite = SQLiteSettings()
+    package var postgres = PostgresSettings()
 }
 
 /// How SQLite keeps them.
@@ -20,6 +29,19 @@ extension StorageSettings {
         name: "storage",
         documentation: "The databases; each container's environment has one of its own.",
         settings: [
+            .choice(
+                "storage.engine", \.storage.engine,
+                """
+                What keeps them: files in the data folder, or a PostgreSQL, which only some builds can use.
+                """),
+            .text(
+                "storage.postgresURL", \.storage.postgresURL,
+                allowed: "empty, or postgresql://USER@HOST/DATABASE without a password",
+                check: { $0.isEmpty || PostgresAddress($0) != nil },
+                """
+                The database, whose owner the user is. Beyond this machine its certificate and name \
+                are checked, unless the URL says otherwise (?sslmode=).
+                """),
             .number(
                 "storage.storesOpenMax", \.storage.storesOpenMax, 1...100_000, "databases",
                 """

@@ -147,10 +147,14 @@ package final class DataFolder: Sendable {
     package static func requireMade(_ loaded: LoadedConfiguration) throws {
         let path = loaded.values.data
         try FolderAccess.require(path, names: [])
-        let factory = loaded.values.engineFactory { _ in [] }
+        let factory = try loaded.values.engineFactory { _ in [] }
         guard try !factory.hasData(for: path) else { return }
+        let location = factory.words.location(.catalog, path)
+        let isInFolder = location.hasPrefix(path)
         throw CommandFailure(
-            "\(path) is no data folder: it has no \(factory.words.catalog). The path is "
+            "\(path) is no data folder: "
+                + (isInFolder ? "it has no \(factory.words.catalog)" : "\(location) is not there")
+                + ". The path is "
                 + "\(loaded.origin(of: "data")); name the server's folder by --data, LENTICULAR_DATA "
                 + "or data in a --config file. A server makes it at its first start.")
     }
@@ -169,13 +173,14 @@ package final class DataFolder: Sendable {
     ) throws -> DataFolder? {
         var limits = configuration.serviceLimits
         limit(&limits)
-        let factory = configuration.engineFactory { process.random.bytes($0) }
+        let factory = try configuration.engineFactory { process.random.bytes($0) }
         let catalogName = factory.words.catalog
         try FolderAccess.require(path, names: ["lock", catalogName, "containers"])
         do {
             let lock = try FileLock(path: lockPath(in: path))
             try CopyDestination.removeLeftovers(in: path)
             try removeUnfinishedChecks(in: path)
+            try configuration.requireOneEngine(in: path)
             try requireWhole(path, factory)
             return try DataFolder(
                 path: path, configuration: configuration, limits: limits, lock: lock,
@@ -186,10 +191,13 @@ package final class DataFolder: Sendable {
             throw CommandFailure(reason)
         } catch let error as any EngineFault where error.isDamage {
             throw CommandFailure(
-                "\(path)/\(catalogName) is damaged (\(error)); move the data folder away and restore a "
-                    + "backup")
+                "\(factory.words.location(.catalog, path)) is damaged (\(error)); move the data folder away "
+                    + "and restore a backup")
         } catch let error as any EngineFault where error.finding == .foreign {
-            throw CommandFailure("\(path)/\(catalogName): \(error)")
+            throw CommandFailure("\(factory.words.location(.catalog, path)): \(error)")
+        } catch StorageFailure.unavailable(.unreachable(let words)) {
+            throw CommandFailure(
+                "\(factory.words.location(.catalog, path)) does not answer: \(words)")
         }
     }
 

@@ -1,15 +1,79 @@
 import Configuration
+import Control
+import Files
 import HTTP
 import SQLite
 import SQLiteStorage
 import Storage
 import Telemetry
 
+#if PostgreSQL
+    import PostgreSQL
+    import PostgreSQLStorage
+#endif
+
 extension ServerConfiguration {
     /// The engine that keeps the data: the one place of the server that names one.
-    func engineFactory(random: @escaping @Sendable (Int) -> [UInt8]) -> any EngineFactory {
-        SQLiteEngineFactory(engineSettings, random: random)
+    ///
+    /// - Throws: `CommandFailure` for one that this build does not have, or whose password cannot be read.
+    func engineFactory(
+        random: @escaping @Sendable (Int) -> [UInt8]
+    ) throws(CommandFailure) -> any EngineFactory {
+        switch storage.engine {
+        case .sqlite: return SQLiteEngineFactory(engineSettings, random: random)
+        case .postgres:
+            #if PostgreSQL
+                return PostgreSQLEngineFactory(
+                    try postgresSettings(), place: postgresPlace, random: random)
+            #else
+                throw CommandFailure(
+                    "storage.engine: this build has no postgres. Build one that has it: `swift build -c release "
+                        + "--traits ApplePush,PostgreSQL`, with libpq-dev installed.")
+            #endif
+        }
     }
+
+    /// Refuses a folder in which another engine than the configured one keeps data.
+    ///
+    /// - Throws: `CommandFailure`.
+    func requireOneEngine(in folder: String) throws {
+        let files = SQLiteEngineFactory(engineSettings) { _ in [] }
+        guard storage.engine != .sqlite, try files.hasData(for: folder) else { return }
+        throw CommandFailure(
+            "\(folder) has \(files.words.catalog), and storage.engine is "
+                + "\(storage.engine.rawValue). Name another folder by --data, or the engine that keeps this one."
+        )
+    }
+
+    #if PostgreSQL
+        private var postgresPlace: String { PostgresAddress(storage.postgresURL)?.place ?? "" }
+
+        /// How the PostgreSQL is reached.
+        ///
+        /// - Throws: `CommandFailure` for a password that cannot be read.
+        func postgresSettings() throws(CommandFailure) -> PostgreSQLEngine.Settings {
+            let postgres = storage.postgres
+            var connection = ConnectionOptions(address: storage.postgresURL)
+            connection.connectSecondsMax = postgres.connectSecondsMax
+            connection.answerMillisecondsMax = postgres.answerSecondsMax * 1_000
+            // By the name alone nobody knows who answers there.
+            if PostgresAddress(storage.postgresURL)?.isLocal != true {
+                connection.defaults["sslmode"] = "verify-full"
+            }
+            if !postgres.passwordFile.isEmpty {
+                do {
+                    let bytes = try FileSystem.contents(of: postgres.passwordFile, bytesMax: 4_096)
+                    connection.password = String(
+                        decoding: bytes.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+                } catch {
+                    throw CommandFailure("\(error)")
+                }
+            }
+            var settings = PostgreSQLEngine.Settings(connection)
+            settings.sessionsMax = postgres.sessionsMax
+            return settings
+        }
+    #endif
 
     /// What keeps the telemetry, whatever keeps the data.
     static func openTelemetry(_ path: String) throws -> any TelemetryStorage {

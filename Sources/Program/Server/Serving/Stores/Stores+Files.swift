@@ -50,20 +50,20 @@ extension Stores {
         }
     }
 
-    /// What is wrong with the disk, in a word; nil when nothing is.
+    /// What is wrong with the disk or the database, in a word; nil when nothing is.
     ///
-    /// Does not block. A store whose disk is full then looks whether there is room again. While it
-    /// says that the disk is full, perhaps nobody sends it a write that would find this out.
+    /// Does not block. A store whose disk is full, or whose database does not answer, then looks whether that is still
+    /// so. While it says so, perhaps nobody sends it a write that would find this out.
     var diskTrouble: String? {
         var trouble: String?
         for store in open {
             switch store.condition {
             case .well: continue
             case .failed: return "disk failed"
-            case .full:
-                trouble = "disk full"
-                store.write(cost: 1, frees: false, { _ in }, completion: { _ in })
+            case .full: trouble = "disk full"
+            case .unreachable: trouble = "database unreachable"
             }
+            store.write(cost: 1, frees: false, { _ in }, completion: { _ in })
         }
         return trouble
     }
