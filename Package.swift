@@ -332,8 +332,13 @@ let package = Package(
                 "Background", "WebServices", "CloudDatabase", "Accounts", "AssetStorage",
                 "SQLiteStorage",
                 "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
-                "Seeding", "Fairness",
+                "Seeding", "Fairness", "EngineUnderTest",
             ]),
+        .target(
+            name: "EngineUnderTest",
+            dependencies: [
+                "CloudModel", "Storage", "PostgreSQL", "PostgreSQLServer", "PostgreSQLStorage",
+            ], path: "Tests/EngineUnderTest", swiftSettings: strict),
         tests(
             of: "ServerTests",
             [

@@ -1,6 +1,5 @@
 import Accounts
 import CloudModel
-import SQLiteStorage
 import Storage
 import Testing
 
@@ -54,7 +53,7 @@ struct WebTokenMintingTests {
         try caller(second).make("Shelf")
         #expect(try caller(first).send("private/zones/list", "{}").zones.count == 2)
         #expect(try Users(catalog: server.catalog).list().items.count == 2)
-        #expect(try CatalogCheck(path: server.catalog.path).problems().isEmpty)
+        #expect(try server.catalogProblems().isEmpty)
     }
 
     @Test("Names that come later take the place of the former ones, at once")
@@ -163,6 +162,6 @@ struct WebTokenMintingTests {
         #expect(try client.send("public/users/caller", nil).status == 421)
         try server.catalog.delete(#require(ContainerID(WireServer.tea)))
         #expect(try Users(catalog: server.catalog).list().items.isEmpty)
-        #expect(try CatalogCheck(path: server.catalog.path).problems().isEmpty)
+        #expect(try server.catalogProblems().isEmpty)
     }
 }

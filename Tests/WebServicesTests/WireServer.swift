@@ -4,6 +4,7 @@ import CloudDatabase
 import CloudModel
 import Cryptography
 import Dispatch
+import EngineUnderTest
 import Fairness
 import Foundation
 import HTTP
@@ -21,7 +22,9 @@ final class WireServer: Sendable {
     static let mate = "iCloud.org.example.Mate"
 
     let folder: URL
-    let catalog: SQLiteCatalog
+    let catalog: any CatalogStorage
+    /// In place of files, where TEST_ENGINE names one.
+    private let other: OtherEngine?
     let web: ProtocolResponder
     let clock: SettableClock
     let observed = Observed()
@@ -70,15 +73,20 @@ final class WireServer: Sendable {
         folder = location.appending(path: "wire-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let clock = SettableClock()
-        let catalog = try SQLiteCatalog(
-            path: folder.appending(path: "catalog.sqlite").path, onIndeterminate: { _ in })
+        let other = try OtherEngine.open(
+            clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
+        self.other = other
+        let catalog =
+            try other?.engine.catalog
+            ?? SQLiteCatalog(
+                path: folder.appending(path: "catalog.sqlite").path, onIndeterminate: { _ in })
         var limits = Self.patientLimits
         change(&limits)
         let authenticator = try Authenticator(
             catalog: catalog, settings: accounts, publicBaseURL: "https://sync.example",
             report: { _ in })
         let stores = OpenedStores(
-            folder: folder, clock: clock, assetKey: assetKey, limits: limits,
+            folder: folder, other: other?.engine, clock: clock, assetKey: assetKey, limits: limits,
             hasEnded: DestinationSessions(
                 catalog: catalog, clock: Clock { clock.now }
             ).hasEnded)
@@ -116,6 +124,7 @@ final class WireServer: Sendable {
 
     deinit {
         stores.close()
+        other?.end()
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -136,7 +145,7 @@ final class WireServer: Sendable {
 
     func store(
         _ container: String = tea, _ environment: CloudModel.Environment = .development
-    ) throws -> SQLiteStore {
+    ) throws -> any EngineStore {
         try stores.store(try Self.id(container), environment)
     }
 
@@ -147,7 +156,7 @@ final class WireServer: Sendable {
         stores.assetStore(try Self.id(container), environment)
     }
 
-    /// Where a store's file is.
+    /// Where a store's file is; of the engine that keeps files.
     func storePath(
         _ container: String = tea, _ environment: CloudModel.Environment = .development
     ) throws -> String { stores.path(try Self.id(container), environment) }
@@ -157,7 +166,18 @@ final class WireServer: Sendable {
         _ container: String = tea, _ environment: CloudModel.Environment = .development
     ) throws -> [String] {
         _ = try store(container, environment)
-        return try StoreCheck(path: stores.path(Self.id(container), environment)).problems()
+        let id = try Self.id(container)
+        if let other {
+            return try other.engine.problems(
+                of: .store(StoreKey(id, environment)), lossesSince: 0)
+        }
+        return try StoreCheck(path: stores.path(id, environment)).problems()
+    }
+
+    /// What `check` finds in the catalog.
+    func catalogProblems() throws -> [String] {
+        if let other { return try other.engine.problems(of: .catalog, lossesSince: 0) }
+        return try CatalogCheck(path: folder.appending(path: "catalog.sqlite").path).problems()
     }
 
     /// Waits until what deletions of public records have left of others' is deleted.
@@ -283,20 +303,23 @@ final class Observed: RequestObserver, @unchecked Sendable {
 /// The stores of one server, opened when they are first reached.
 private final class OpenedStores: Sendable {
     private let folder: URL
+    private let other: (any StorageEngine)?
     private let clock: SettableClock
     private let assetKey: AssetKey?
     private let limits: ServiceLimits
     private let hasEnded: @Sendable (StoredDestination) throws -> Bool
-    private let open = Mutex<[String: SQLiteStore]>([:])
+    private let open = Mutex<[String: any EngineStore]>([:])
     private let assetStores = Mutex<[String: AssetStore]>([:])
 
     init(
-        folder: URL, clock: SettableClock, assetKey: AssetKey?, limits: ServiceLimits,
+        folder: URL, other: (any StorageEngine)?, clock: SettableClock, assetKey: AssetKey?,
+        limits: ServiceLimits,
         hasEnded: @escaping @Sendable (StoredDestination) throws -> Bool
     ) {
         self.hasEnded = hasEnded
         self.limits = limits
         self.folder = folder
+        self.other = other
         self.clock = clock
         self.assetKey = assetKey
     }
@@ -323,13 +346,11 @@ private final class OpenedStores: Sendable {
 
     func store(
         _ container: ContainerID, _ environment: CloudModel.Environment
-    ) throws -> SQLiteStore {
-        let (path, clock) = (path(container, environment), clock)
+    ) throws -> any EngineStore {
+        let path = path(container, environment)
         return try open.withLock { open in
             if let store = open[path] { return store }
-            let options = SQLiteStore.Options(
-                clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
-            let store = try SQLiteStore(path: path, options: options, onIndeterminate: { _ in })
+            let store = try make(StoreKey(container, environment))
             let source = NoticeSource(container: container, environment: environment)
             let limits = limits
             var told = NoticeRunner.Options { subscription, owner in
@@ -344,20 +365,33 @@ private final class OpenedStores: Sendable {
         }
     }
 
-    func close(_ container: ContainerID, _ environment: CloudModel.Environment) throws {
-        open.withLock { $0.removeValue(forKey: path(container, environment)) }.map(Self.close)
+    private func make(_ key: StoreKey) throws -> any EngineStore {
+        if let other { return try other.open(key, notices: CommitNotices()) }
+        let clock = clock
+        return try SQLiteStore(
+            path: path(key.container, key.environment),
+            options: SQLiteStore.Options(
+                clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) }),
+            onIndeterminate: { _ in })
     }
 
-    private static func close(_ store: SQLiteStore) {
+    func close(_ container: ContainerID, _ environment: CloudModel.Environment) throws {
+        open.withLock { $0.removeValue(forKey: path(container, environment)) }.map(close)
+        _ = other?.close(StoreKey(container, environment), isUnused: false)
+    }
+
+    private func close(_ store: any EngineStore) {
         AttachedWork.stop(of: store)
-        store.close()
+        (store as? SQLiteStore)?.close()
     }
 
     func close() {
         open.withLock {
-            for store in $0.values { Self.close(store) }
+            for store in $0.values { close(store) }
             $0.removeAll()
         }
+        guard let other, let known = try? other.stores(ListRequest()).items else { return }
+        for store in known { _ = other.close(store.key, isUnused: false) }
     }
 }
 

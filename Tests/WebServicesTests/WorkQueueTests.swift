@@ -3,7 +3,6 @@ import CloudDatabase
 import CloudModel
 import Dispatch
 import SQLite
-import SQLiteStorage
 import Storage
 import Synchronization
 import Testing
@@ -12,7 +11,7 @@ import Testing
 @Suite("The queue of work")
 struct WorkQueueTests {
     private let server: WireServer
-    private let store: SQLiteStore
+    private let store: any EngineStore
 
     init() throws {
         server = try WireServer()

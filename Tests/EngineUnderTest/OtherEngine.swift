@@ -1,0 +1,68 @@
+import CloudModel
+import Foundation
+import Storage
+
+#if PostgreSQL
+    import PostgreSQL
+    import PostgreSQLServer
+    import PostgreSQLStorage
+#endif
+
+/// The engine that the variable TEST_ENGINE names in place of the usual one, with data of its own for one server of a test.
+package final class OtherEngine: Sendable {
+    package struct IsUnknown: Error {
+        package let name: String
+    }
+
+    package let engine: any StorageEngine
+    private let removeData: @Sendable () -> Void
+
+    private init(_ engine: any StorageEngine, removeData: @escaping @Sendable () -> Void) {
+        self.engine = engine
+        self.removeData = removeData
+    }
+
+    /// Nil where the variable names none.
+    package static func open(
+        clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
+    ) throws -> OtherEngine? {
+        guard let name = ProcessInfo.processInfo.environment["TEST_ENGINE"] else { return nil }
+        #if PostgreSQL
+            if name == "postgres" { return try postgres(clock, random) }
+        #endif
+        throw IsUnknown(name: name)
+    }
+
+    /// Closes it and removes what it has kept; all stores must be closed.
+    package func end() {
+        engine.close()
+        removeData()
+    }
+
+    #if PostgreSQL
+        private static func postgres(
+            _ clock: Clock, _ random: @escaping @Sendable (Int) -> [UInt8]
+        ) throws -> OtherEngine {
+            let server = try PostgreSQLServer.shared()
+            let name = server.newDatabaseName()
+            let admin = ConnectionOptions(address: server.address(of: "postgres"))
+            try Connection(admin).run(script: "CREATE DATABASE \(name) TEMPLATE template0")
+            var connection = ConnectionOptions(address: server.address(of: name))
+            // On a busy machine everything takes long.
+            connection.answerMillisecondsMax = 600_000
+            var settings = PostgreSQLEngine.Settings(connection)
+            settings.sessionsMax = 16
+            settings.sessionWaitSecondsMax = 600
+            settings.snapshotSecondsMax = 600
+            let factory = PostgreSQLEngineFactory(settings, place: name, random: random)
+            let engine = try factory.open(
+                for: "/nowhere",
+                EngineOptions(
+                    clock: clock, random: random, report: { _, _ in }, onIndeterminate: { _ in }))
+            return OtherEngine(engine) {
+                // NB: the server is gone with the test's process in any case.
+                try? Connection(admin).run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            }
+        }
+    #endif
+}
