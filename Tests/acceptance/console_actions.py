@@ -9,7 +9,7 @@ import time
 
 from playwright.sync_api import Error
 
-from console import Run, say
+from console import PASSWORD, Run, say
 
 # Marks each action of what is on top, and says what it is. What a table has in each row, and a list in each item, is one.
 COLLECT = """screen => {
@@ -68,6 +68,14 @@ STOP_ACTING = """async () => {
   return true;
 }"""
 
+# Signs in once more, in place of the session that the browser has.
+SIGN_IN = """async ([email, password, code]) => {
+  const {page} = await (await fetch('/console/api/session')).json();
+  const answer = await fetch('/console/api/session', {method: 'POST', body: JSON.stringify({email, password, code}),
+    headers: {'Content-Type': 'application/json', 'X-Console-Page': page}});
+  return answer.status;
+}"""
+
 # Goes to addresses as a link does, and gives up what is open.
 ARRIVE = """async addresses => {
   document.querySelectorAll('body > :not(console-app)').forEach(each => each.localName.endsWith('-dialog') && each.remove());
@@ -97,10 +105,13 @@ class Walk(Run):
 
     SECONDS_MAX = 300
     NOTHING_SECONDS_MAX = 60
+    # Well before the server asks for a new proof, so that a busy machine is not asked in the middle of an action.
+    PROOF_SECONDS = 240
 
     def walk(self, page):
         self.screen, self.done, self.held, self.wrong = page, {}, False, []
         self.waiting, self.asked, self.files, self.pages, self.choosers = set(), [], [], [], []
+        self.cookies, self.proven_at = page.context.cookies(), time.monotonic()
         page.on("request", self.began)
         page.on("requestfinished", lambda request: self.waiting.discard(request))
         page.on("requestfailed", lambda request: self.waiting.discard(request))
@@ -122,13 +133,26 @@ class Walk(Run):
             self.screen.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             calm = 0 if self.waiting and not self.held else calm + 1
 
+    def proven(self):
+        """Has a session whose proof is fresh; true where it is another one than the page's."""
+        context = self.screen.context
+        if not context.cookies():
+            context.add_cookies(self.cookies)
+        is_due = time.monotonic() - self.proven_at > self.PROOF_SECONDS
+        if is_due:
+            status = self.screen.evaluate(SIGN_IN, ["op@example.org", PASSWORD, self.codes["op@example.org"].pop()])
+            assert status == 200, status
+            self.proven_at = time.monotonic()
+        self.cookies = context.cookies()
+        return is_due
+
     def reach(self, state):
         """Makes what the state needs, and brings the page there."""
         page = self.screen
         page.unroute_all(behavior="ignoreErrors")
         page.route(lambda url: not url.startswith(("http://127.0.0.1", "blob:", "data:")), lambda route: route.abort())
         self.held = False
-        is_anew = state.get("loads") or not page.url.startswith(self.base + "/console/")
+        is_anew = self.proven() or state.get("loads") or not page.url.startswith(self.base + "/console/")
         # What the page knows of acting is then of before.
         is_anew = is_anew or page.evaluate(STOP_ACTING)
         if state.get("before"):
