@@ -316,10 +316,10 @@ extension StoragePromise {
                     .children(of: tree.root.record, concerning: tree.share.number),
                     .share(tree.share.number), .zone(zone.number),
                 ]
-                for key in keys { try expect(transaction.coverageWork(key) == since) }
+                try expect(transaction.coverageWork(keys) == [since, since, since])
                 let other = CoverageWorkKey.children(
                     of: tree.share.record, concerning: tree.share.number)
-                try expect(transaction.coverageWork(other) == nil)
+                try expect(transaction.coverageWork([other]) == [nil])
             }
             try expect(testStore.read { try !$0.isWhole(tree.share.number) })
             try expect(testStore.read { try !$0.isWhole(zone.number) })

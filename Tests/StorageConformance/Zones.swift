@@ -94,7 +94,7 @@ extension StoragePromise {
             try testStore.write { transaction in
                 try transaction.save("a", in: zone, body: [UInt8](repeating: 49, count: 1_000))
                 try expect(transaction.owner(named: TestStore.user(1))?.usedBytes == 1_000)
-                try expect(transaction.owner(.number(zone.owner))?.usedBytes == 1_000)
+                try expect(transaction.owners([.number(zone.owner)])[0]?.usedBytes == 1_000)
                 try transaction.save("b", in: zone, body: [UInt8](repeating: 49, count: 500))
             }
             try expect(used() == 1_500)

@@ -147,7 +147,7 @@ package final class Database: Sendable {
         try check(id)
         guard let owner = id.owner, let viewer = caller.userRecordName,
             let zone = try snapshot.zone(named: id.name, ofOwnerNamed: owner),
-            let access = try ZoneAccess(viewer, in: zone, limits: limits, snapshot: snapshot)
+            let access = try ZoneAccess.of(viewer, in: zone, limits: limits, snapshot: snapshot)
         else { throw Fault.zoneNotFound }
         return access
     }

@@ -58,16 +58,16 @@ package protocol RecordReading: AnyObject {
         after cursor: SurveyCursor, limit: Int, _ visit: (ZoneNumber, StoredVersion) throws -> Bool
     ) throws -> SurveyCursor?
 
-    /// The records that refer to a name by links, at most `limit` of them; those of one kind in the order of their
-    /// numbers.
+    /// The records that refer to names by links, in the names' order; at most `limit` for each name, those of one kind
+    /// in the order of their numbers.
     ///
     /// - Parameters:
     ///   - kinds: only links of these kinds count.
     ///   - after: only records with greater numbers count.
     func sources(
-        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
+        of targets: [RecordName], in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
         after: RecordNumber, limit: Int
-    ) throws -> [LinkSource]
+    ) throws -> [[LinkSource]]
 
     /// The links of some kinds that records have, in the records' order, those of each in no particular order.
     func links(of records: [RecordNumber], kinds: ClosedRange<LinkKind>) throws -> [[Link]]
@@ -86,6 +86,18 @@ extension RecordReading {
     /// Where records lie, in their order; nil for one that is collected.
     package func locations(of records: [RecordNumber]) throws -> [RecordLocation?] {
         try locations(.records(records))
+    }
+
+    /// Where records lie, by their numbers; without those that are collected.
+    package func recordLocations(
+        _ records: some Sequence<RecordNumber>
+    ) throws -> [RecordNumber: RecordLocation] {
+        let records = Array(Set(records))
+        var found: [RecordNumber: RecordLocation] = [:]
+        for (record, location) in zip(records, try locations(of: records)) {
+            found[record] = location
+        }
+        return found
     }
 
     /// As `heads`, for one name.
@@ -116,14 +128,16 @@ extension RecordReading {
     package func sources(
         of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>, limit: Int
     ) throws -> [LinkSource] {
-        try sources(of: target, in: zone, kinds: kinds, after: RecordNumber(.min), limit: limit)
+        try sources(of: [target], in: zone, kinds: kinds, after: RecordNumber(.min), limit: limit)
+            .first ?? []
     }
 
     /// The records that refer to a name by links of one kind.
     package func sources(
         of target: RecordName, in zone: ZoneNumber, kind: LinkKind, after: RecordNumber, limit: Int
     ) throws -> [LinkSource] {
-        try sources(of: target, in: zone, kinds: kind...kind, after: after, limit: limit)
+        try sources(of: [target], in: zone, kinds: kind...kind, after: after, limit: limit)
+            .first ?? []
     }
 
     /// As `locations`, for one record.

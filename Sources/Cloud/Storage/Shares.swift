@@ -8,8 +8,8 @@ package enum ShareKeys: Sendable {
     case roots([RecordNumber])
     /// The share records of standing shares.
     case records([RecordNumber])
-    /// Standing shares of a zone.
-    case zone(ZoneNumber, limit: Int)
+    /// Standing shares of zones, one zone's after the other's: at most `ofEach` of a zone, and `limit` in all.
+    case zones([ZoneNumber], limit: Int, ofEach: Int)
 }
 
 /// Reading shares: part of every snapshot.
@@ -17,15 +17,16 @@ package protocol ShareReading: AnyObject {
     /// The shares that each of some keys leads to, in the keys' order; nil for one that leads to none.
     func shares(_ keys: ShareKeys) throws -> [StoredShare?]
 
-    /// The entries among the participants of shares that a key leads to, whatever their status, in no particular
-    /// order.
-    func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)]
+    /// The entries among the participants of shares that each key leads to, in the keys' order; those of one key
+    /// whatever their status, in no particular order.
+    func participants(_ keys: [ParticipantKey]) throws -> [[(ShareNumber, StoredParticipant)]]
 
-    /// The requests to take part in shares that a key leads to, the longest waiting first.
-    func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest]
+    /// The requests to take part in shares that each key leads to, in the keys' order; those of one key the longest
+    /// waiting first.
+    func accessRequests(_ keys: [AccessRequestKey]) throws -> [[StoredAccessRequest]]
 
-    /// The short identifier that a key leads to; it stays when sharing ends.
-    func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID?
+    /// The short identifiers that keys lead to, in the keys' order; they stay when sharing ends.
+    func shortGUIDs(_ keys: [ShortGUIDKey]) throws -> [StoredShortGUID?]
 
     /// A viewer's grants.
     func grants(of viewer: UserRecordName, _ selection: GrantSelection) throws -> [StoredGrant]
@@ -63,10 +64,10 @@ package protocol ShareReading: AnyObject {
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> MembershipRun?
 
-    /// Since when queued work on trees is under way; nil for none.
+    /// Since when queued work on trees is under way, in the keys' order; nil for none.
     ///
-    /// This is a position at which records left or joined the trees that still has to be told to others.
-    func coverageWork(_ key: CoverageWorkKey) throws -> Position?
+    /// These are positions at which records left or joined the trees that still have to be told to others.
+    func coverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?]
 }
 
 /// Whose entries among the participants of shares are asked for.
@@ -157,37 +158,47 @@ extension ShareReading {
 
     /// Those who ask to take part in a share, and those blocked from asking; the longest waiting first.
     package func accessRequests(of share: ShareNumber) throws -> [StoredAccessRequest] {
-        try accessRequests(.share(share))
+        try accessRequests([.share(share)]).first ?? []
     }
 
     /// How often a user has asked to take part in shares, all shares together, since a moment.
     package func accessRequestCount(
         of user: UserRecordName, since moment: Milliseconds
-    ) throws -> Int { try accessRequests(.user(user, since: moment)).count }
+    ) throws -> Int { try accessRequests([.user(user, since: moment)]).first?.count ?? 0 }
 
     /// The participants of a share.
     package func participants(of share: ShareNumber) throws -> [StoredParticipant] {
-        try participants(.share(share)).map(\.1)
+        try participants(of: [share]).first ?? []
+    }
+
+    /// The participants of shares, in the shares' order.
+    package func participants(of shares: [ShareNumber]) throws -> [[StoredParticipant]] {
+        try participants(shares.map { .share($0) }).map { $0.map(\.1) }
     }
 
     /// The entries of a user among the participants of standing shares.
     package func participations(
         of user: UserRecordName
-    ) throws -> [(ShareNumber, StoredParticipant)] { try participants(.user(user)) }
+    ) throws -> [(ShareNumber, StoredParticipant)] { try participants([.user(user)]).first ?? [] }
 
     /// The invitations to standing shares that name an address.
     package func invitations(to address: String) throws -> [(ShareNumber, StoredParticipant)] {
-        try participants(.address(address))
+        try participants([.address(address)]).first ?? []
     }
 
     /// The short identifier of a record.
     package func shortGUID(of record: RecordNumber) throws -> String? {
-        try shortGUID(.record(record))?.value
+        try shortGUIDs(of: [record]).first ?? nil
+    }
+
+    /// The short identifiers of records, in the records' order.
+    package func shortGUIDs(of records: [RecordNumber]) throws -> [String?] {
+        try shortGUIDs(records.map { .record($0) }).map { $0?.value }
     }
 
     /// The record that a short identifier leads to, shared or not.
     package func record(ofShortGUID value: String) throws -> RecordNumber? {
-        try shortGUID(.value(value))?.record
+        try shortGUIDs([.value(value)]).first??.record
     }
 
     /// A zone as a viewer sees it, or saw it once; nil when they never saw it.
@@ -202,17 +213,29 @@ extension ShareReading {
 
     /// Whether queued work has gone through the whole tree of a share.
     package func isWhole(_ share: ShareNumber) throws -> Bool {
-        try coverageWork(.share(share)) == nil
+        try coverageWork([.share(share)]) == [nil]
     }
 
     /// Whether queued work has gone through all trees of a zone.
     package func isWhole(_ zone: ZoneNumber) throws -> Bool {
-        try coverageWork(.zone(zone)) == nil
+        try coverageWork([.zone(zone)]) == [nil]
     }
 
     /// The standing shares of a zone.
     package func shares(in zone: ZoneNumber, limit: Int) throws -> [StoredShare] {
-        try shares(.zone(zone, limit: limit)).compactMap { $0 }
+        try shares(in: [zone], limit: limit)
+    }
+
+    /// The standing shares of zones.
+    package func shares(
+        in zones: [ZoneNumber], limit: Int, ofEach: Int = .max
+    ) throws -> [StoredShare] {
+        try shares(.zones(zones, limit: limit, ofEach: ofEach)).compactMap { $0 }
+    }
+
+    /// Those of some zones that have standing shares.
+    package func sharedZones(among zones: [ZoneNumber]) throws -> Set<ZoneNumber> {
+        Set(try shares(in: zones, limit: .max, ofEach: 1).map(\.zone))
     }
 
     /// A viewer's current access to a share.

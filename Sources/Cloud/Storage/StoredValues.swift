@@ -43,6 +43,11 @@ package struct StoredOwner: Sendable {
         self.usedBytes = usedBytes
         self.oldestValidPosition = oldestValidPosition
     }
+
+    /// Nil where what is stored is no name of a user.
+    package var userRecordName: UserRecordName? {
+        recordName == UserRecordName.publicOwner.text ? .publicOwner : UserRecordName(recordName)
+    }
 }
 
 /// A zone as stored, alive or deleted.

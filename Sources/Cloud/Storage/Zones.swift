@@ -2,11 +2,11 @@ import CloudModel
 
 /// What a read sees of owners and their zones.
 package protocol ZoneReading: AnyObject {
-    /// The owner that a key leads to, if they have ever had a zone.
-    func owner(_ key: OwnerKey) throws -> StoredOwner?
+    /// The owners that keys lead to, in the keys' order; nil for one who has never had a zone.
+    func owners(_ keys: [OwnerKey]) throws -> [StoredOwner?]
 
-    /// The zone that a key leads to.
-    func zone(_ key: ZoneKey) throws -> StoredZone?
+    /// The zones that keys lead to, in the keys' order; nil for a key that leads to none.
+    func zones(_ keys: [ZoneKey]) throws -> [StoredZone?]
 
     /// How many records an owner has in living zones.
     func recordCount(of owner: OwnerNumber) throws -> Int
@@ -46,28 +46,48 @@ package enum ZoneSelection: Sendable {
 extension ZoneReading {
     /// The owner with that user record name.
     package func owner(named name: UserRecordName) throws -> StoredOwner? {
-        try owner(.name(name))
+        try owners([.name(name)]).first ?? nil
     }
 
     /// The record name of an owner.
     package func ownerName(_ number: OwnerNumber) throws -> UserRecordName? {
-        guard let owner = try owner(.number(number)) else { return nil }
-        return owner.recordName == UserRecordName.publicOwner.text
-            ? .publicOwner : UserRecordName(owner.recordName)
+        try ownerNames([number]).first ?? nil
+    }
+
+    /// The record names of owners, in their order.
+    package func ownerNames(_ numbers: [OwnerNumber]) throws -> [UserRecordName?] {
+        try owners(numbers.map { .number($0) }).map { $0?.userRecordName }
+    }
+
+    /// The zones with their numbers, each with the record name of its owner; without those that are gone.
+    package func ownedZones(
+        _ numbers: some Sequence<ZoneNumber>
+    ) throws -> [ZoneNumber: (zone: StoredZone, owner: UserRecordName)] {
+        let zones = try zones(Set(numbers).map { .number($0) }).compactMap { $0 }
+        let owners = Array(Set(zones.map(\.owner)))
+        let names = Dictionary(
+            uniqueKeysWithValues: zip(owners, try ownerNames(owners)))
+        var found: [ZoneNumber: (zone: StoredZone, owner: UserRecordName)] = [:]
+        for zone in zones {
+            if let owner = names[zone.owner] ?? nil { found[zone.number] = (zone, owner) }
+        }
+        return found
     }
 
     /// The zone with that number, alive or deleted.
-    package func zone(_ number: ZoneNumber) throws -> StoredZone? { try zone(.number(number)) }
+    package func zone(_ number: ZoneNumber) throws -> StoredZone? {
+        try zones([.number(number)]).first ?? nil
+    }
 
     /// The living zone with that name.
     package func zone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone? {
-        try zone(.name(name, of: owner))
+        try zones([.name(name, of: owner)]).first ?? nil
     }
 
     /// The living zone with that name, of the owner with that user record name.
     package func zone(
         named name: ZoneName, ofOwnerNamed owner: UserRecordName
-    ) throws -> StoredZone? { try zone(.nameOfOwner(name, owner)) }
+    ) throws -> StoredZone? { try zones([.nameOfOwner(name, owner)]).first ?? nil }
 
     /// The owner's living zones.
     package func zones(of owner: OwnerNumber) throws -> [StoredZone] {

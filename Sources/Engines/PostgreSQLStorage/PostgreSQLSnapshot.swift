@@ -140,27 +140,22 @@
 
         // MARK: - Owners and zones
 
-        func owner(_ key: OwnerKey) throws -> StoredOwner? {
-            let rows: Rows? =
-                switch key {
-                case .name(let name):
-                    try askByKey([ZoneRows.ownerQuery(store, name)]).first
-                case .number(let number):
-                    try ask([ZoneRows.ownerQuery(store, number)]).first
-                }
-            return rows.flatMap { $0.count == 1 ? ZoneRows.owner($0, 0) : nil }
+        func owners(_ keys: [OwnerKey]) throws -> [StoredOwner?] {
+            guard !keys.isEmpty else { return [] }
+            let queries = keys.map { ZoneRows.ownerQuery(store, $0) }
+            let areNames = keys.allSatisfy { if case .name = $0 { true } else { false } }
+            return try (areNames ? askByKey(queries) : ask(queries)).map {
+                $0.count == 1 ? ZoneRows.owner($0, 0) : nil
+            }
         }
 
-        func zone(_ key: ZoneKey) throws -> StoredZone? {
-            let rows: Rows? =
-                switch key {
-                case .number(let number): try ask([ZoneRows.zoneQuery(store, number)]).first
-                case .name(let name, let owner):
-                    try askByKey([ZoneRows.zoneQuery(store, name, of: owner)]).first
-                case .nameOfOwner(let name, let owner):
-                    try askByKey([ZoneRows.zoneQuery(store, name, ofOwnerNamed: owner)]).first
-                }
-            return try rows.flatMap { $0.count == 1 ? try ZoneRows.zone($0, 0) : nil }
+        func zones(_ keys: [ZoneKey]) throws -> [StoredZone?] {
+            guard !keys.isEmpty else { return [] }
+            let queries = keys.map { ZoneRows.zoneQuery(store, $0) }
+            let areNames = keys.allSatisfy { if case .number = $0 { false } else { true } }
+            return try (areNames ? askByKey(queries) : ask(queries)).map {
+                $0.count == 1 ? try ZoneRows.zone($0, 0) : nil
+            }
         }
 
         func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone] {
@@ -236,9 +231,9 @@
         }
 
         func current(
-            of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
+            _ keys: CurrentKeys, inOrder: Bool,
             _ visit: (_ index: Int, StoredVersion) throws -> Bool
-        ) throws { try readCurrent(of: names, in: zone, visit) }
+        ) throws { try readCurrent(keys, visit) }
 
         func versions(
             in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,

@@ -79,15 +79,20 @@
 
         // MARK: - Owners and zones
 
-        override func owner(_ key: OwnerKey) throws -> StoredOwner? {
-            guard case .name(let name) = key else { return try super.owner(key) }
+        override func owners(_ keys: [OwnerKey]) throws -> [StoredOwner?] {
+            let areNumbers = keys.allSatisfy { if case .number = $0 { true } else { false } }
+            return areNumbers ? try super.owners(keys) : try keys.map { try owner($0) }
+        }
+
+        private func owner(_ key: OwnerKey) throws -> StoredOwner? {
+            guard case .name(let name) = key else { return try super.owners([key]).first ?? nil }
             let stored: StoredOwner?
             if let known = job.ownersByName[name] ?? group.changes.ownersByName[name]
                 ?? group.known.owners[name]
             {
                 stored = known
             } else {
-                stored = try super.owner(key)
+                stored = try super.owners([key]).first ?? nil
                 group.known.owners.updateValue(stored, forKey: name)
             }
             guard let stored else { return nil }
@@ -97,9 +102,14 @@
             return unwritten == 0 ? stored : stored.using(unwritten)
         }
 
-        override func zone(_ key: ZoneKey) throws -> StoredZone? {
+        override func zones(_ keys: [ZoneKey]) throws -> [StoredZone?] {
+            let areNumbers = keys.allSatisfy { if case .number = $0 { true } else { false } }
+            return areNumbers ? try super.zones(keys) : try keys.map { try zone($0) }
+        }
+
+        private func zone(_ key: ZoneKey) throws -> StoredZone? {
             switch key {
-            case .number: return try super.zone(key)
+            case .number: return try super.zones([key]).first ?? nil
             case .name(let name, let owner):
                 let named = ZoneNameKey(owner: owner, name: name)
                 if let known = job.zonesByName[named] ?? group.changes.zonesByName[named]
@@ -107,7 +117,7 @@
                 {
                     return known
                 }
-                let stored = try super.zone(key)
+                let stored = try super.zones([key]).first ?? nil
                 group.known.zones.updateValue(stored, forKey: named)
                 return stored
             case .nameOfOwner(let name, let owner):
@@ -220,9 +230,12 @@
         }
 
         override func current(
-            of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
+            _ keys: CurrentKeys, inOrder: Bool,
             _ visit: (_ index: Int, StoredVersion) throws -> Bool
         ) throws {
+            guard case .names(let names, let zone) = keys else {
+                return try super.current(keys, inOrder: inOrder, visit)
+            }
             try learn(names, in: zone)
             for (index, name) in names.enumerated() {
                 guard let record = record(name, in: zone) else { continue }

@@ -115,6 +115,8 @@ class SQLiteSnapshot: StoreSnapshot {
         }
     }
 
+    func owners(_ keys: [OwnerKey]) throws -> [StoredOwner?] { try keys.map { try owner($0) } }
+
     func owner(_ key: OwnerKey) throws -> StoredOwner? {
         switch key {
         case .name(let name): try readOwner(named: name)
@@ -147,6 +149,8 @@ class SQLiteSnapshot: StoreSnapshot {
         try connection.prepare("SELECT coalesce(sum(used_bytes), 0), count(*) FROM owners")
             .first { ($0.int64(0), Int($0.int64(1))) } ?? (0, 0)
     }
+
+    func zones(_ keys: [ZoneKey]) throws -> [StoredZone?] { try keys.map { try zone($0) } }
 
     func zone(_ key: ZoneKey) throws -> StoredZone? {
         switch key {
@@ -199,6 +203,23 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func current(
+        _ keys: CurrentKeys, inOrder: Bool, _ visit: (_ index: Int, StoredVersion) throws -> Bool
+    ) throws {
+        switch keys {
+        case .names(let names, let zone):
+            try current(of: names, in: zone, inOrder: inOrder, visit)
+        case .records(let records):
+            for (index, location) in try locations(of: records).enumerated() {
+                guard let location else { continue }
+                let goesOn = try readCurrent(of: location.name, in: location.zone) {
+                    try visit(index, $0)
+                }
+                guard goesOn ?? true else { return }
+            }
+        }
+    }
+
+    func current(
         of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
         _ visit: (_ index: Int, StoredVersion) throws -> Bool
     ) throws {
@@ -233,23 +254,25 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func sources(
-        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
+        of targets: [RecordName], in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
         after: RecordNumber, limit: Int
-    ) throws -> [LinkSource] {
+    ) throws -> [[LinkSource]] {
         // Of one kind it goes on where the page before ended, however many there are.
         let isOneKind = kinds.lowerBound == kinds.upperBound
         let statement = isOneKind ? statements.sourcesInOrder : statements.sources
-        defer { statement.reset() }
         statement.bind(zone.value, at: 1)
-        statement.bind(target.text, at: 2)
         statement.bind(kinds.lowerBound.rawValue, at: 3)
         statement.bind(after.value, at: 4)
         statement.bind(Int64(limit), at: 5)
         if !isOneKind { statement.bind(kinds.upperBound.rawValue, at: 6) }
-        return try Self.linkSources(statement)
+        return try targets.map { target in
+            statement.bind(target.text, at: 2)
+            return try Self.linkSources(statement)
+        }
     }
 
     private static func linkSources(_ statement: Statement) throws -> [LinkSource] {
+        defer { statement.reset() }
         var found: [LinkSource] = []
         while try statement.step() {
             guard let kind = LinkKind(rawValue: statement.int64(0)),

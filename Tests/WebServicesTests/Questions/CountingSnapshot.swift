@@ -53,10 +53,10 @@ class CountingSnapshot: StoreSnapshot {
 
     // MARK: - ZoneReading
 
-    func owner(_ key: OwnerKey) throws -> StoredOwner? {
-        note("owner")
-        if case .name(let name) = key { questions.note { $0.owners.insert(name) } }
-        return try snapshot.owner(key)
+    func owners(_ keys: [OwnerKey]) throws -> [StoredOwner?] {
+        note("owners")
+        for case .name(let name) in keys { questions.note { $0.owners.insert(name) } }
+        return try snapshot.owners(keys)
     }
 
     func storedBytes() throws -> (bytes: Int64, owners: Int) {
@@ -64,18 +64,20 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.storedBytes()
     }
 
-    func zone(_ key: ZoneKey) throws -> StoredZone? {
-        note("zone")
+    func zones(_ keys: [ZoneKey]) throws -> [StoredZone?] {
+        note("zones")
         questions.note { subjects in
-            switch key {
-            case .number: break
-            case .name(let name, _): subjects.zones.insert(name)
-            case .nameOfOwner(let name, let owner):
-                subjects.zones.insert(name)
-                subjects.owners.insert(owner)
+            for key in keys {
+                switch key {
+                case .number: break
+                case .name(let name, _): subjects.zones.insert(name)
+                case .nameOfOwner(let name, let owner):
+                    subjects.zones.insert(name)
+                    subjects.owners.insert(owner)
+                }
             }
         }
-        return try snapshot.zone(key)
+        return try snapshot.zones(keys)
     }
 
     func recordCount(of owner: OwnerNumber) throws -> Int {
@@ -119,23 +121,23 @@ class CountingSnapshot: StoreSnapshot {
     }
 
     func sources(
-        of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
+        of targets: [RecordName], in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
         after: RecordNumber, limit: Int
-    ) throws -> [LinkSource] {
+    ) throws -> [[LinkSource]] {
         note("sources")
         return try snapshot.sources(
-            of: target, in: zone, kinds: kinds, after: after, limit: limit)
+            of: targets, in: zone, kinds: kinds, after: after, limit: limit)
     }
 
     // MARK: - CurrentRecordReading
 
     func current(
-        of names: [RecordName], in zone: ZoneNumber, inOrder: Bool,
+        _ keys: CurrentKeys, inOrder: Bool,
         _ visit: (_ index: Int, StoredVersion) throws -> Bool
     ) throws {
         note("current")
-        questions.note { $0.records.formUnion(names) }
-        try snapshot.current(of: names, in: zone, inOrder: inOrder, visit)
+        if case .names(let names, _) = keys { questions.note { $0.records.formUnion(names) } }
+        try snapshot.current(keys, inOrder: inOrder, visit)
     }
 
     func links(
@@ -178,19 +180,21 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.shares(keys)
     }
 
-    func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)] {
+    func participants(
+        _ keys: [ParticipantKey]
+    ) throws -> [[(ShareNumber, StoredParticipant)]] {
         note("participants")
-        return try snapshot.participants(key)
+        return try snapshot.participants(keys)
     }
 
-    func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
+    func accessRequests(_ keys: [AccessRequestKey]) throws -> [[StoredAccessRequest]] {
         note("accessRequests")
-        return try snapshot.accessRequests(key)
+        return try snapshot.accessRequests(keys)
     }
 
-    func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
-        note("shortGUID")
-        return try snapshot.shortGUID(key)
+    func shortGUIDs(_ keys: [ShortGUIDKey]) throws -> [StoredShortGUID?] {
+        note("shortGUIDs")
+        return try snapshot.shortGUIDs(keys)
     }
 
     func grants(of viewer: UserRecordName, _ selection: GrantSelection) throws -> [StoredGrant] {
@@ -228,9 +232,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.changedMemberships(of: viewer, in: zone, after: after, limit: limit)
     }
 
-    func coverageWork(_ key: CoverageWorkKey) throws -> Position? {
+    func coverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?] {
         note("coverageWork")
-        return try snapshot.coverageWork(key)
+        return try snapshot.coverageWork(keys)
     }
 
     // MARK: - AssetReading

@@ -1,8 +1,4 @@
 import CloudModel
-import Cryptography
-import Foundation
-import SQLiteStorage
-import Storage
 import Testing
 
 /// How often requests ask their store, which an engine behind a network answers in a round trip each.
@@ -10,57 +6,8 @@ import Testing
 struct QuestionTests {
     private static let questionsMax = 8
 
-    /// A server on one store whose questions are counted.
-    private final class Bench {
-        let counted: CountingStore
-        let server: WireServer
-        let user: WireClient
-        private let store: SQLiteStore
-        private let folder: URL
-
-        init() throws {
-            folder = FileManager.default.temporaryDirectory
-                .appending(path: "questions-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            store = try SQLiteStore(
-                path: folder.appending(path: "store.sqlite").path,
-                options: SQLiteStore.Options(
-                    clock: Clock { 1_767_225_600_000 }, random: { RandomSource.system.bytes($0) }),
-                onIndeterminate: { _ in })
-            counted = CountingStore(store)
-            server = try WireServer(storage: counted)
-            user = try server.user("ann")
-            try user.make("Shelf")
-        }
-
-        deinit {
-            store.close()
-            try? FileManager.default.removeItem(at: folder)
-        }
-
-        /// Saves notes, each below one of twenty folders.
-        func save(_ numbers: Range<Int>) throws -> Answer {
-            try user.modify(
-                numbers.map { number in
-                    operation(
-                        "forceReplace", "note\(number)", type: "Note",
-                        fields: "{\"n\":{\"value\":\(number)}}",
-                        more: "\"parent\":{\"recordName\":\"folder\(number % 20)\"}")
-                })
-        }
-
-        /// What a request asks.
-        func asked(_ request: () throws -> Answer) throws -> [String] {
-            counted.questions.forget()
-            let answer = try request()
-            #expect(answer.status == 200, "\(answer.text)")
-            #expect(!answer.text.contains("serverErrorCode"), "\(answer.text)")
-            return counted.questions.all
-        }
-    }
-
-    private func bench() throws -> Bench {
-        let bench = try Bench()
+    private func bench() throws -> QuestionBench {
+        let bench = try QuestionBench()
         let folders = (0..<20).map { operation("forceReplace", "folder\($0)", type: "Folder") }
         #expect(try bench.user.modify(folders).status == 200)
         return bench
@@ -93,7 +40,7 @@ struct QuestionTests {
         "A public batch of 200 by somebody who made none of the records asks no more than one of ten",
         arguments: [10, 200])
     func strangers(of count: Int) throws {
-        let bench = try Bench()
+        let bench = try QuestionBench()
         let operations = (0..<count).map { operation("forceReplace", "note\($0)", type: "Note") }
         let made = try bench.user.modify(operations, zone: nil, in: "public")
         #expect(made.records.allSatisfy { $0.code == nil }, "\(made.text)")

@@ -123,7 +123,7 @@ extension AssetOrigin {
             zone = try snapshot.zone(named: name, ofOwnerNamed: owner)
         }
         guard let zone, !zone.isDeleted,
-            let access = try ZoneAccess(user, in: zone, limits: limits, snapshot: snapshot)
+            let access = try ZoneAccess.of(user, in: zone, limits: limits, snapshot: snapshot)
         else { return false }
         return try record.map { try access.sees($0) } ?? true
     }

@@ -23,18 +23,18 @@ final class BatchContext {
     /// Whether one operation's outcome may matter to another operation; in most batches it cannot.
     let actsOnOthers: Bool
     /// The records of operations that a participant cannot see: to them, these records do not exist.
-    private(set) var unseen: Set<RecordKey> = []
+    var unseen: Set<RecordKey> = []
     /// For records of operations: why nobody can tell whether a participant sees them.
-    private var faultsOfSight: [RecordKey: Fault] = [:]
-    private(set) var previousRecords: [RecordKey: CurrentRecord] = [:]
+    var faultsOfSight: [RecordKey: Fault] = [:]
+    var previousRecords: [RecordKey: CurrentRecord] = [:]
     private var time: DecisionTime?
     private var stepsLeft: Int
-    private var sourcesLeft: Int
+    var sourcesLeft: Int
     private var bodyBytesRead = 0
     private var previousBodies: [RecordKey: RecordBody.Previous] = [:]
     private var parents: [RecordNumber: RecordName?] = [:]
     private var links: [RecordNumber: Set<Link>] = [:]
-    private var creators: [RecordKey: String?] = [:]
+    var creators: [RecordKey: String?] = [:]
     private var assetBytes: [RecordNumber: Int] = [:]
     private var storedReceipts: [[UInt8]: StoredReceipt?] = [:]
     /// The rights of users, as far as they were asked for.
@@ -44,8 +44,16 @@ final class BatchContext {
     /// The receipts of assets that were sent.
     private(set) var receipts: Set<[UInt8]> = []
     private var knownShares: [StoredShare]?
+    private var knownLocationsOfShares: [RecordNumber: RecordLocation]?
     private var zonesWithShares: [ZoneNumber: Bool] = [:]
-    private var sourceRuns: [SourceRun.Key: SourceRun] = [:]
+    var sourceRuns = SourceRuns()
+    private var hasReadTargets = false
+    private var hasReadBodies = false
+    private var parentsLookedAt = 0
+    /// How many records are read with one that is asked for.
+    private static let othersMax = 400
+    /// The shares of which records are the roots or the share records.
+    private var ownShares: [RecordNumber: ShareNumber?] = [:]
     private(set) lazy var indexes: [RecordKey: Int] = Self.indexes(of: operations, key)
 
     init(
@@ -150,8 +158,9 @@ final class BatchContext {
         for case .operation(let operation) in operations {
             keepsBody.append(!operation.kind.deletes)
         }
-        // What a participant refers to is looked for where it is asked for: they may not see it.
+        // What a participant refers to is looked for where it is first asked for: they may not see it.
         let names = Self.names(of: operations, in: zone.name, withTargets: access == nil)
+        hasReadTargets = access == nil
         keepsBody += repeatElement(false, count: names.count - keepsBody.count)
         var isThere = [Bool](repeating: false, count: names.count)
         // If the caller may not see a record, no more of it is read than they may know.
@@ -214,6 +223,8 @@ final class BatchContext {
         {
             return known
         }
+        try readOthers(with: key)
+        if !withBody, let known = previousRecords[key] { return known }
         let read = try CurrentRecord(key, withBody: withBody, in: stored)
         bodyBytesRead += read.body?.count ?? 0
         guard bodyBytesRead <= limits.batchBytesMax else {
@@ -225,11 +236,72 @@ final class BatchContext {
         return read
     }
 
+    /// Reads at once, with a record that is not known yet, those of which the same will be asked: what a participant
+    /// refers to, what refers to others, and the parents of records.
+    private func readOthers(with key: RecordKey) throws {
+        guard previousRecords[key] == nil, operations.count > 1, key.zone == zone.number else {
+            return
+        }
+        var names: Set<RecordName> = [key.name]
+        func add(_ name: RecordName) {
+            guard names.count < Self.othersMax, previousRecords[self.key(name)] == nil else {
+                return
+            }
+            names.insert(name)
+        }
+        if !hasReadTargets {
+            hasReadTargets = true
+            Self.names(of: operations, in: zone.name, withTargets: true).forEach(add)
+        }
+        if parents.count != parentsLookedAt {
+            parentsLookedAt = parents.count
+            for case let parent? in parents.values { add(parent) }
+        }
+        for source in sourceRuns.takeNewSources() where source.zone == zone.number {
+            add(source.name)
+        }
+        guard names.count > 1 else { return }
+        let asked = Array(names)
+        for name in asked { previousRecords[self.key(name)] = .missing }
+        try stored.current(of: asked, in: zone.number, inOrder: false) { index, version in
+            previousRecords[self.key(asked[index])] = CurrentRecord(version, withBody: false)
+            return true
+        }
+    }
+
+    /// Reads at once the bodies of records that saves change, where the caller may not change all records.
+    ///
+    /// Of a record that they may not change, no more is read than they may know.
+    private func readBodies() throws {
+        guard !hasReadBodies else { return }
+        hasReadBodies = true
+        var names: [RecordName] = []
+        var bytes = 0
+        for case .operation(let operation) in operations where !operation.kind.deletes {
+            let key = key(operation.name)
+            guard let known = previousRecords[key], known.isAlive, !known.isDamaged,
+                known.body == nil, let record = known.head?.record, faultsOfSight[key] == nil,
+                try access.map({ try $0.permission(on: record) == .readWrite }) ?? true,
+                try RightRule(self).allows(.write, key)
+            else { continue }
+            names.append(operation.name)
+            bytes += known.bodyBytes
+        }
+        // Else their order says which of them are within the limit.
+        guard names.count > 1, bodyBytesRead + bytes <= limits.batchBytesMax else { return }
+        bodyBytesRead += bytes
+        try stored.current(of: names, in: zone.number, inOrder: false) { index, version in
+            previousRecords[key(names[index])] = CurrentRecord(version, withBody: true)
+            return true
+        }
+    }
+
     /// What a save keeps of a living record.
     ///
     /// - Throws: `Fault` INTERNAL_ERROR for a record that is not what was written.
     func previousBody(_ key: RecordKey) throws -> RecordBody.Previous {
         if let known = previousBodies[key] { return known }
+        if access != nil || rights.holdsBack { try readBodies() }
         let previous = try previous(key, withBody: true)
         guard !previous.isDamaged else { throw Fault.recordUnreadable }
         let read = RecordBody.Previous(try StoredBody(previous.body ?? [], fields: previous.fields))
@@ -280,13 +352,19 @@ final class BatchContext {
     func parent(of record: RecordNumber) throws -> RecordName? {
         if let known = parents[record] { return known }
         // The checks ask this of every record that gets a parent: so of all of them at once.
-        var asked = parents.isEmpty ? recordsGivenParents : []
+        // On the way up a tree, it is asked of ancestors: of all that are known.
+        var asked = parents.isEmpty ? recordsGivenParents : knownRecords { parents[$0] == nil }
         asked.insert(record)
         let records = Array(asked)
         for (record, parent) in zip(records, try stored.parents(of: records)) {
             parents[record] = .some(parent)
         }
         return parents[record] ?? nil
+    }
+
+    /// The records that are known by now, of which something else is not.
+    private func knownRecords(where isWanted: (RecordNumber) -> Bool) -> Set<RecordNumber> {
+        Set(previousRecords.values.lazy.compactMap { $0.head?.record }.filter(isWanted))
     }
 
     /// The stored records of operations that name a parent.
@@ -303,43 +381,22 @@ final class BatchContext {
         return found
     }
 
-    /// Who made a stored record; nil when nobody is named.
-    func creator(of key: RecordKey) throws -> String? {
-        if let known = creators[key] { return known }
-        if creators.isEmpty { try readCreators(in: key.zone) }
-        if let known = creators[key] { return known }
-        let previous = try previous(key)
-        let read =
-            try previous.isDamaged
-            ? nil
-            : previous.head.flatMap { head in
-                try stored.version(at: head.position, in: key.zone) {
-                    try RecordBody.creator(of: $0)
-                } ?? nil
-            }
-        creators[key] = .some(read)
-        return read
-    }
-
-    /// Reads at once who made the stored records that the operations concern.
-    private func readCreators(in zone: ZoneNumber) throws {
-        let names = previousRecords.compactMap { key, record in
-            key.zone == zone && record.isAlive ? key.name : nil
-        }
-        guard names.count > 1 else { return }
-        try stored.current(of: names, in: zone, inOrder: false) { index, version in
-            creators[RecordKey(zone: zone, name: names[index])] =
-                .some(try RecordBody.creator(of: version))
-            return true
-        }
-    }
-
     /// A zone of the same owner.
     func zone(named name: ZoneName) throws -> ZoneNumber? {
         if let known = zonesByName[name] { return known }
-        let read = try stored.zone(named: name, of: zone.owner)?.number
-        zonesByName[name] = .some(read)
-        return read
+        // The first time, all zones that references name are asked for.
+        var names: Set<ZoneName> = [name]
+        if zonesByName.isEmpty {
+            for case .operation(let operation) in operations {
+                for field in operation.fields.fields {
+                    names.formUnion(field.references.lazy.compactMap { $0.zone?.name })
+                }
+            }
+        }
+        let asked = Array(names)
+        let read = try stored.zones(asked.map { .name($0, of: zone.owner) })
+        for (name, zone) in zip(asked, read) { zonesByName[name] = .some(zone?.number) }
+        return zonesByName[name] ?? nil
     }
 
     func receipt(_ id: [UInt8]) throws -> StoredReceipt? {
@@ -379,92 +436,33 @@ final class BatchContext {
         }
     }
 
+    /// The standing share of which a record is the root or the share record.
+    func ownShare(of record: RecordNumber) throws -> ShareNumber? {
+        if let known = ownShares[record] { return known }
+        let records = Array(knownRecords { ownShares[$0] == nil }.union([record]))
+        let ofRoots = try stored.shares(.roots(records))
+        let ofRecords = try stored.shares(.records(records))
+        for (record, (ofRoot, ofRecord)) in zip(records, zip(ofRoots, ofRecords)) {
+            ownShares[record] = .some((ofRoot ?? ofRecord)?.number)
+        }
+        return ownShares[record] ?? nil
+    }
+
+    /// Where the records of the zone's standing shares and their roots lie.
+    func locationsOfShares() throws -> [RecordNumber: RecordLocation] {
+        if let knownLocationsOfShares { return knownLocationsOfShares }
+        let read = try stored.recordLocations(
+            shares.lazy.flatMap { [$0.record, $0.root].compactMap { $0 } })
+        knownLocationsOfShares = read
+        return read
+    }
+
     /// Whether anything in a zone is shared.
     func hasShares(_ zone: ZoneNumber) throws -> Bool {
         if let known = zonesWithShares[zone] { return known }
         let read = try !stored.shares(in: zone, limit: 1).isEmpty
         zonesWithShares[zone] = read
         return read
-    }
-
-    /// Visits the stored records that refer to a target, until the closure returns false.
-    func visitSources(
-        of target: RecordKey, kinds: ClosedRange<LinkKind>,
-        _ visit: (RecordKey, LinkKind) throws -> Bool
-    ) throws {
-        let runKey = SourceRun.Key(target: target, kinds: kinds)
-        var run = sourceRuns[runKey] ?? SourceRun()
-        defer { sourceRuns[runKey] = run }
-        var next = 0
-        while true {
-            while next < run.sources.count {
-                try takeStep()
-                let (source, kind) = run.sources[next]
-                guard try visit(source, kind) else { return }
-                next += 1
-            }
-            let known = run.sources.count
-            guard try run.grow(runKey, stored, upTo: sourcesLeft) else { return }
-            sourcesLeft -= run.sources.count - known
-            guard sourcesLeft >= 0 else { throw tooManySources }
-        }
-    }
-
-    /// The targets whose sources were looked at.
-    var targets: Set<RecordKey> { Set(sourceRuns.keys.map(\.target)) }
-
-    /// The sources that were looked at.
-    var sources: Set<RecordKey> {
-        Set(sourceRuns.values.lazy.flatMap { $0.sources.lazy.map(\.0) })
-    }
-
-    private var tooManySources: RefusedBatch {
-        RefusedBatch(
-            fault: .limitExceeded(
-                "operations: more than \(limits.sourcesReadMax) references lead to the records that "
-                    + "they concern; send fewer at once"))
-    }
-
-    /// How many stored records refer to a target, counted up to a limit.
-    func countSources(
-        of target: RecordKey, kinds: ClosedRange<LinkKind>, upTo limit: Int
-    ) throws -> Int {
-        var count = 0
-        try visitSources(of: target, kinds: kinds) { _, _ in
-            count += 1
-            return count < limit
-        }
-        return count
-    }
-
-    // MARK: - What the caller cannot see
-
-    /// Notes the records of operations that the caller cannot see.
-    ///
-    /// The batch treats them as if they did not exist, also in the faults that it reports.
-    private func overlookUnseen() throws {
-        try access?.prepare(previousRecords.values.compactMap { $0.head?.record })
-        for case .operation(let operation) in operations {
-            try checkTime()
-            let key = key(operation.name)
-            do {
-                if operation.kind == .create || operation.kind.deletes {
-                    try RightRule(self).check(toMakeOrDelete: operation)
-                }
-                guard try ParticipantRule(self).isOutOfSight(previous(key), operation) else {
-                    continue
-                }
-                unseen.insert(key)
-            } catch let fault as Fault {
-                faultsOfSight[key] = fault
-            }
-        }
-        for key in unseen { previousRecords[key] = .missing }
-    }
-
-    /// - Throws: `Fault` when nobody can tell whether the caller sees the operation's record.
-    func checkSight(of key: RecordKey) throws {
-        if let fault = faultsOfSight[key] { throw fault }
     }
 }
 

@@ -117,15 +117,13 @@ struct DecisionCheck {
 
     /// Whether the zones still exist and are those that the decision saw.
     private func zonesStand(_ stored: any StoreSnapshot) throws -> Bool {
-        for number in zones.keys {
-            guard let zone = try stored.zone(number), !zone.isDeleted, zone.created <= decidedAt
-            else { return false }
+        let isSound = try stored.zones(zones.keys.map { .number($0) }).allSatisfy { zone in
+            zone.map { !$0.isDeleted && $0.created <= decidedAt } ?? false
         }
-        for (name, number) in context.zonesByName
-        where try stored.zone(named: name, of: context.zone.owner)?.number != number {
-            return false
-        }
-        return true
+        guard isSound else { return false }
+        let named = Array(context.zonesByName)
+        let keys = named.map { ZoneKey.name($0.key, of: context.zone.owner) }
+        return try zip(named, stored.zones(keys)).allSatisfy { $0.value == $1?.number }
     }
 
     private func rightsStand(_ basis: DecisionBasis) throws -> Bool {
@@ -148,7 +146,7 @@ struct DecisionCheck {
     /// Whether a participant still sees what they saw.
     private func sightStands(_ stored: any StoreSnapshot) throws -> Bool {
         guard let access = context.access else { return true }
-        let now = try ZoneAccess(
+        let now = try ZoneAccess.of(
             access.viewer, in: access.zone, limits: context.limits, snapshot: stored)
         return try now?.tells(what: access) ?? false
     }

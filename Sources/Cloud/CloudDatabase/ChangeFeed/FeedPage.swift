@@ -112,7 +112,7 @@ struct FeedPage {
 
     mutating func append(
         _ version: StoredVersion, skipsDeletionsThrough unseen: Position,
-        from snapshot: any StoreSnapshot, to writer: inout JSONWriter
+        with shares: ShownShares, to writer: inout JSONWriter
     ) throws {
         if rowsLeft % Self.rowsBetweenChecks == 0 { try database.checkStop() }
         if version.flags.contains(.tombstone) {
@@ -121,7 +121,7 @@ struct FeedPage {
             append(deletion: version.body, to: &writer)
         } else if wants(version.type) {
             if rights != nil, try !mayRead(version) { return pass() }
-            try append(record: version, from: snapshot, to: &writer)
+            try append(record: version, with: shares, to: &writer)
         } else {
             pass()
         }
@@ -142,11 +142,10 @@ struct FeedPage {
     /// Shows a living record.
     @inline(__always)
     mutating func append(
-        record version: StoredVersion, from snapshot: any StoreSnapshot,
-        to writer: inout JSONWriter
+        record version: StoredVersion, with shares: ShownShares, to writer: inout JSONWriter
     ) throws {
         begin(bytes: version.body.count, &writer)
-        try database.append(version, as: request.rendering, from: snapshot, to: &writer)
+        try database.append(version, as: request.rendering, with: shares, to: &writer)
         recordCount += 1
         if recordCount == Self.sampleCount { makeRoom(in: &writer) }
     }

@@ -17,6 +17,7 @@ struct SharedTreesFeed {
     private let tokens: SyncTokens
     private let types: TypeNumbers
     private let snapshot: any StoreSnapshot
+    private let shares: ShownShares
     private let zoneJSON: [UInt8]
 
     init(
@@ -27,6 +28,7 @@ struct SharedTreesFeed {
         self.tokens = tokens
         self.types = types
         self.snapshot = snapshot
+        shares = .inFeed(of: access.zone.number, snapshot)
         zoneJSON = ZoneJSON.identifier(access.zone.name, owner: owner)
     }
 
@@ -245,7 +247,7 @@ struct SharedTreesFeed {
         _ version: StoredVersion, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
         guard try page.hasRoom(for: version) else { return false }
-        try page.append(record: version, from: snapshot, to: &writer)
+        try page.append(record: version, with: shares, to: &writer)
         return true
     }
 

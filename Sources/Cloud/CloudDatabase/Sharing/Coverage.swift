@@ -126,12 +126,14 @@ struct Coverage {
                 since: saved.position))
     }
 
-    /// Updates the coverage after a deletion.
-    mutating func deleted(_ record: RecordNumber, at position: Position) throws {
-        guard try keepsTrees(), let previous = try transaction.currentMembership(of: record) else {
-            return
+    /// Updates the coverage after deletions.
+    mutating func deleted(_ gone: [(record: RecordNumber, position: Position)]) throws {
+        guard try keepsTrees() else { return }
+        let memberships = try transaction.currentMemberships(of: gone.map(\.record))
+        for ((record, position), previous) in zip(gone, memberships) {
+            guard let previous else { continue }
+            try leave(record, previous, at: position, left: position)
         }
-        try leave(record, previous, at: position, left: position)
     }
 
     /// Covers the records of a new share; leaves the rest of a large tree to queued work.
@@ -266,8 +268,9 @@ struct Coverage {
             // If an earlier move took it out, and nobody has gained it since, it left at that move.
             if previous.share != parent.from {
                 since =
-                    try transaction.coverageWork(
-                        .children(of: parent.record, concerning: previous.share)) ?? since
+                    try transaction.coverageWork([
+                        .children(of: parent.record, concerning: previous.share)
+                    ]).first.flatMap { $0 } ?? since
             }
             try leave(child, previous, at: transaction.takePosition(), left: since)
         }

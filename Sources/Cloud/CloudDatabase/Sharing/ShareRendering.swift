@@ -187,9 +187,9 @@ extension Database {
     /// Appends a stored record as the caller may see it; every stored body takes this way into an answer.
     ///
     /// - Parameters:
-    ///   - snapshot: the one that the version was read from.
+    ///   - shares: of the snapshot that the version was read from.
     package func append(
-        _ version: StoredVersion, as rendering: RecordRendering, from snapshot: any ShareReading,
+        _ version: StoredVersion, as rendering: RecordRendering, with shares: ShownShares,
         to writer: inout JSONWriter
     ) throws {
         let (record, flags, body) = (version.record, version.flags, version.body)
@@ -202,7 +202,7 @@ extension Database {
                 body, fields: version.ranges?.fields, flags: flags,
                 hidingParent: hidesParent(flags), assets: links, to: &writer)
         }
-        let shown = try shown(record, flags, body, from: snapshot)
+        let shown = try shown(record, flags, body, with: shares)
         try shown.withUnsafeBytes {
             try rendering.append($0, assets: assetLinks(of: record), to: &writer)
         }
@@ -218,31 +218,29 @@ extension Database {
     /// A stored record with all its fields, as the caller may see it.
     func shown(
         _ record: RecordNumber, _ flags: VersionFlags, _ body: UnsafeRawBufferPointer,
-        from snapshot: any ShareReading
+        with shares: ShownShares
     ) throws -> [UInt8] {
         guard !hidesParent(flags) else { return try RecordBody.withoutParent(body) }
-        guard flags.contains(.share), let share = try snapshot.share(ofRecord: record) else {
+        guard flags.contains(.share), let entry = try shares.entry(of: record) else {
             return [UInt8](body)
         }
-        let participants = ParticipantList(try snapshot.participants(of: share.number))
-        let viewer = caller.userRecordName.flatMap { participants.participant($0) }
-        return try rendering(share, participants, for: viewer, from: snapshot).record(body)
+        let viewer = caller.userRecordName.flatMap { entry.participants.participant($0) }
+        return try rendering(entry, for: viewer, with: shares).record(body)
     }
 
     /// What shows a share to one viewer.
     func rendering(
-        _ share: StoredShare, _ participants: ParticipantList, for viewer: StoredParticipant?,
-        from snapshot: any ShareReading
+        _ entry: ShownShares.Entry, for viewer: StoredParticipant?, with shares: ShownShares
     ) throws -> ShareRendering {
+        let (share, participants) = (entry.share, entry.participants)
         guard ShareRendering.decides(viewer) else {
             return ShareRendering(
                 share, participants, AccessRequestList([]), for: viewer, identities: identities)
         }
-        let guid = try snapshot.shortGUID(of: share.root ?? share.record).flatMap { ShortGUID($0) }
-        let addresses = shareAddresses
+        let (guid, addresses) = (entry.shortGUID, shareAddresses)
         return ShareRendering(
-            share, participants, AccessRequestList(try snapshot.accessRequests(of: share.number)),
-            for: viewer, identities: identities
+            share, participants, try shares.requests(for: share.number), for: viewer,
+            identities: identities
         ) { participant in guid.flatMap { addresses?.oneTime($0, participant) } }
     }
 }

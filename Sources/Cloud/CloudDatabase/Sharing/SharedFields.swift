@@ -11,15 +11,33 @@ struct SharedFields {
 
     /// - Throws: what the snapshot reports.
     init(of share: StoredShare, _ snapshot: any StoreSnapshot) throws {
-        guard let location = try snapshot.location(of: share.record) else { return }
-        let found = try snapshot.version(at: location.position, in: location.zone) { version in
-            let body = try version.storedBody()
-            func text(_ name: String) -> String? { body.field(name)?["value"]?.string }
-            return (
-                text("cloudkit.title"), text("cloudkit.type"),
-                text("cloudkit.thumbnailImageData").flatMap { Base64.decode($0) }
-            )
+        self = try Self.all(of: [share], snapshot)[share.record] ?? SharedFields()
+    }
+
+    private init() {}
+
+    /// What shares say, by their records; nothing of those whose records are gone.
+    ///
+    /// - Throws: what the snapshot reports; `DamagedVersion`.
+    static func all(
+        of shares: [StoredShare], _ snapshot: any StoreSnapshot
+    ) throws -> [RecordNumber: SharedFields] {
+        var found: [RecordNumber: SharedFields] = [:]
+        let records = shares.map(\.record)
+        try snapshot.current(.records(records), inOrder: false) { index, version in
+            guard !version.isDamaged else {
+                throw DamagedVersion(zone: shares[index].zone, position: version.position)
+            }
+            found[records[index]] = try SharedFields(version.storedBody())
+            return true
         }
-        if let found { (title, type, thumbnail) = found }
+        return found
+    }
+
+    private init(_ body: StoredBody) {
+        func text(_ name: String) -> String? { body.field(name)?["value"]?.string }
+        title = text("cloudkit.title")
+        type = text("cloudkit.type")
+        thumbnail = text("cloudkit.thumbnailImageData").flatMap { Base64.decode($0) }
     }
 }

@@ -20,24 +20,56 @@ package final class ZoneAccess {
     /// The shares in which records were found; nil until `beginNoting`.
     private var noted: [RecordNumber: ShareNumber?]?
 
-    /// - Parameter known: how the viewer sees the zone; nil where that is still to be looked up.
-    /// - Returns: nil when the viewer sees nothing of the zone.
-    init?(
-        _ viewer: UserRecordName, in zone: StoredZone, seenAs known: StoredView? = nil,
-        limits: ServiceLimits, snapshot: any StoreSnapshot
-    ) throws {
-        guard let view = try known ?? snapshot.view(of: viewer, in: zone.number),
-            view.ended == nil, !zone.isDeleted
-        else { return nil }
+    /// - Parameter grant: the viewer's for the whole zone.
+    private init(
+        _ viewer: UserRecordName, in zone: StoredZone, seenAs view: StoredView,
+        wholeZone grant: StoredGrant?, isSettled: Bool, limits: ServiceLimits,
+        snapshot: any StoreSnapshot
+    ) {
         self.viewer = viewer
         self.zone = zone
         self.view = view
+        self.wholeZone = grant
+        self.isSettled = isSettled
         self.snapshot = snapshot
-        let whole = try snapshot.shares(in: zone.number, limit: 1).first { $0.root == nil }
-        wholeZone = try whole.flatMap { try snapshot.grant(of: $0.number, to: viewer) }
-        isSettled = try wholeZone != nil || snapshot.isWhole(zone.number)
         hierarchy = Hierarchy(
             snapshot: snapshot, zone: zone.number, depthMax: limits.hierarchyDepthMax)
+    }
+
+    /// - Returns: nil when the viewer sees nothing of the zone.
+    static func of(
+        _ viewer: UserRecordName, in zone: StoredZone, limits: ServiceLimits,
+        snapshot: any StoreSnapshot
+    ) throws -> ZoneAccess? {
+        guard let view = try snapshot.view(of: viewer, in: zone.number) else { return nil }
+        return try of(viewer, in: [(zone, view)], limits: limits, snapshot: snapshot).first
+    }
+
+    /// What a viewer sees of many zones, in their order; without those of which they see nothing.
+    ///
+    /// - Parameter zones: each with how the viewer sees it.
+    static func of(
+        _ viewer: UserRecordName, in zones: [(StoredZone, StoredView)], limits: ServiceLimits,
+        snapshot: any StoreSnapshot
+    ) throws -> [ZoneAccess] {
+        let seen = zones.filter { $1.ended == nil && !$0.isDeleted }
+        guard !seen.isEmpty else { return [] }
+        let shares = try snapshot.shares(in: seen.map(\.0.number), limit: .max, ofEach: 1)
+        let whole = shares.filter { $0.root == nil }.map(\.number)
+        var grants: [ZoneNumber: StoredGrant] = [:]
+        if !whole.isEmpty {
+            for grant in try snapshot.grants(of: viewer, .shares(whole)) {
+                grants[grant.zone] = grant
+            }
+        }
+        let others = seen.lazy.map(\.0.number).filter { grants[$0] == nil }
+        let work = try others.isEmpty ? [] : snapshot.coverageWork(others.map { .zone($0) })
+        let unsettled = Set(zip(others, work).lazy.filter { $1 != nil }.map(\.0))
+        return seen.map { zone, view in
+            ZoneAccess(
+                viewer, in: zone, seenAs: view, wholeZone: grants[zone.number],
+                isSettled: !unsettled.contains(zone.number), limits: limits, snapshot: snapshot)
+        }
     }
 
     /// What the viewer may do with a record; nil when they may not see it.

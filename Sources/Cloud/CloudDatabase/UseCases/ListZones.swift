@@ -18,24 +18,25 @@ package struct ListZones {
     /// Appends every zone, joined by commas: the default zone first, then the others by name.
     package func appendAll(to writer: inout JSONWriter) throws {
         guard database.scope != .shared else { return try appendViewed(to: &writer) }
-        try append(nil, to: &writer)
+        append(nil, isShared: false, to: &writer)
         guard database.scope == .private, let owner = try database.owner(snapshot) else { return }
-        for zone in try snapshot.zones(of: owner.number) where !zone.name.isDefault {
+        let zones = try snapshot.zones(of: owner.number).filter { !$0.name.isDefault }
+        let shared = try snapshot.sharedZones(among: zones.map(\.number))
+        for zone in zones {
             writer.raw(",")
-            try append(zone, to: &writer)
+            append(zone, isShared: shared.contains(zone.number), to: &writer)
         }
     }
 
     private func appendViewed(to writer: inout JSONWriter) throws {
         guard let viewer = database.caller.userRecordName else { return }
-        var seen: [(owner: UserRecordName, access: ZoneAccess)] = []
-        for view in try snapshot.views(of: viewer, .standing) {
-            guard let zone = try snapshot.zone(view.zone),
-                let owner = try snapshot.ownerName(zone.owner),
-                let access = try ZoneAccess(
-                    viewer, in: zone, seenAs: view, limits: database.limits, snapshot: snapshot)
-            else { continue }
-            seen.append((owner, access))
+        let views = try snapshot.views(of: viewer, .standing)
+        let zones = try snapshot.ownedZones(views.map(\.zone))
+        let accesses = try ZoneAccess.of(
+            viewer, in: views.compactMap { view in zones[view.zone].map { ($0.zone, view) } },
+            limits: database.limits, snapshot: snapshot)
+        let seen = accesses.compactMap { access in
+            zones[access.zone.number].map { (owner: $0.owner, access: access) }
         }
         var isFirst = true
         for (owner, access) in seen.sorted(by: { Self.precedes($0, $1) }) {
@@ -75,11 +76,12 @@ package struct ListZones {
             let access = try database.access(to: id, snapshot)
             return append(access, owner: database.owner(of: id), to: &writer)
         }
-        try append(try database.zone(id, snapshot), to: &writer)
+        let zone = try database.zone(id, snapshot)
+        append(zone, isShared: try zone.map { try snapshot.isShared($0) } ?? false, to: &writer)
     }
 
     /// Appends a zone; nil is the default zone, whether anybody has written to it or not.
-    private func append(_ zone: StoredZone?, to writer: inout JSONWriter) throws {
+    private func append(_ zone: StoredZone?, isShared: Bool, to writer: inout JSONWriter) {
         let name = zone?.name ?? .defaultZone
         let token =
             name.isDefault
@@ -87,6 +89,6 @@ package struct ListZones {
         ZoneJSON.append(
             ListedZone(
                 name: name, owner: database.ownerRecordName, syncToken: token,
-                isShared: try zone.map { try snapshot.isShared($0) } ?? false), to: &writer)
+                isShared: isShared), to: &writer)
     }
 }

@@ -117,22 +117,46 @@
                     JOIN records r ON r.store = $1 AND r.zone = $2 AND r.name = n.name
                 """, order: "n.number", bytes: 4, limit: 5)
 
-        /// Visits the current versions of names in their order.
-        func readCurrent(
-            of names: [RecordName], in zone: ZoneNumber,
-            _ visit: (_ index: Int, StoredVersion) throws -> Bool
-        ) throws {
-            var first = 0
-            while first < names.count {
-                try checkStop()
-                let page = names[first...].prefix(Self.pageRowsMax)
+        private static let numbered = page(
+            "n.number, \(VersionColumns.text)",
+            from: """
+                unnest($2::bigint[]) WITH ORDINALITY AS n (record, number)
+                    CROSS JOIN LATERAL (
+                        SELECT * FROM records r
+                        WHERE r.store = $1 AND r.record = n.record OFFSET 0) r
+                """, order: "n.number", bytes: 3, limit: 4)
+
+        /// A page of the keys from one on, and how many they are.
+        private func page(of keys: CurrentKeys, from first: Int) throws -> (rows: Rows?, Int) {
+            switch keys {
+            case .names(let names, let zone):
+                let page = names.dropFirst(first).prefix(Self.pageRowsMax)
                 let rows = try askByKey([
                     Query(
                         Self.named, .number(store), .number(zone.value),
                         .texts(page.map(\.text)), .number(Self.pageBytesMax),
                         .number(Int64(page.count)))
                 ])
-                guard let rows = rows.first else { return }
+                return (rows.first, page.count)
+            case .records(let records):
+                let page = records.dropFirst(first).prefix(Self.pageRowsMax)
+                let rows = try ask(
+                    Self.numbered, .number(store), .numbers(page.map(\.value)),
+                    .number(Self.pageBytesMax), .number(Int64(page.count)))
+                return (rows, page.count)
+            }
+        }
+
+        /// Visits the current versions that keys lead to, in the keys' order.
+        func readCurrent(
+            _ keys: CurrentKeys, _ visit: (_ index: Int, StoredVersion) throws -> Bool
+        ) throws {
+            var first = 0
+            let count = keys.count
+            while first < count {
+                try checkStop()
+                let (rows, asked) = try page(of: keys, from: first)
+                guard let rows else { return }
                 var last = 0
                 var bytes: Int64 = 0
                 let goesOn = try visiting {
@@ -148,7 +172,7 @@
                 }
                 guard goesOn else { return }
                 // A page that its bytes have ended goes on behind its last name.
-                first += bytes >= Self.pageBytesMax ? last : page.count
+                first += bytes >= Self.pageBytesMax ? last : asked
             }
         }
 
@@ -188,21 +212,30 @@
         }
 
         func sources(
-            of target: RecordName, in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
+            of targets: [RecordName], in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
             after: RecordNumber, limit: Int
-        ) throws -> [LinkSource] {
-            let rows = try ask(
-                """
-                SELECT l.kind, l.source, r.zone, r.name
-                FROM links l JOIN records r ON r.store = $1 AND r.record = l.source
-                    JOIN zones z ON z.store = $1 AND z.zone = r.zone AND z.deleted_at IS NULL
-                WHERE l.store = $1 AND l.target_zone = $2 AND l.target_name = $3
-                    AND l.kind BETWEEN $4 AND $5 AND l.source > $6
-                ORDER BY l.kind, l.source LIMIT $7
-                """, .number(store), .number(zone.value), .text(target.text),
-                .number(kinds.lowerBound.rawValue), .number(kinds.upperBound.rawValue),
-                .number(after.value), .number(Int64(limit)))
-            return try (0..<rows.count).map { row in
+        ) throws -> [[LinkSource]] {
+            guard !targets.isEmpty else { return [] }
+            let queries = targets.map { target in
+                Query(
+                    Self.sources, .number(store), .number(zone.value), .text(target.text),
+                    .number(kinds.lowerBound.rawValue), .number(kinds.upperBound.rawValue),
+                    .number(after.value), .number(Int64(limit)))
+            }
+            return try ask(queries).map(Self.linkSources)
+        }
+
+        private static let sources = """
+            SELECT l.kind, l.source, r.zone, r.name
+            FROM links l JOIN records r ON r.store = $1 AND r.record = l.source
+                JOIN zones z ON z.store = $1 AND z.zone = r.zone AND z.deleted_at IS NULL
+            WHERE l.store = $1 AND l.target_zone = $2 AND l.target_name = $3
+                AND l.kind BETWEEN $4 AND $5 AND l.source > $6
+            ORDER BY l.kind, l.source LIMIT $7
+            """
+
+        private static func linkSources(_ rows: Rows) throws -> [LinkSource] {
+            try (0..<rows.count).map { row in
                 guard let kind = LinkKind(rawValue: rows.number(row, 0)),
                     let name = RecordName(rows.text(row, 3))
                 else { throw InvalidRow(table: "links") }

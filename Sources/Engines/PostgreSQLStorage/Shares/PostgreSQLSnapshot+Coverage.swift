@@ -130,26 +130,28 @@
             }
         }
 
-        func coverageWork(_ key: CoverageWorkKey) throws -> Position? {
+        func coverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?] {
+            guard !keys.isEmpty else { return [] }
             let select = "SELECT m.since FROM share_work_marks m"
-            let rows =
+            let queries = keys.map { key in
                 switch key {
                 case .children(let record, let share):
-                    try ask(
+                    Query(
                         "\(select) WHERE m.store = $1 AND m.share = $2 AND m.record = $3",
                         .number(store), .number(share.value), .number(record.value))
                 case .share(let share):
-                    try ask(
+                    Query(
                         "\(select) WHERE m.store = $1 AND m.share = $2 LIMIT 1", .number(store),
                         .number(share.value))
                 case .zone(let zone):
-                    try ask(
+                    Query(
                         """
                         \(select) JOIN work w ON w.store = $1 AND w.item = m.record
                         WHERE m.store = $1 AND w.kind = 1 AND w.subject = $2 LIMIT 1
                         """, .number(store), .number(zone.value))
                 }
-            return rows.count == 1 ? rows.number(0, 0) : nil
+            }
+            return try ask(queries).map { $0.count == 1 ? $0.number(0, 0) : nil }
         }
     }
 #endif

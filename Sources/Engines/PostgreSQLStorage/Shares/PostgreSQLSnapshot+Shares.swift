@@ -13,12 +13,19 @@
                 return try shares(roots.map(\.value), "s.root = n.key AND s.ended IS NULL")
             case .records(let records):
                 return try shares(records.map(\.value), "s.record = n.key AND s.ended IS NULL")
-            case .zone(let zone, let limit):
+            case .zones(let zones, let limit, let ofEach):
+                guard !zones.isEmpty else { return [] }
                 let rows = try ask(
                     """
-                    SELECT \(ShareRows.shareColumns) FROM shares s
-                    WHERE s.store = $1 AND s.zone = $2 AND s.ended IS NULL LIMIT $3
-                    """, .number(store), .number(zone.value), .number(Int64(limit)))
+                    SELECT \(ShareRows.shareColumns)
+                    FROM unnest($2::bigint[]) WITH ORDINALITY AS n (zone, number)
+                        CROSS JOIN LATERAL (
+                            SELECT * FROM shares h
+                            WHERE h.store = $1 AND h.zone = n.zone AND h.ended IS NULL
+                            LIMIT $3) s
+                    ORDER BY n.number LIMIT $4
+                    """, .number(store), .numbers(zones.map(\.value)), .number(Int64(ofEach)),
+                    .number(Int64(limit)))
                 return try (0..<rows.count).map { try ShareRows.share(rows, $0) }
             }
         }
@@ -38,59 +45,71 @@
             return found
         }
 
-        func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)] {
+        func participants(
+            _ keys: [ParticipantKey]
+        ) throws -> [[(ShareNumber, StoredParticipant)]] {
+            guard !keys.isEmpty else { return [] }
+            return try ask(keys.map(query)).map(ShareRows.participants)
+        }
+
+        private func query(_ key: ParticipantKey) -> Query {
             let select = "SELECT \(ShareRows.participantColumns) FROM participants p"
             let standing = "JOIN shares s ON s.store = $1 AND s.share = p.share AND s.ended IS NULL"
-            let rows =
-                switch key {
-                case .share(let share):
-                    try ask(
-                        "\(select) WHERE p.store = $1 AND p.share = $2", .number(store),
-                        .number(share.value))
-                case .user(let user):
-                    try ask(
-                        "\(select) \(standing) WHERE p.store = $1 AND p.user_record_name = $2",
-                        .number(store), .text(user.text))
-                case .address(let address):
-                    try ask(
-                        "\(select) \(standing) WHERE p.store = $1 AND p.address = $2",
-                        .number(store), .text(address))
-                }
-            return try ShareRows.participants(rows)
+            return switch key {
+            case .share(let share):
+                Query(
+                    "\(select) WHERE p.store = $1 AND p.share = $2", .number(store),
+                    .number(share.value))
+            case .user(let user):
+                Query(
+                    "\(select) \(standing) WHERE p.store = $1 AND p.user_record_name = $2",
+                    .number(store), .text(user.text))
+            case .address(let address):
+                Query(
+                    "\(select) \(standing) WHERE p.store = $1 AND p.address = $2",
+                    .number(store), .text(address))
+            }
         }
 
-        func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
+        func accessRequests(_ keys: [AccessRequestKey]) throws -> [[StoredAccessRequest]] {
+            guard !keys.isEmpty else { return [] }
+            return try ask(keys.map(query)).map(ShareRows.requests)
+        }
+
+        private func query(_ key: AccessRequestKey) -> Query {
             let select = "SELECT user_record_name, made_at, state FROM access_requests"
-            let rows =
-                switch key {
-                case .share(let share):
-                    try ask(
-                        """
-                        \(select) WHERE store = $1 AND share = $2 AND state <> 0
-                        ORDER BY made_at, request
-                        """, .number(store), .number(share.value))
-                case .user(let user, let moment):
-                    try ask(
-                        """
-                        \(select) WHERE store = $1 AND user_record_name = $2 AND made_at > $3
-                        ORDER BY made_at, request
-                        """, .number(store), .text(user.text), .number(moment))
-                }
-            return try ShareRows.requests(rows)
+            return switch key {
+            case .share(let share):
+                Query(
+                    """
+                    \(select) WHERE store = $1 AND share = $2 AND state <> 0
+                    ORDER BY made_at, request
+                    """, .number(store), .number(share.value))
+            case .user(let user, let moment):
+                Query(
+                    """
+                    \(select) WHERE store = $1 AND user_record_name = $2 AND made_at > $3
+                    ORDER BY made_at, request
+                    """, .number(store), .text(user.text), .number(moment))
+            }
         }
 
-        func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
+        func shortGUIDs(_ keys: [ShortGUIDKey]) throws -> [StoredShortGUID?] {
+            guard !keys.isEmpty else { return [] }
             let select = "SELECT record, value FROM short_guids WHERE store = $1"
-            let rows =
+            let queries = keys.map { key in
                 switch key {
                 case .record(let record):
-                    try ask("\(select) AND record = $2", .number(store), .number(record.value))
+                    Query("\(select) AND record = $2", .number(store), .number(record.value))
                 case .value(let value):
-                    try ask("\(select) AND value = $2", .number(store), .text(value))
+                    Query("\(select) AND value = $2", .number(store), .text(value))
                 }
-            guard rows.count == 1 else { return nil }
-            return StoredShortGUID(
-                record: RecordNumber(rows.number(0, 0)), value: rows.text(0, 1))
+            }
+            return try ask(queries).map { rows in
+                guard rows.count == 1 else { return nil }
+                return StoredShortGUID(
+                    record: RecordNumber(rows.number(0, 0)), value: rows.text(0, 1))
+            }
         }
 
         func grants(

@@ -13,25 +13,40 @@
             (z.deleted_at IS NOT NULL)::int
             """
 
-        static func ownerQuery(_ store: Int64, _ name: UserRecordName) -> Query {
+        static func ownerQuery(_ store: Int64, _ key: OwnerKey) -> Query {
+            switch key {
+            case .name(let name): ownerQuery(store, name)
+            case .number(let number): ownerQuery(store, number)
+            }
+        }
+
+        static func zoneQuery(_ store: Int64, _ key: ZoneKey) -> Query {
+            switch key {
+            case .number(let number): zoneQuery(store, number)
+            case .name(let name, let owner): zoneQuery(store, name, of: owner)
+            case .nameOfOwner(let name, let owner): zoneQuery(store, name, ofOwnerNamed: owner)
+            }
+        }
+
+        private static func ownerQuery(_ store: Int64, _ name: UserRecordName) -> Query {
             Query(
                 "SELECT \(ownerColumns) FROM owners o WHERE o.store = $1 AND o.record_name = $2",
                 .number(store), .text(name.text))
         }
 
-        static func ownerQuery(_ store: Int64, _ number: OwnerNumber) -> Query {
+        private static func ownerQuery(_ store: Int64, _ number: OwnerNumber) -> Query {
             Query(
                 "SELECT \(ownerColumns) FROM owners o WHERE o.store = $1 AND o.owner = $2",
                 .number(store), .number(number.value))
         }
 
-        static func zoneQuery(_ store: Int64, _ number: ZoneNumber) -> Query {
+        private static func zoneQuery(_ store: Int64, _ number: ZoneNumber) -> Query {
             Query(
                 "SELECT \(columns) FROM zones z WHERE z.store = $1 AND z.zone = $2",
                 .number(store), .number(number.value))
         }
 
-        static func zoneQuery(
+        private static func zoneQuery(
             _ store: Int64, _ name: ZoneName, of owner: OwnerNumber
         ) -> Query {
             Query(
@@ -41,7 +56,7 @@
                 """, .number(store), .number(owner.value), .text(name.text))
         }
 
-        static func zoneQuery(
+        private static func zoneQuery(
             _ store: Int64, _ name: ZoneName, ofOwnerNamed owner: UserRecordName
         ) -> Query {
             Query(

@@ -54,13 +54,15 @@ extension SQLiteSnapshot {
         return run
     }
 
-    func coverageWork(_ key: CoverageWorkKey) throws -> Position? {
+    func coverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?] {
         let statements = try shareStatements().coverage
-        return switch key {
-        case .children(let record, let share):
-            try statements.workOfChildren.first(share.value, record.value) { $0.int64(0) }
-        case .share(let share): try statements.workOfShare.first(share.value) { $0.int64(0) }
-        case .zone(let zone): try statements.workOfZone.first(zone.value) { $0.int64(0) }
+        return try keys.map { key in
+            switch key {
+            case .children(let record, let share):
+                try statements.workOfChildren.first(share.value, record.value) { $0.int64(0) }
+            case .share(let share): try statements.workOfShare.first(share.value) { $0.int64(0) }
+            case .zone(let zone): try statements.workOfZone.first(zone.value) { $0.int64(0) }
+            }
         }
     }
 

@@ -14,19 +14,23 @@ extension SQLiteSnapshot {
             try roots.map { try shares(statements.shareByRoot, $0.value).first }
         case .records(let records):
             try records.map { try shares(statements.shareByRecord, $0.value).first }
-        case .zone(let zone, let limit):
-            try zoneShares(statements.sharesOfZone, zone, limit)
+        case .zones(let zones, let limit, let ofEach):
+            try zones.reduce(into: []) { found, zone in
+                let left = min(ofEach, limit - found.count)
+                guard left > 0 else { return }
+                statements.sharesOfZone.bind(Int64(left), at: 2)
+                found += try shares(statements.sharesOfZone, zone.value)
+            }
         }
     }
 
-    private func zoneShares(
-        _ statement: Statement, _ zone: ZoneNumber, _ limit: Int
-    ) throws -> [StoredShare?] {
-        statement.bind(Int64(limit), at: 2)
-        return try shares(statement, zone.value)
-    }
+    func participants(
+        _ keys: [ParticipantKey]
+    ) throws -> [[(ShareNumber, StoredParticipant)]] { try keys.map { try participants($0) } }
 
-    func participants(_ key: ParticipantKey) throws -> [(ShareNumber, StoredParticipant)] {
+    private func participants(
+        _ key: ParticipantKey
+    ) throws -> [(ShareNumber, StoredParticipant)] {
         let statements = try shareStatements().shares
         switch key {
         case .share(let share):
@@ -41,7 +45,11 @@ extension SQLiteSnapshot {
         }
     }
 
-    func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
+    func accessRequests(_ keys: [AccessRequestKey]) throws -> [[StoredAccessRequest]] {
+        try keys.map { try accessRequests($0) }
+    }
+
+    private func accessRequests(_ key: AccessRequestKey) throws -> [StoredAccessRequest] {
         let statements = try shareStatements().shares
         let statement: Statement
         switch key {
@@ -66,7 +74,11 @@ extension SQLiteSnapshot {
         return found
     }
 
-    func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
+    func shortGUIDs(_ keys: [ShortGUIDKey]) throws -> [StoredShortGUID?] {
+        try keys.map { try shortGUID($0) }
+    }
+
+    private func shortGUID(_ key: ShortGUIDKey) throws -> StoredShortGUID? {
         let statements = try shareStatements().shares
         let statement: Statement
         switch key {

@@ -60,7 +60,7 @@ extension BatchWriter {
         let current = try CurrentRecord(key, withBody: true, in: transaction)
         return .saved(
             try (current.body ?? []).withUnsafeBytes {
-                try context.database.shown(record, .share, $0, from: transaction)
+                try context.database.shown(record, .share, $0, with: ShownShares(transaction))
             }, current.flags)
     }
 

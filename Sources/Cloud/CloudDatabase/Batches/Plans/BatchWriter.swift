@@ -29,8 +29,20 @@ struct BatchWriter {
     private var buried: [(key: RecordKey, position: Position)] = []
     private var coverages: [ZoneNumber: Coverage] = [:]
 
-    /// Saves that have their positions, one after the other, and are still to be written.
+    /// A deletion that has no position yet.
+private struct WaitingDeletion {
+    let key: RecordKey
+    let previous: CurrentRecord
+    let head: StoredHead
+    let zone: StoredZone
+    /// The tombstone's.
+    let body: [UInt8]
+}
+
+/// Saves that have their positions, one after the other, and are still to be written.
     private var waiting = WaitingSaves()
+    /// Deletions that are still to be written, together.
+    private var deletions: [WaitingDeletion] = []
 
     init(
         _ plan: BatchPlan, stamp: RecordBody.Stamp, in transaction: any StoreTransaction
@@ -67,21 +79,24 @@ struct BatchWriter {
             case (.operation(let operation), .nothing):
                 outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .save(let save)):
+                try writeDeletions()
                 try prepare(save, under: operation.name, for: outcomes.count)
                 // A placeholder until the record is written.
                 outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .delete(let others)):
                 try writeWaiting(&outcomes)
-                try writeTombstone(context.key(operation.name))
-                for other in others { try writeTombstone(other) }
+                try delete(context.key(operation.name))
+                for other in others { try delete(other) }
                 outcomes.append(.deleted(operation.name))
             case (.operation(let operation), .leave(let share)):
                 try writeWaiting(&outcomes)
+                try writeDeletions()
                 try leave(share, context.key(operation.name))
                 outcomes.append(.deleted(operation.name))
             }
         }
         try writeWaiting(&outcomes)
+        try writeDeletions()
         for (index, step) in steps.enumerated() {
             guard case .save(let save) = step, let share = save.share,
                 let operation = context.operation(index)
@@ -208,35 +223,60 @@ struct BatchWriter {
                     recordsMax: context.database.limits.shareStepRecordsMax)])
     }
 
-    private mutating func writeTombstone(_ key: RecordKey) throws {
+    /// Deletes a record, together with those that are deleted next; a share's record by itself.
+    private mutating func delete(_ key: RecordKey) throws {
         let previous = try previous(key)
         guard previous.isAlive, let head = previous.head,
             let (zone, json) = try zoneAndJSON(key.zone)
         else {
             return
         }
-        let root = previous.flags.contains(.share) ? try end(head.record) : nil
-        let position = try transaction.takePosition()
-        let type = try typeName(previous.type)
-        _ = try transaction.save(
-            .tombstone(
-                of: previous, head, name: key.name, in: zone, at: position,
-                RecordBody.tombstone(name: key.name, type: type, zone: json)))
-        try coverage(of: key.zone) { try $0.deleted(head.record, at: position) }
-        previousRecords[key] = .deleted(head.record, at: position)
-        if context.database.scope == .public { buried.append((key, position)) }
+        let body = RecordBody.tombstone(
+            name: key.name, type: try typeName(previous.type), zone: json)
+        let deletion = WaitingDeletion(
+            key: key, previous: previous, head: head, zone: zone, body: body)
+        previousRecords[key] = .deleted(head.record, at: head.position)
+        guard previous.flags.contains(.share) else { return deletions.append(deletion) }
+        try writeDeletions()
+        let root = try end(head.record)
+        deletions.append(deletion)
+        try writeDeletions()
         if let root { try rewrite(root) { $0.share = nil } }
+    }
+
+    /// Writes the waiting deletions in one call, at positions in their order.
+    private mutating func writeDeletions() throws {
+        guard !deletions.isEmpty else { return }
+        let written = deletions
+        deletions = []
+        let first = try transaction.takePositions(written.count)
+        var gone: [ZoneNumber: [(record: RecordNumber, position: Position)]] = [:]
+        var versions: [NewVersion] = []
+        versions.reserveCapacity(written.count)
+        for (position, deletion) in zip(first..., written) {
+            let (key, record) = (deletion.key, deletion.head.record)
+            versions.append(
+                .tombstone(
+                    of: deletion.previous, deletion.head, name: key.name, in: deletion.zone,
+                    at: position, deletion.body))
+            gone[key.zone, default: []].append((record, position))
+            previousRecords[key] = .deleted(record, at: position)
+            if context.database.scope == .public { buried.append((key, position)) }
+        }
+        _ = try transaction.save(versions)
+        for (zone, gone) in gone { try coverage(of: zone) { try $0.deleted(gone) } }
     }
 
     /// Queues the deletion of other people's records that referred to deleted public records (rulings.md 45).
     private func queueSources() throws {
-        for (key, position) in buried {
-            let left = try transaction.sources(
-                of: key.name, in: key.zone, kind: .deleteSelf, after: RecordNumber(0), limit: 1)
-            if !left.isEmpty {
-                try transaction.enqueue(
-                    .deleteSources(of: key.name, in: key.zone, deletedAt: position))
-            }
+        // All public records lie in one zone.
+        guard !buried.isEmpty else { return }
+        let left = try transaction.sources(
+            of: buried.map(\.key.name), in: context.zone.number, kinds: .deleteSelf ... .deleteSelf,
+            after: RecordNumber(0), limit: 1)
+        for ((key, position), sources) in zip(buried, left) where !sources.isEmpty {
+            try transaction.enqueue(
+                .deleteSources(of: key.name, in: key.zone, deletedAt: position))
         }
     }
 

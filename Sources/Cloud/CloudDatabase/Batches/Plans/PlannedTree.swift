@@ -71,9 +71,7 @@ struct PlannedTree {
             guard !context.unseen.contains(ancestor),
                 let head = try context.previous(ancestor).head
             else { return true }
-            found =
-                try context.stored.share(ofRoot: head.record)?.number
-                ?? context.stored.share(ofRecord: head.record)?.number
+            found = try context.ownShare(of: head.record)
             return found == nil
         }
         return found
@@ -112,9 +110,8 @@ struct PlannedTree {
     func root(below record: RecordKey) throws -> RecordKey? {
         var roots = Array(taken.keys)
         for share in try activeShares() {
-            guard let root = share.root, let location = try context.stored.location(of: root) else {
-                continue
-            }
+            guard let root = share.root, let location = try context.locationsOfShares()[root]
+            else { continue }
             roots.append(RecordKey(zone: location.zone, name: location.name))
         }
         for root in roots where root != record {
@@ -134,7 +131,11 @@ struct PlannedTree {
 
     /// Whether the batch ends a standing share.
     func ends(_ share: StoredShare) throws -> Bool {
-        guard let location = try context.stored.location(of: share.record) else { return false }
+        let location =
+            try share.zone == context.zone.number
+            ? context.locationsOfShares()[share.record]
+            : context.stored.location(of: share.record)
+        guard let location else { return false }
         return view.isDeleted(RecordKey(zone: location.zone, name: location.name))
     }
 }

@@ -104,7 +104,7 @@ struct RecordConflict {
             return try RightRule(context).answered(body, of: user)
         }
         return try body.withUnsafeBytes {
-            try context.database.shown(record, flags, $0, from: context.stored)
+            try context.database.shown(record, flags, $0, with: ShownShares(context.stored))
         }
     }
 }

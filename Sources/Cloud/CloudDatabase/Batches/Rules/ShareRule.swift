@@ -187,21 +187,18 @@ struct ShareRule {
 
     /// The share records that are deleted together with their roots.
     func ending(with gone: [RecordKey], _ view: BatchView) throws -> [RecordKey] {
-        var ending: [RecordKey] = []
-        var known: Set<RecordKey>?
-        for key in gone {
+        let roots = try gone.compactMap { key in
             let previous = try context.previous(key)
-            guard previous.flags.contains(.root), let head = previous.head,
-                let share = try context.stored.share(ofRoot: head.record),
-                let location = try context.stored.location(of: share.record)
-            else { continue }
-            let record = RecordKey(zone: location.zone, name: location.name)
-            guard !view.isDeleted(record) else { continue }
-            let others = known ?? Set(gone)
-            known = others
-            if !others.contains(record) { ending.append(record) }
+            return previous.flags.contains(.root) ? previous.head?.record : nil
         }
-        return ending
+        guard !roots.isEmpty else { return [] }
+        let shares = try context.stored.shares(.roots(roots)).compactMap { $0?.record }
+        let others = Set(gone)
+        return try context.stored.locations(of: shares).compactMap { location in
+            guard let location else { return nil }
+            let record = RecordKey(zone: location.zone, name: location.name)
+            return view.isDeleted(record) || others.contains(record) ? nil : record
+        }
     }
 
     /// What a record's body will say about sharing, as far as the record's own operation tells.

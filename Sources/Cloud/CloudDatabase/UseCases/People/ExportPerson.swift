@@ -161,11 +161,13 @@ package struct ExportPerson {
         writer.raw("{\"shares\":[")
         var isFirst = true
         try storage.read { snapshot in
-            for (number, participant) in try snapshot.participations(of: user) {
-                guard let share = try snapshot.share(number),
-                    let location = try snapshot.location(of: share.record),
-                    let zone = try snapshot.zone(share.zone),
-                    let owner = try snapshot.ownerName(zone.owner)
+            let own = try snapshot.participations(of: user)
+            let shares = try snapshot.shares(.numbers(own.map(\.0)))
+            let locations = try snapshot.recordLocations(shares.compactMap { $0?.record })
+            let zones = try snapshot.ownedZones(shares.compactMap { $0?.zone })
+            for ((_, participant), share) in zip(own, shares) {
+                guard let share, let location = locations[share.record],
+                    let (zone, owner) = zones[share.zone]
                 else { continue }
                 writer.separate(&isFirst)
                 writer.raw("{\"recordName\":")

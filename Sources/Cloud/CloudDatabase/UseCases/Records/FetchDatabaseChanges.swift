@@ -118,11 +118,11 @@ package struct FetchDatabaseChanges {
             of: viewer, changedAfter: start.position, limit: limit + 1)
         let more = found.count > limit
         var isFirst = true
+        let zones = try snapshot.ownedZones(found.prefix(limit).map(\.zone))
         for view in found.prefix(limit) {
             let isGone = view.ended != nil
             guard !isGone || !start.hasNotSeen(deletionAt: view.changed),
-                let zone = try snapshot.zone(view.zone),
-                let owner = try snapshot.ownerName(zone.owner)
+                let (zone, owner) = zones[view.zone]
             else { continue }
             writer.separate(&isFirst)
             append(

@@ -196,6 +196,7 @@ package struct FetchZoneChanges {
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
         let zone = followed.zone
+        let shares = ShownShares.inFeed(of: zone.number, snapshot)
         var page = try FeedPage(
             request, types: types, rights: rights, database: database, budget: budget)
         let unseenThrough: Position =
@@ -223,7 +224,7 @@ package struct FetchZoneChanges {
                     )
                 }
                 try page.append(
-                    version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
+                    version, skipsDeletionsThrough: unseenThrough, with: shares, to: &writer)
                 position = version.position
                 return true
             }
@@ -273,6 +274,7 @@ package struct FetchZoneChanges {
         _ writer: inout JSONWriter, _ budget: inout PageBudget
     ) throws -> ZoneChangesPage {
         let (zone, view, changed) = (followed.zone, followed.access?.view, followed.changed)
+        let shares = ShownShares.inFeed(of: zone.number, snapshot)
         var page = try FeedPage(
             request, types: types, rights: rights, database: database, budget: budget)
         var (before, until) = (changed + 1, changed)
@@ -288,7 +290,7 @@ package struct FetchZoneChanges {
                 return false
             }
             try page.append(
-                version, skipsDeletionsThrough: unseenThrough, from: snapshot, to: &writer)
+                version, skipsDeletionsThrough: unseenThrough, with: shares, to: &writer)
             before = version.position
             return true
         }

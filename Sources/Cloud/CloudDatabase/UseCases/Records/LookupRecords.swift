@@ -65,6 +65,9 @@ package struct LookupRecords {
         var isWhole = true
         if let zone {
             let (names, slots) = try names(of: items, in: zone, &course.hidden)
+            let shares = ShownShares(snapshot) {
+                try snapshot.heads(of: names, in: zone.number).compactMap { $0?.record }
+            }
             try snapshot.current(of: names, in: zone.number, inOrder: true) { index, version in
                 guard !course.isFull, !version.flags.contains(.tombstone) else {
                     return !course.isFull
@@ -76,7 +79,9 @@ package struct LookupRecords {
                 if slot > 0 { writer.raw(",") }
                 course.next = slot + 1
                 do {
-                    try append(version, of: names[index], as: items[slot].rendering, to: &writer)
+                    try append(
+                        version, of: names[index], as: items[slot].rendering, with: shares,
+                        to: &writer)
                     course.bytes += version.body.count
                 } catch let fault as Fault {
                     failed(items[slot], fault, &writer)
@@ -164,7 +169,7 @@ package struct LookupRecords {
 
     private func append(
         _ version: StoredVersion, of name: RecordName, as rendering: RecordRendering,
-        to writer: inout JSONWriter
+        with shares: ShownShares, to writer: inout JSONWriter
     ) throws {
         let mayRead = try access.allows(.read, ofType: version.type) {
             try RecordBody.creator(of: version)
@@ -174,7 +179,7 @@ package struct LookupRecords {
         guard database.scope == .public, database.caller.passesRoles,
             let user = UserRecord.user(name, in: id.name)
         else {
-            return try database.append(version, as: rendering, from: snapshot, to: &writer)
+            return try database.append(version, as: rendering, with: shares, to: &writer)
         }
         let roles = try snapshot.assignedRoles(of: user)
             .intersection(snapshot.schema.roles.values)

@@ -171,7 +171,7 @@ package struct ModifyRecords: Sendable {
         needs.zone = zone.name
         if database.scope != .private { needs.viewer = database.caller.userRecordName }
         needs.records = BatchContext.names(
-            of: operations, in: zone.name, withTargets: database.scope != .shared)
+            of: operations, in: zone.name, withTargets: true)
         return needs
     }
 

@@ -88,10 +88,11 @@ package struct QueryRecords {
             start: marker?.cursor,
             limit: min(request.resultsLimit, database.limits.recordsPerResponseMax),
             bytesMax: database.limits.pageBytesMax, bounds: bounds)
+        let shares = ShownShares(snapshot)
         var (count, reach): (Int, Position) = (0, 0)
         let end = try snapshot.page(of: page) { version in
             if count > 0 { writer.raw(",") }
-            try database.append(version, as: request.rendering, from: snapshot, to: &writer)
+            try database.append(version, as: request.rendering, with: shares, to: &writer)
             count += 1
             reach = max(reach, version.position)
         }

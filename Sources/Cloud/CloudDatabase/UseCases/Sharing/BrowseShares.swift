@@ -23,56 +23,39 @@ package struct BrowseShares {
     /// A share that cannot be read now is left out.
     package func run() throws -> [[UInt8]] {
         try database.read { snapshot in
+            let own = try snapshot.ownShares(of: user, limit: Self.countMax)
+            let joined = try snapshot.joinedShares(of: user, limit: Self.countMax - own.count)
+            let granted = Set(
+                try snapshot.grants(of: user, .shares(joined.map(\.number))).map(\.share))
+            let shares = own + joined.filter { granted.contains($0.number) }
+            let zones = try snapshot.ownedZones(shares.map(\.zone))
+            let roots = try snapshot.recordLocations(shares.compactMap(\.root))
+            let shown = ShownShares(snapshot) { shares.map(\.record) }
             var found: [[UInt8]] = []
-            if let owner = try snapshot.owner(named: user) {
-                for zone in try snapshot.zones(of: owner.number) where found.count < Self.countMax {
-                    let shares = try snapshot.shares(
-                        in: zone.number, limit: Self.countMax - found.count)
-                    found += try shares.compactMap {
-                        try entry($0, ZoneID(name: zone.name), owner: user, .private, snapshot)
-                    }
+            try snapshot.current(.records(shares.map(\.record)), inOrder: true) { index, version in
+                let share = shares[index]
+                // Of a damaged record, a lookup by its name says so.
+                guard !version.isDamaged, !version.flags.contains(.tombstone),
+                    let (zone, owner) = zones[share.zone]
+                else { return true }
+                let scope = index < own.count ? DatabaseScope.private : .shared
+                var writer = JSONWriter(reserving: 1_024)
+                writer.raw("{\"databaseScope\":\"")
+                writer.raw(scope == .private ? "PRIVATE" : "SHARED")
+                writer.raw("\",\"zoneID\":")
+                writer.raw(zone.name.identifierJSON(owner: owner.text))
+                if let root = share.root.flatMap({ roots[$0] }) {
+                    writer.raw(",\"rootRecordName\":")
+                    writer.string(root.name.text)
                 }
-            }
-            for (number, participant) in try snapshot.participations(of: user)
-            where participant.status == .accepted && participant.role != .owner {
-                guard found.count < Self.countMax else { break }
-                guard let share = try snapshot.share(number), share.ended == nil,
-                    let zone = try snapshot.zone(share.zone),
-                    let owner = try snapshot.ownerName(zone.owner)
-                else { continue }
-                let id = ZoneID(name: zone.name, owner: owner)
-                if let entry = try entry(share, id, owner: owner, .shared, snapshot) {
-                    found.append(entry)
-                }
+                writer.raw(",\"share\":")
+                try database.seen(in: scope)
+                    .append(version, as: .whole, with: shown, to: &writer)
+                writer.raw("}")
+                found.append(writer.bytes)
+                return true
             }
             return found
         }
-    }
-
-    private func entry(
-        _ share: StoredShare, _ zone: ZoneID, owner: UserRecordName, _ scope: DatabaseScope,
-        _ snapshot: any StoreSnapshot
-    ) throws -> [UInt8]? {
-        guard let record = try snapshot.location(of: share.record) else { return nil }
-        let root = try share.root.flatMap { try snapshot.location(of: $0) }
-        var writer = JSONWriter(reserving: 1_024)
-        writer.raw("{\"databaseScope\":\"")
-        writer.raw(scope == .private ? "PRIVATE" : "SHARED")
-        writer.raw("\",\"zoneID\":")
-        writer.raw(zone.name.identifierJSON(owner: owner.text))
-        if let root {
-            writer.raw(",\"rootRecordName\":")
-            writer.string(root.name.text)
-        }
-        writer.raw(",\"share\":")
-        do {
-            try LookupRecords(in: zone, of: database.seen(in: scope), snapshot: snapshot).append(
-                LookupRecords.Item(name: record.name.text, rendering: .whole), to: &writer)
-        } catch is Fault {
-            // NB: its record is damaged; a lookup by its name says so.
-            return nil
-        }
-        writer.raw("}")
-        return writer.bytes
     }
 }

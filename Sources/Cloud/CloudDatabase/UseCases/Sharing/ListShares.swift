@@ -12,6 +12,23 @@ package struct ShareEntry: Sendable, Equatable {
     package let guid: ShortGUID
 }
 
+extension StoreSnapshot {
+    /// The standing shares of a user's own zones.
+    func ownShares(of user: UserRecordName, limit: Int) throws -> [StoredShare] {
+        guard let owner = try owner(named: user) else { return [] }
+        return try shares(in: zones(of: owner.number).map(\.number), limit: limit)
+    }
+
+    /// The standing shares that a user has joined.
+    func joinedShares(of user: UserRecordName, limit: Int) throws -> [StoredShare] {
+        let joined = try participations(of: user).lazy.filter {
+            $1.status == .accepted && $1.role != .owner
+        }
+        return try shares(.numbers(joined.prefix(max(limit, 0)).map(\.0)))
+            .compactMap { $0?.ended == nil ? $0 : nil }
+    }
+}
+
 /// Lists the shares that a user owns, and those that they have joined.
 ///
 /// - Limits: at most `countMax` of both together; which ones is not said.
@@ -31,38 +48,19 @@ package struct ListShares: Sendable {
     ///
     /// - Throws: what the snapshot and the identities report.
     package func run(_ snapshot: any StoreSnapshot) throws -> [ShareEntry] {
-        var found: [ShareEntry] = []
-        if let owner = try snapshot.owner(named: user) {
-            for zone in try snapshot.zones(of: owner.number) where found.count < Self.countMax {
-                let shares = try snapshot.shares(
-                    in: zone.number, limit: Self.countMax - found.count)
-                for share in shares { found += try entry(share, isOwn: true, snapshot) }
-            }
-        }
-        for (number, participant) in try snapshot.participations(of: user)
-        where participant.status == .accepted && participant.role != .owner {
-            guard found.count < Self.countMax else { break }
-            guard let share = try snapshot.share(number), share.ended == nil else { continue }
-            found += try entry(share, isOwn: false, snapshot)
-        }
-        return found
-    }
-
-    /// Nothing for a share without a link, or without an owner.
-    private func entry(
-        _ share: StoredShare, isOwn: Bool, _ snapshot: any StoreSnapshot
-    ) throws -> [ShareEntry] {
-        let participants = ParticipantList(try snapshot.participants(of: share.number))
-        guard let owner = participants.owner?.user,
-            let text = try snapshot.shortGUID(of: share.root ?? share.record),
-            let guid = ShortGUID(text)
-        else { return [] }
-        return [
-            ShareEntry(
-                title: try SharedFields(of: share, snapshot).title,
-                owner: try database.identities.person(named: owner), isOwn: isOwn,
-                others: participants.all.count { $0.role != .owner && $0.status != .removed },
+        let own = try snapshot.ownShares(of: user, limit: Self.countMax)
+        let all = try own + snapshot.joinedShares(of: user, limit: Self.countMax - own.count)
+        let fields = try SharedFields.all(of: all, snapshot)
+        let stored = ShownShares(snapshot) { all.map(\.record) }
+        return try all.enumerated().compactMap { index, share in
+            guard let entry = try stored.entry(of: share.record),
+                let owner = entry.participants.owner?.user, let guid = entry.shortGUID
+            else { return nil }
+            return ShareEntry(
+                title: fields[share.record]?.title,
+                owner: try database.identities.person(named: owner), isOwn: index < own.count,
+                others: entry.participants.all.count { $0.role != .owner && $0.status != .removed },
                 isOpen: share.publicPermission != .none, guid: guid)
-        ]
+        }
     }
 }

@@ -122,8 +122,11 @@ package struct ShareInvitations: Sendable {
         writer.raw(",\"zoneID\":")
         writer.raw(found.zoneJSON)
         try appendRoot(found, link, seen, snapshot, to: &writer)
-        let rendering = try database.rendering(
-            found.share, found.participants, for: found.entry, from: snapshot)
+        let shares = ShownShares(snapshot)
+        guard let stored = try shares.entry(of: found.share.record) else {
+            throw LinkedShare.notFound
+        }
+        let rendering = try database.rendering(stored, for: found.entry, with: shares)
         writer.raw(",\"share\":")
         let share = try snapshot.location(of: found.share.record).flatMap {
             try snapshot.version(at: $0.position, in: $0.zone) { try rendering.record($0.body) }
@@ -156,7 +159,7 @@ package struct ShareInvitations: Sendable {
         guard let rendering = link.root else { return }
         _ = try snapshot.version(at: root.position, in: root.zone) { version in
             writer.raw(",\"rootRecord\":")
-            try seen.append(version, as: rendering, from: snapshot, to: &writer)
+            try seen.append(version, as: rendering, with: ShownShares(snapshot), to: &writer)
         }
     }
 }

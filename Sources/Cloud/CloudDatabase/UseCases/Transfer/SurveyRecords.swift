@@ -136,6 +136,7 @@ private final class SurveyReader {
 
     private let selection: RecordSelection
     private let snapshot: any StoreSnapshot
+    private let shares: ShownShares
     private let limits: ServiceLimits
     private let viewed: (UserRecordName) -> Database
     private let type: Int64?
@@ -148,6 +149,7 @@ private final class SurveyReader {
     ) throws {
         self.selection = selection
         self.snapshot = snapshot
+        shares = ShownShares(snapshot)
         self.limits = limits
         self.viewed = viewed
         // No record has the number 0: a type that does not exist has no records.
@@ -171,7 +173,7 @@ private final class SurveyReader {
                     owner: zone.owner, zone: zone.name, body: version.body, files: [], share: nil))
         }
         var writer = JSONWriter(reserving: version.body.count)
-        try viewed(zone.owner).append(version, as: .whole, from: snapshot, to: &writer)
+        try viewed(zone.owner).append(version, as: .whole, with: shares, to: &writer)
         let (files, root) = (try ErasePerson.files(of: version), try root(version))
         try writer.bytes.withUnsafeBytes {
             try visit(

@@ -1,0 +1,61 @@
+import CloudModel
+import Storage
+
+// Which stored records refer to those of the batch.
+extension BatchContext {
+    /// Visits the stored records that refer to a target, until the closure returns false.
+    func visitSources(
+        of target: RecordKey, kinds: ClosedRange<LinkKind>,
+        _ visit: (RecordKey, LinkKind) throws -> Bool
+    ) throws {
+        let runKey = SourceRun.Key(target: target, kinds: kinds)
+        var run = try sourceRuns.run(runKey, stored) { deletedNames(in: target.zone) }
+        defer { sourceRuns[runKey] = run }
+        var next = 0
+        while true {
+            while next < run.sources.count {
+                try takeStep()
+                let (source, kind) = run.sources[next]
+                guard try visit(source, kind) else { return }
+                next += 1
+            }
+            let known = run.sources.count
+            guard try run.grow(runKey, stored, upTo: sourcesLeft) else { return }
+            sourcesLeft -= run.sources.count - known
+            guard sourcesLeft >= 0 else { throw tooManySources }
+        }
+    }
+
+    /// The targets whose sources were looked at.
+    var targets: Set<RecordKey> { sourceRuns.targets }
+
+    /// The sources that were looked at.
+    var sources: Set<RecordKey> { sourceRuns.sources }
+
+    /// The names of a zone's records that operations delete.
+    private func deletedNames(in zone: ZoneNumber) -> [RecordName] {
+        guard zone == self.zone.number else { return [] }
+        return operations.indices.compactMap { index in
+            operation(index).flatMap { $0.kind.deletes ? $0.name : nil }
+        }
+    }
+
+    private var tooManySources: RefusedBatch {
+        RefusedBatch(
+            fault: .limitExceeded(
+                "operations: more than \(limits.sourcesReadMax) references lead to the records that "
+                    + "they concern; send fewer at once"))
+    }
+
+    /// How many stored records refer to a target, counted up to a limit.
+    func countSources(
+        of target: RecordKey, kinds: ClosedRange<LinkKind>, upTo limit: Int
+    ) throws -> Int {
+        var count = 0
+        try visitSources(of: target, kinds: kinds) { _, _ in
+            count += 1
+            return count < limit
+        }
+        return count
+    }
+}
