@@ -1,4 +1,5 @@
 import CloudModel
+import Cryptography
 import Foundation
 import SQLiteStorage
 import Storage

@@ -1,5 +1,6 @@
 import CloudDatabase
 import CloudModel
+import Cryptography
 import Storage
 import Testing
 
