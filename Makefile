@@ -15,7 +15,7 @@ endif
 FORMATTED := Sources Tests Benchmarks Clients Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help toolchain packages release serve test quick unit acceptance client-test javascript-test postgres bench \
+.PHONY: help toolchain packages release serve test quick unit acceptance client-test javascript-test postgres postgres-proof bench \
 	lint format image-check dist deb package-check
 
 help: ## list these commands
@@ -55,6 +55,11 @@ postgres: packages ## build the engine on PostgreSQL into .build-postgres, and r
 	@.ci/packages libpq-dev postgresql
 	swift build --build-tests --traits PostgreSQL --scratch-path .build-postgres
 	swift test --skip-build --traits PostgreSQL --scratch-path .build-postgres --filter 'PostgreSQL'
+
+postgres-proof: packages ## kill a server on PostgreSQL and its primary, promote the standby, 200 rounds: nothing may be lost
+	@.ci/packages libpq-dev postgresql python3
+	swift build -c release --product lenticular --traits PostgreSQL --scratch-path .build-postgres
+	Tests/postgres/proof.py --binary .build-postgres/release/lenticular --rounds 200 --promotions 40
 
 bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)
 	Benchmarks/run $(if $(ONLY),--only $(ONLY))

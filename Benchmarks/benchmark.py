@@ -24,6 +24,7 @@ from large import LargeMeasures
 from measures import Measures
 from notices import NoticeMeasures
 from peers import PeerMeasures
+from postgres import PostgreSQLMeasures
 from programs import REPOSITORY, Programs
 from queries import QueryMeasures
 from stores import StoreMeasures
@@ -71,7 +72,7 @@ def arguments():
     parser.add_argument(
         "--only",
         choices=["assets", "client", "fairness", "growth", "javascript", "large", "notices",
-                 "peers", "queries", "sharing", "stores"],
+                 "peers", "postgres", "queries", "sharing", "stores"],
         help="one part alone"
     )
     parser.add_argument("--fairness-seconds", type=float, help="of each round of that part")
@@ -112,11 +113,14 @@ def parts(asked, sizes, programs, folder, seed):
         "stores": lambda: StoreMeasures(sizes, binary, folder / "stores").run(),
         "client": lambda: ClientMeasures(sizes, binary, folder / "client").run(),
         "javascript": lambda: JavaScriptMeasures(binary, folder / "javascript").run(),
+        "postgres": lambda: PostgreSQLMeasures(
+            sizes, programs, binary, folder / "postgres", seed).run(),
     }
     if asked.only:
         return {asked.only: every[asked.only]}
-    # Fairness by itself alone: its many rounds take longer than all the rest together.
-    left = {"fairness"} | (set() if sizes.large_store else {"large"})
+    # Fairness by itself alone: its many rounds take longer than all the rest together. PostgreSQL by itself, too: a
+    # default build has not that engine.
+    left = {"fairness", "postgres"} | (set() if sizes.large_store else {"large"})
     return {name: measure for name, measure in every.items() if name not in left}
 
 

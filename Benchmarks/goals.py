@@ -8,6 +8,7 @@ import javascript
 import large
 import notices
 import peers
+import postgres
 import queries
 import sharing
 import stores
@@ -80,6 +81,7 @@ GOALS = [
     *large.GOALS,
     *notices.GOALS,
     *peers.GOALS,
+    *postgres.GOALS,
     *stores.GOALS,
     *client.GOALS,
     *javascript.GOALS,
@@ -103,6 +105,7 @@ LIMITS = [
     *large.BESIDE,
     *notices.BESIDE,
     *peers.BESIDE,
+    *postgres.BESIDE,
     *stores.BESIDE,
     *client.BESIDE,
     ("processors used by other programs", "machine.otherProcessors"),
@@ -110,7 +113,7 @@ LIMITS = [
 
 WORKLOADS = (
     "ingest", "sync1", "sync2", "sync2000", "singles", "lookup", "deltaEmpty", "delta.small",
-    "delta.large", *sharing.WORKLOADS, *queries.WORKLOADS, *growth.WORKLOADS,
+    "delta.large", *sharing.WORKLOADS, *queries.WORKLOADS, *growth.WORKLOADS, *postgres.WORKLOADS,
 )
 
 

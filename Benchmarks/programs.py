@@ -1,5 +1,6 @@
-"""The three C programs of this folder: the load generator and the loops that measure SQLite."""
+"""The C programs of this folder: the load generator, and the loops that measure SQLite and PostgreSQL."""
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -8,7 +9,21 @@ from pathlib import Path
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parent
 SCHEMA = sorted((REPOSITORY / "migrations/sqlite/store").glob("*.sql"))
+# The server's own sums; the word that Swift reads in their header is not C's.
+CHECKSUM = REPOSITORY / "Sources/System/CChecksum"
+SUMS = [str(CHECKSUM / "CChecksum.c"), "-D_Nullable=", "-I", str(CHECKSUM / "include")]
 FLAGS = ["-std=c17", "-O2", "-Wall", "-Wextra", "-Werror", "-D_POSIX_C_SOURCE=200809L"]
+
+
+def module(path):
+    """A module that tests have, too."""
+    made = importlib.util.spec_from_file_location(path.stem, path)
+    loaded = importlib.util.module_from_spec(made)
+    made.loader.exec_module(loaded)
+    return loaded
+
+
+POSTGRESQL = module(REPOSITORY / "Tests/postgres/postgresql.py")
 
 
 def options(values):
@@ -28,22 +43,35 @@ class Programs:
         self.load_path = folder / "load"
         self.limits_path = folder / "limits"
         self.queries_path = folder / "queries"
+        self.postgres_path = folder / "postgres"
 
     def compile(self):
         load = [str(path) for path in sorted((HERE / "load").glob("*.c"))]
         subprocess.run(["cc", *FLAGS, "-o", str(self.load_path), *load], check=True)
         limits = [
             str(HERE / path) for path in ("limits/limits.c", "limits/names.c", "load/latency.c")]
-        # The server's own sums; the word that Swift reads in their header is not C's.
-        sums = REPOSITORY / "Sources/System/CChecksum"
-        limits += [str(sums / "CChecksum.c"), "-D_Nullable=", "-I", str(sums / "include")]
         subprocess.run(
-            ["cc", *FLAGS, "-o", str(self.limits_path), *limits, "-lsqlite3", "-lm"],
+            ["cc", *FLAGS, "-o", str(self.limits_path), *limits, *SUMS, "-lsqlite3", "-lm"],
             check=True)
         queries = [str(HERE / "limits/queries.c"), str(HERE / "load/latency.c")]
         subprocess.run(
             ["cc", *FLAGS, "-o", str(self.queries_path), *queries, "-lsqlite3", "-lm"],
             check=True)
+
+    def limit_postgres(self, loop, **values):
+        """Asks libpq for the same as the server does; compiled by the one part that needs it."""
+        if not self.postgres_path.exists():
+            library = subprocess.run(
+                ["pkg-config", "--cflags", "--libs", "libpq"], check=True, capture_output=True, text=True)
+            sources = [str(HERE / "limits/postgres.c"), str(HERE / "load/latency.c"), *SUMS]
+            subprocess.run(
+                ["cc", *FLAGS, "-D_DEFAULT_SOURCE", "-o", str(self.postgres_path), *sources,
+                 *library.stdout.split(), "-lm"], check=True)
+        os.sync()
+        done = subprocess.run(
+            [str(self.postgres_path), loop, *options(values)],
+            check=True, stdout=subprocess.PIPE, text=True)
+        return json.loads(done.stdout)
 
     def start_load(self, workload, **values):
         return subprocess.Popen(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import machine
 import nginx
+from programs import POSTGRESQL
 
 # By part: programs, with Debian's packages that have them.
 PROGRAMS = {
@@ -15,6 +16,7 @@ PROGRAMS = {
     "fairness": {"openssl": "openssl"},
     "peers": {"redis-server": "redis-server"},
     "client": {"swift": None},
+    "postgres": {"initdb": "postgresql", "pkg-config": "libpq-dev pkgconf"},
     "javascript": {"chromium": "chromium"},
 }
 # What Tests/javascript has installed, for the part that drives a browser.
@@ -24,7 +26,9 @@ IDLE_SHARE = 0.75
 
 
 def has(program):
-    return (nginx.program() if program == "nginx" else shutil.which(program)) is not None
+    if program == "nginx":
+        return nginx.program() is not None
+    return (POSTGRESQL.program(program) if program == "initdb" else shutil.which(program)) is not None
 
 
 def missing(part):

@@ -4,7 +4,10 @@ import Testing
 @Suite("Contracts that an engine must keep")
 struct ContractTests {
     /// Whoever adds a member takes another away: each is work for whoever writes an engine.
-    private static let membersMax = 180
+    ///
+    /// 180, and the three by which stores go from one engine to another: each must be able to hand rows over, take them
+    /// in, and begin a new life.
+    private static let membersMax = 183
 
     @Test("The contracts of storage have no more members than an engine can keep")
     func members() throws {

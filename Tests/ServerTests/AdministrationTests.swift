@@ -310,6 +310,10 @@ struct AdministrationTests {
             Step(arguments: ["backup", temporary.path("backup")], changes: false),
         ] + stepsOfRestores() + [
             Step(arguments: ["check"], changes: false),
+            // It is not this server's folder.
+            Step(
+                arguments: ["storage", "copy", "--from", "sqlite:/none", "--to", "sqlite:/no"],
+                fails: true),
             Step(arguments: ["audit", "list"], changes: false),
             Step(arguments: ["secrets", "reseal"]),
             Step(

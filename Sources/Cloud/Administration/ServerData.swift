@@ -77,6 +77,20 @@ package protocol ServerData: AnyObject, Sendable {
         _ request: BackupRequest, _ body: (OpenedBackup) throws -> Result
     ) throws -> Result
 
+    /// Copies containers, which nobody may use here from then on, to another server's data, and goes on where an earlier
+    /// call was cut short.
+    ///
+    /// - Throws: what says in one line why they were not copied; then nobody may use them here either, until `reopen`.
+    func copyStorage(_ request: CopyRequest, _ progress: CheckProgress) throws -> CopyReport
+
+    /// Has containers used here again that were copied elsewhere or were to be, in another life.
+    ///
+    /// - Parameters:
+    ///   - container: nil for all.
+    ///   - source: where the data are, as the operator named it.
+    /// - Returns: those that were not in use.
+    func reopen(_ container: ContainerID?, in source: String) throws -> [ContainerID]
+
     /// Hands a notice to its webhook once, beside what waits for it, and waits for what comes of it.
     ///
     /// - Throws: what the machinery reports.
@@ -182,9 +196,13 @@ package struct ContainerEnvironment: Hashable, Sendable {
 }
 
 extension ServerData {
-    /// Goes through the container environments that have data.
+    /// Goes through the container environments that have data, but for those of containers that have moved elsewhere.
     func forEachEnvironment(_ body: (ContainerEnvironment) throws -> Void) throws {
-        try ListPage.forEach(environments, body)
+        let catalog = accountUseCases.catalog
+        try ListPage.forEach(environments) { target in
+            guard try catalog.container(target.container)?.isElsewhere != true else { return }
+            try body(target)
+        }
     }
 
     /// The environments of a container that have data.

@@ -29,6 +29,8 @@ package enum StorageFailure: Error, Sendable, Equatable {
         case beginning
         /// The store's data are gone, or another store's are in their place; the operator must put them back.
         case missing
+        /// The container is being copied to another server, or was: it is served there, or not at all.
+        case moved
         /// No file could be opened: the process has as many open as it is allowed.
         case tooManyOpen
         /// So many writes wait that the engine did not take this one.
@@ -41,6 +43,7 @@ package enum StorageFailure: Error, Sendable, Equatable {
 
     package static let beginning = StorageFailure.unavailable(.beginning)
     package static let missing = StorageFailure.unavailable(.missing)
+    package static let moved = StorageFailure.unavailable(.moved)
     package static let tooManyOpen = StorageFailure.unavailable(.tooManyOpen)
 }
 
@@ -56,6 +59,9 @@ extension StorageFailure: CustomStringConvertible {
         case .unavailable(.missing):
             "the environment's store.sqlite is not there, or is another's; `check` names it. Put it "
                 + "back, restore a backup, or delete the container"
+        case .unavailable(.moved):
+            "the container is being copied to another server, or was; `storage copy --reopen` has it "
+                + "back here"
         case .unavailable(.tooManyOpen):
             "the server has as many files open as the system lets it (ulimit -n); try again"
         case .unavailable(.busy), .unavailable(.callerBusy): "too many writes wait; try again"

@@ -114,6 +114,8 @@ final class Exchange: Sendable {
         case StorageFailure.unavailable(.beginning):
             fail(
                 .tryAgainLater("the container's data is being reset", seconds: 1), failure: nil)
+        case StorageFailure.unavailable(.moved):
+            fail(.tryAgainLater("the container is being moved to another server"), failure: nil)
         case StorageFailure.unavailable(.tooManyOpen):
             fail(
                 .tryAgainLater("the server has too many files open", seconds: 1),

@@ -5,7 +5,8 @@ extension Command {
         + userRoles
         + identityProviders + webTokens + pushKeys + webhooks + subscriptions + outboxes
         + operators + operatorTokens
-        + schemas + records + recordStreams + shares + transfers + restores + data + sizes
+        + schemas + records + recordStreams + shares + transfers + restores + data
+        + storages + sizes
         + telemetry + alerts + secrets
         + audit + server
         + logs + [doctor] + configs + shell

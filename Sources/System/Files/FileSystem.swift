@@ -20,6 +20,13 @@ package enum FileSystem {
         }
     }
 
+    /// Whether two paths lead to the same file or folder; not where one of them leads to nothing.
+    package static func isSame(_ path: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard stat(path, &first) == 0, stat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     /// Reads a whole file.
     ///
     /// - Throws: `FileSystemFailure` when it cannot be read or is longer than `bytesMax`.

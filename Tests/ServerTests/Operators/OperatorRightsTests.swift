@@ -280,6 +280,10 @@ struct OperatorRightsTests {
                 Way(body: ["container": "iCloud.a"], reach: .container, changes: false),
                 Way(reach: .server, changes: false),
             ],
+            "storage copy": [
+                Way(
+                    body: ["from": "sqlite:/none", "to": "sqlite:/no"], reach: .server, proof: true)
+            ],
             "shrink": [
                 Way(body: ["container": "iCloud.a"], reach: .container), Way(reach: .server),
             ],
@@ -410,7 +414,8 @@ struct OperatorRightsTests {
         "operator-token create", "operator-token revoke", "user role add", "user role remove",
         "web-token create", "web-token revoke", "alert add", "alert remove", "alert test",
         "webhook add", "webhook test", "webhook replay", "webhook remove", "schema import",
-        "schema deploy", "schema reset", "shrink", "push key add", "push key remove",
+        "schema deploy", "schema reset", "shrink", "storage copy", "push key add",
+        "push key remove",
     ]
 
     @Test(

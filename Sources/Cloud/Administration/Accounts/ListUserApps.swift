@@ -37,6 +37,8 @@ package struct ListUserApps: AdministrativeAction {
             try data.accountUseCases.catalog.containers(
                 request, usedBy: account.id, among: actor.rights.containers)
         } _: { container in
+            // What it holds is not to be read here.
+            guard !container.isElsewhere else { return }
             let user = try data.users.derivedName(of: account, in: container.id)
             for target in try data.environments(of: container.id) {
                 let store = try data.store(of: target.container, in: target.environment)

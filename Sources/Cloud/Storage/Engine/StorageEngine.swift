@@ -105,6 +105,33 @@ package protocol StorageEngine: AnyObject, Sendable {
         _ part: EnginePart, unless mark: [UInt8]?, _ body: (any PartImage) throws -> Value
     ) throws -> Value?
 
+    // MARK: Moving
+
+    /// Has `body` go through the rows of a part as they are at one moment, in a form that every engine takes.
+    ///
+    /// A store must be closed and stay so.
+    ///
+    /// - Throws: whatever `body` throws; `StorageFailure.missing`; `DamagedVersion` and `EngineFault` for what cannot be
+    ///   read.
+    func readRows<Value: Sendable>(
+        of part: CopiedPart, _ body: (CopiedRows) throws -> Value
+    ) throws -> Value
+
+    /// Has `body` bring in the rows of another engine's part.
+    ///
+    /// A store lies where nobody can open it before the catalog knows of it, and what a call has brought in is there for
+    /// the next, also after a crash. Of the catalog all is taken when `body` returns, or nothing: what it has of the same
+    /// people stays, and what is another's makes it refuse.
+    ///
+    /// - Throws: whatever `body` throws; `CatalogRefusal.containerExists` for a store that the catalog may know;
+    ///   `CopyRefusal`; `StorageFailure`.
+    func takeRows<Value: Sendable>(
+        of part: CopiedPart, _ body: (TakenRows) throws -> Value
+    ) throws -> Value
+
+    /// Has a closed store go on with another life, far ahead, so that what a copy of it gives out is no longer known.
+    func beginLife(of key: StoreKey) throws
+
     // MARK: Overwriting
 
     /// Overwrites what was deleted of a part before the call, wherever the engine has kept it; a store must be open.

@@ -45,7 +45,7 @@ extension SQLiteEngine {
     }
 
     /// Brings a store, which may be open, to this version.
-    private func migrate(_ key: StoreKey) throws {
+    func migrate(_ key: StoreKey) throws {
         let path = files.path(of: key)
         let lookedAt = try Connection(path: path, mode: .readOnly, cacheKiB: Self.lookCacheKiB)
         guard try Schemas.store.pendingCount(lookedAt) > 0 else { return }

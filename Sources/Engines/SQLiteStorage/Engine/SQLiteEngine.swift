@@ -103,7 +103,8 @@ package final class SQLiteEngine: StorageEngine {
         try files.finishRemoval(of: container.folded)
     }
 
-    private func forget(_ key: StoreKey) {
+    /// Lets go of the life that a closed store has left.
+    func forget(_ key: StoreKey) {
         _ = state.withLock { $0.lives.removeValue(forKey: key) }
     }
 

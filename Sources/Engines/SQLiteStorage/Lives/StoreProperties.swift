@@ -5,9 +5,9 @@ import StoredRows
 
 /// What a store knows of itself.
 struct StoreProperties {
-    private static let incarnationKey = "incarnation"
-    private static let tokenKeyKey = "token_key"
-    private static let nameKey = "catalog_name"
+    static let incarnationKey = "incarnation"
+    static let tokenKeyKey = "token_key"
+    static let nameKey = "catalog_name"
     private static let nameHashKey = "name_hash_key"
     /// How far a restored store's counter moves at least: further than its previous life can have gone
     /// since.
@@ -40,6 +40,21 @@ struct StoreProperties {
             UserRecordName.publicOwner.text)
         try connection.execute("COMMIT")
         return true
+    }
+
+    /// Whether the file has had its first incarnation.
+    func isMade() throws -> Bool { try value(Self.incarnationKey) { $0.int64(0) } != nil }
+
+    /// Gives a new file the life and the keys of a store elsewhere, and a key of its own for names.
+    ///
+    /// In a transaction of the caller's.
+    func take(
+        incarnation: Int64, tokenKey: [UInt8], name: [UInt8], random: (Int) -> [UInt8]
+    ) throws {
+        try set(Self.incarnationKey) { $0.bind(incarnation, at: 2) }
+        try set(Self.tokenKeyKey) { $0.bind(tokenKey, at: 2) }
+        try set(Self.nameKey) { $0.bind(name, at: 2) }
+        try set(Self.nameHashKey) { $0.bind(random(NameHash.keyBytes), at: 2) }
     }
 
     /// What the catalog knows the file by; nil for a file without a name.

@@ -93,9 +93,11 @@ package struct CommandLineProgram: Sendable {
     /// Does what only the place where the command was typed can: paths, files, the question.
     private func prepare(_ invocation: inout Invocation) throws {
         let command = invocation.command
+        try invocation.requireAddress()
         for kind in [ArgumentKind.path, .serverPath] {
             invocation.replaceValues(of: kind) {
-                $0.hasPrefix(BackupSettings.bucketStart) ? $0 : process.absolute($0)
+                $0.hasPrefix(BackupSettings.bucketStart)
+                    ? $0 : StorageAddress.absolute($0, process.absolute) ?? process.absolute($0)
             }
         }
         for option in command.options where invocation.has(option.name) {

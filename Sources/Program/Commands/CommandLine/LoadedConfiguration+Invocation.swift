@@ -10,6 +10,7 @@ extension LoadedConfiguration {
     ) throws(ConfigurationError) {
         var flags: [(path: String, value: String)] = []
         if let data = invocation.value("data") { flags.append(("data", data)) }
+        if let folder = invocation.addressedFolder { flags.append(("data", folder)) }
         flags += invocation.values("listen").map { ("listen", $0) }
         if let format = invocation.value("log-format") { flags.append(("log.format", format)) }
         try self.init(

@@ -27,7 +27,7 @@ struct CommandReach {
         "identity-provider remove", "alert list", "alert remove", "alert test", "check", "doctor",
         "audit list", "server show", "server settings", "server backup", "server mail",
         "secrets reseal", "record restore", "zone restore", "user restore",
-        "user export",
+        "user export", "storage copy",
     ]
 
     private let changes: Bool

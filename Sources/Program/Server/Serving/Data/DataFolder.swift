@@ -109,7 +109,7 @@ package final class DataFolder: Sendable {
     ///
     /// Served as a new one, it would show everybody an empty server. Also removes what a restore has left that
     /// was done but for that.
-    private static func requireWhole(_ path: String, _ factory: any EngineFactory) throws {
+    static func requireWhole(_ path: String, _ factory: any EngineFactory) throws {
         let name = factory.words.catalog
         let restoring = DataBackup.restoringPath(in: path)
         let isRestoring = try FileSystem.kind(of: restoring) != nil

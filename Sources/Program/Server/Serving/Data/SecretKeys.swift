@@ -92,6 +92,26 @@ enum SecretKeys {
         }
     }
 
+    /// Has the keys of a folder open what those of another folder have sealed; its own first one still seals.
+    ///
+    /// - Throws: `CommandFailure`, where its keys lie elsewhere or are too many.
+    static func add(
+        keysOf source: ServerConfiguration, in folder: String, to target: ServerConfiguration
+    ) throws {
+        let path = path(target, of: target.data)
+        let there = try keys(path)
+        let missing = try keys(Self.path(source, of: folder)).filter { !there.contains($0) }
+        guard !missing.isEmpty else { return }
+        guard isInBackup(target), there.count + missing.count <= keysMax else {
+            throw CommandFailure(
+                "security.keyFile: \(path) lacks keys of \(Self.path(source, of: folder)): put them "
+                    + "behind its own, \(keysMax) in all at most, and run this again")
+        }
+        let text = (there + missing).map { "\(Hexadecimal.encode($0))\n" }.joined()
+        try FileSystem.write(Array(text.utf8), over: path)
+        try FileSystem.synchronize(target.data)
+    }
+
     /// Whether a backup takes the keys along: it does where they lie in the data folder.
     static func isInBackup(_ configuration: ServerConfiguration) -> Bool {
         configuration.security.keyFile.isEmpty

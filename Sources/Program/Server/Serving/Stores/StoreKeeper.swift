@@ -61,6 +61,9 @@ final class StoreKeeper: Sendable {
     }
 
     private func opened(_ key: Stores.Key) throws -> Stores.Opened {
+        guard try engine.catalog.container(key.container)?.isElsewhere != true else {
+            throw StorageFailure.moved
+        }
         let known = state.withLock { $0.resources[key] }
         let resources =
             known

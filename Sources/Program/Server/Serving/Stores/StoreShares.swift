@@ -199,7 +199,9 @@ struct StoreShares: SharedLinks {
         var first: StoreKey?
         try ListPage.forEach(folder.engine.stores) { store in
             let key = store.key
-            if first == nil { first = key }
+            if first == nil, try folder.catalog.container(key.container)?.isElsewhere != true {
+                first = key
+            }
             guard ShortGUID.Route(key.container, key.environment) == route else { return }
             found.append(Candidate(key: key, isMeant: true))
         }

@@ -97,6 +97,9 @@ final class Upkeep: Sendable {
     private func openDue(_ key: Stores.Key) {
         do {
             queueUpkeep(of: key, try stores.openDue(key))
+        } catch StorageFailure.unavailable(.moved) {
+            // It stays closed until an operator opens it again.
+            stores.schedule.postpone(key)
         } catch {
             stores.schedule.postpone(key)
             log.warning(

@@ -1,0 +1,94 @@
+import Administration
+import CloudModel
+import Control
+import Files
+import Storage
+
+// Containers that move to other servers.
+extension DataFolder {
+    /// What the mark of a container says while it is copied, and from then on.
+    private static let marks = (copying: "copying", moved: "moved")
+
+    package func copyStorage(
+        _ request: CopyRequest, _ progress: CheckProgress
+    ) throws -> CopyReport {
+        try requireOwn(request.source)
+        guard !FileSystem.isSame(request.folder, path) else {
+            throw CommandFailure("\(path) is where the data are")
+        }
+        let containers = try request.container.map { [$0] } ?? allContainers()
+        for container in containers {
+            for environment in Environment.allCases {
+                let target = ContainerEnvironment(container, environment)
+                guard try !isMissing(target) else { throw StorageFailure.missing }
+            }
+        }
+        // An engine that hands no rows over says so before anything is out of use.
+        for container in containers {
+            _ = try engine.readRows(of: .catalog(of: container)) { $0.kinds.count }
+        }
+        let target = try CopyTarget(request, from: self)
+        defer { target.close() }
+        for container in containers { try takeOut(container) }
+        let copy = StorageCopy(from: self, to: target, progress)
+        try copy.run(containers, isAll: request.container == nil)
+        for container in containers { try mark(container, Self.marks.moved) }
+        return copy.report
+    }
+
+    package func reopen(
+        _ container: ContainerID?, in source: String
+    ) throws -> [ContainerID] {
+        try requireOwn(source)
+        let marked = try (container.map { [$0] } ?? allContainers()).filter {
+            try catalog.container($0)?.isElsewhere == true
+        }
+        for container in marked {
+            for key in try engine.stores(of: container) {
+                try stores.alone(key, refusing: StorageFailure.moved) {
+                    try engine.beginLife(of: key)
+                }
+            }
+            try mark(container, nil)
+        }
+        return marked
+    }
+
+    /// Refuses another folder than this one, which a caller elsewhere may name.
+    private func requireOwn(_ folder: String) throws(CommandFailure) {
+        guard FileSystem.isSame(folder, path) else {
+            throw CommandFailure("\(folder) is not this server's data folder, which is \(path)")
+        }
+    }
+
+    private func allContainers() throws -> [ContainerID] {
+        var found: [ContainerID] = []
+        try ListPage.forEach(catalog.containers) { found.append($0.id) }
+        return found
+    }
+
+    /// Takes a container out of use: from then on nothing of it changes.
+    private func takeOut(_ container: ContainerID) throws {
+        try mark(container, Self.marks.copying)
+        for environment in Environment.allCases {
+            try stores.alone(StoreKey(container, environment), refusing: StorageFailure.moved) {}
+        }
+    }
+
+    private func mark(_ container: ContainerID, _ mark: String?) throws {
+        try catalog.set([ContainerRecord.movedKey: mark], of: container)
+    }
+}
+
+extension Stores {
+    /// Closes a store and runs a body while nobody has it open; who waits for it finds that out.
+    func alone(
+        _ key: Key, refusing error: any Error, _ body: () throws -> Void
+    ) throws {
+        let opened = try cache.take(key, refusing: error)
+        defer { cache.give(back: key) }
+        if let opened { keeper.close(key, opened, isUnused: false) }
+        keeper.beginAnew(key)
+        try body()
+    }
+}

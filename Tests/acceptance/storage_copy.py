@@ -1,0 +1,257 @@
+"""Containers that move to another server's folder by `storage copy`, and back into use by `--reopen`.
+
+A device goes on at the copy with its sync token, its web token and its API token; the server that was left answers
+TRY_AGAIN_LATER; two accounts with one address are refused; and a copy that is killed 50 times has each row and each
+file once in the end.
+"""
+
+import http.client
+import json
+import os
+import random
+import shutil
+import subprocess
+import time
+import urllib.parse
+
+from server import BINARY, Server
+
+CONTAINER = "iCloud.org.example.Notes"
+OTHER = "iCloud.org.example.Other"
+KILLS = int(os.environ.get("STORAGE_COPY_KILLS", "50"))
+ZONE = {"zoneName": "Notes"}
+
+
+class Device:
+    """A user with tokens, who finds the server wherever it is."""
+
+    def __init__(self, server, email, container=CONTAINER):
+        self.path = f"/database/1/{container}/development/private/"
+        token = server.command("api-token", "create", container, "development")["apiToken"]
+        user = server.command("web-token", "create", container, "development", email)
+        self.query = urllib.parse.urlencode(
+            {"ckAPIToken": token, "ckWebAuthToken": user["webAuthToken"]})
+
+    def send(self, server, method, target, body=b""):
+        connection = http.client.HTTPConnection(*server.address, timeout=600)
+        connection.request(method, target, body=body)
+        answer = connection.getresponse()
+        data = answer.read()
+        connection.close()
+        return answer.status, data
+
+    def ask(self, server, endpoint, body, status=200):
+        found, data = self.send(
+            server, "POST", f"{self.path}{endpoint}?{self.query}", json.dumps(body).encode())
+        assert found == status, f"{endpoint}: {found} {data}"
+        return json.loads(data)
+
+    def make_zone(self, server):
+        self.ask(server, "zones/modify", {
+            "operations": [{"operationType": "create", "zone": {"zoneID": ZONE}}]})
+
+    def save(self, server, names, fields={"text": {"value": "Tea"}}):
+        operations = [
+            {"operationType": "forceUpdate",
+             "record": {"recordName": name, "recordType": "Note", "fields": fields}}
+            for name in names]
+        answer = self.ask(
+            server, "records/modify", {"zoneID": ZONE, "operations": operations})
+        assert "serverErrorCode" not in json.dumps(answer), answer
+
+    def upload(self, server, data):
+        made = self.ask(server, "assets/upload", {
+            "zoneID": ZONE, "tokens": [{"recordType": "Note", "fieldName": "file"}]})
+        url = urllib.parse.urlsplit(made["tokens"][0]["url"])
+        status, text = self.send(server, "POST", f"{url.path}?{url.query}".rstrip("?"), data)
+        assert status == 200, text
+        return {"file": {"value": json.loads(text)["singleFile"], "type": "ASSETID"}}
+
+    def load(self, server, name):
+        record = self.ask(server, "records/lookup", {
+            "zoneID": ZONE, "records": [{"recordName": name}]})["records"][0]
+        link = record["fields"]["file"]["value"]["downloadURL"].replace("${f}", "file")
+        url = urllib.parse.urlsplit(link)
+        status, data = self.send(server, "GET", f"{url.path}?{url.query}".rstrip("?"))
+        assert status == 200, data
+        return data
+
+    def changes(self, server, token=None):
+        """The names of what has changed, and the token of the end."""
+        names = []
+        while True:
+            zone = {"zoneID": ZONE, **({"syncToken": token} if token else {})}
+            answer = self.ask(server, "changes/zone", {"zones": [zone]})["zones"][0]
+            if "serverErrorCode" in answer:
+                return answer, None
+            names += [record["recordName"] for record in answer["records"]]
+            token = answer["syncToken"]
+            if not answer["moreComing"]:
+                return names, token
+
+
+def run(*words):
+    return subprocess.run([BINARY, *words], capture_output=True, text=True)
+
+
+def copy(source, target, *more):
+    return run("storage", "copy", "--from", f"sqlite:{source}", "--to", f"sqlite:{target}", *more)
+
+
+def moves():
+    """A container moves while its server runs, is used there, and comes back into use here."""
+    with Server() as here, Server() as there:
+        here.start()
+        here.command("container", "create", CONTAINER)
+        here.command("container", "create", OTHER)
+        here.command("user", "create", "ada@example.org")
+        ada, other = Device(here, "ada@example.org"), Device(here, "ada@example.org", OTHER)
+        for device in ada, other:
+            device.make_zone(here)
+        ada.save(here, ["one", "two"])
+        ada.save(here, ["file"], ada.upload(here, b"A" * 100_000))
+        names, token = ada.changes(here)
+        assert sorted(names) == ["file", "one", "two"], names
+
+        copied = copy(here.data, there.data, "--container", CONTAINER, "--json")
+        assert copied.returncode == 0, copied
+        report = json.loads(copied.stdout)
+        assert report["containers"] == [CONTAINER] and report["assets"] == 1, report
+        refused = ada.ask(here, "changes/zone", {"zones": [{"zoneID": ZONE}]}, status=503)
+        assert refused["serverErrorCode"] == "TRY_AGAIN_LATER", refused
+        other.save(here, ["still"])
+        again = copy(here.data, there.data, "--container", CONTAINER)
+        assert again.returncode == 0, again
+        assert "moved=moved" in run("container", "list", "--data", here.data).stdout
+
+        # The tokens of before go on there; the name of the user stays what it was.
+        there.start()
+        names, later = ada.changes(there, token)
+        assert names == [] and later == token, (names, later)
+        assert ada.load(there, "file") == b"A" * 100_000
+        ada.save(there, ["three"])
+        names, later = ada.changes(there, token)
+        assert names == ["three"], names
+        assert run("check", "--data", there.data).stdout == "no problems\n"
+        assert there.command("user", "apps", "ada@example.org"), "the account came along"
+
+        # A server that runs there is not written to behind its back.
+        busy = copy(here.data, there.data, "--container", OTHER)
+        assert busy.returncode == 1 and "stop the server there first" in busy.stderr, busy
+        other.save(here, ["and still"])
+
+        # Here again: what the copy has given out has expired, what came before it goes on.
+        reopened = run("storage", "copy", "--from", f"sqlite:{here.data}", "--reopen")
+        assert reopened.returncode == 0 and CONTAINER in reopened.stdout, reopened
+        told, _ = ada.changes(here, later)
+        assert "serverErrorCode" in told, told
+        names, _ = ada.changes(here, token)
+        assert names == [], names
+        ada.save(here, ["four"])
+        assert ada.changes(here, token)[0] == ["four"]
+
+        # The copy is another one by now.
+        there.stop()
+        refused = copy(here.data, there.data, "--container", CONTAINER)
+        assert refused.returncode == 1 and "delete it there first" in refused.stderr, refused
+        assert run("storage", "copy", "--from", f"sqlite:{here.data}", "--reopen").returncode == 0
+        here.stop()
+        assert run("check", "--data", here.data).stdout == "no problems\n"
+
+
+def refusals():
+    """Two people with one address stay two, and an engine that cannot be copied from says so."""
+    with Server() as here, Server() as there:
+        for server in here, there:
+            server.start()
+            server.command("user", "create", "ada@example.org")
+        here.command("container", "create", CONTAINER)
+        ada = Device(here, "ada@example.org")
+        ada.make_zone(here)
+        there.command("container", "create", OTHER)
+        for server in here, there:
+            server.stop()
+        refused = copy(here.data, there.data)
+        assert refused.returncode == 1, refused
+        assert "ada@example.org is the address of account" in refused.stderr, refused
+        listed = run("container", "list", "--data", there.data).stdout
+        assert listed.split() == [OTHER], listed
+        # Nobody uses what is half on its way; until it is reopened.
+        here.start()
+        ada.ask(here, "changes/zone", {"zones": [{"zoneID": ZONE}]}, status=503)
+        assert run("storage", "copy", "--from", f"sqlite:{here.data}", "--reopen").returncode == 0
+        ada.save(here, ["one"])
+        for words in (["--from", "postgresql://x", "--to", f"sqlite:{there.data}"],
+                      ["--from", f"sqlite:{here.data}", "--to", "postgresql://x"],
+                      ["--from", f"sqlite:{here.data}", "--to", "x"],
+                      ["--from", f"sqlite:{here.data}", "--to", f"sqlite:{here.data}"],
+                      ["--from", f"sqlite:{here.data}"]):
+            refused = run("storage", "copy", *words)
+            assert refused.returncode in (1, 2) and refused.stderr, (words, refused)
+        ada.save(here, ["two"])
+
+
+def kills():
+    """All containers, with a copy that is killed at random moments."""
+    seed = int(os.environ.get("STORAGE_COPY_SEED", random.randrange(1 << 32)))
+    print(f"storage copy: {KILLS} kills, STORAGE_COPY_SEED={seed}")
+    chance = random.Random(seed)
+    with Server() as here, Server() as there:
+        here.start()
+        here.command("container", "create", CONTAINER)
+        here.command("user", "create", "ada@example.org")
+        ada = Device(here, "ada@example.org")
+        ada.make_zone(here)
+        names = [f"n{number}" for number in range(4_000)]
+        for begin in range(0, len(names), 200):
+            ada.save(here, names[begin:begin + 200], {"text": {"value": "x" * 500}})
+        for number in range(20):
+            ada.save(here, [f"f{number}"], ada.upload(here, bytes([number]) * 300_000))
+        names += [f"f{number}" for number in range(20)]
+        here.stop()
+
+        def copying():
+            return subprocess.Popen(
+                [BINARY, "storage", "copy", "--from", f"sqlite:{here.data}",
+                 "--to", f"sqlite:{there.data}"],
+                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+        def begin_anew():
+            shutil.rmtree(there.data, ignore_errors=True)
+
+        began = time.monotonic()
+        first = copying()
+        _, errors = first.communicate()
+        assert first.returncode == 0, errors
+        whole = time.monotonic() - began
+        begin_anew()
+        killed = 0
+        while killed < KILLS:
+            process = copying()
+            try:
+                process.wait(timeout=chance.uniform(0, whole))
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                killed += 1
+                continue
+            assert process.returncode == 0, process.stderr.read()
+            if killed < KILLS:
+                begin_anew()
+        last = copying()
+        _, errors = last.communicate()
+        assert last.returncode == 0, errors
+        assert run("check", "--data", there.data).stdout == "no problems\n"
+        there.start()
+        found, _ = ada.changes(there)
+        assert sorted(found) == sorted(names), f"{len(found)} of {len(names)}"
+        for number in range(20):
+            assert ada.load(there, f"f{number}") == bytes([number]) * 300_000
+        there.stop()
+        here.start()
+        ada.ask(here, "changes/zone", {"zones": [{"zoneID": ZONE}]}, status=503)
+
+
+moves()
+refusals()
+kills()
