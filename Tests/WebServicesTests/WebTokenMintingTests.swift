@@ -1,5 +1,6 @@
 import Accounts
 import CloudModel
+import SQLiteStorage
 import Storage
 import Testing
 
@@ -160,7 +161,8 @@ struct WebTokenMintingTests {
         #expect(try client.send("public/users/caller", nil).status == 200)
         server.clock.advance(60_000)
         #expect(try client.send("public/users/caller", nil).status == 421)
-        try server.catalog.delete(#require(ContainerID(WireServer.tea)))
+        let catalog = try #require(server.catalog as? SQLiteCatalog)
+        try catalog.delete(#require(ContainerID(WireServer.tea)))
         #expect(try Users(catalog: server.catalog).list().items.isEmpty)
         #expect(try server.catalogProblems().isEmpty)
     }

@@ -4,7 +4,7 @@ import SQLite
 import Storage
 
 @testable import CloudDatabase
-@testable import SQLiteStorage
+@testable import IndexedQueries
 
 extension QueryStore {
     /// The names that a query must find, judged record by record, in the order of its sorts.

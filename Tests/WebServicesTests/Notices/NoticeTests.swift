@@ -1,4 +1,5 @@
 import CloudModel
+import SQLiteStorage
 import Storage
 import Testing
 
@@ -49,7 +50,7 @@ struct NoticeTests {
             try phone.subscribe(
                 querySubscription("q\(number)", filter: textFilter("c", "EQUALS", "no \(number)")))
         }
-        let store = try server.store()
+        let store = try #require(try server.store() as? SQLiteStore)
         func position() throws -> Position {
             try store.read { try $0.position(of: .notices) } ?? 0
         }

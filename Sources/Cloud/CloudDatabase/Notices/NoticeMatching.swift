@@ -262,7 +262,8 @@ final class NoticeMatching {
             let key = SightKey(viewer: viewer, zone: zone.number)
             if sights[key] == nil {
                 sights[key] = .some(
-                    try ZoneAccess.of(viewer, in: zone, limits: matching.limits, snapshot: snapshot))
+                    try ZoneAccess.of(viewer, in: zone, limits: matching.limits, snapshot: snapshot)
+                )
             }
             guard let known = sights[key], let access = known else { return false }
             let grants = try snapshot.grants(

@@ -84,7 +84,8 @@
             self.exchange = exchange
             self.followerChangesMax = followerChangesMax
             // A process that is stopped within a group must not hold the counter for ever.
-            silence = Query("SET LOCAL idle_in_transaction_session_timeout = '\(silenceSecondsMax)s'")
+            silence = Query(
+                "SET LOCAL idle_in_transaction_session_timeout = '\(silenceSecondsMax)s'")
             self.random = random
             self.sessions = sessions
             process = random(16)

@@ -30,16 +30,16 @@ struct BatchWriter {
     private var coverages: [ZoneNumber: Coverage] = [:]
 
     /// A deletion that has no position yet.
-private struct WaitingDeletion {
-    let key: RecordKey
-    let previous: CurrentRecord
-    let head: StoredHead
-    let zone: StoredZone
-    /// The tombstone's.
-    let body: [UInt8]
-}
+    private struct WaitingDeletion {
+        let key: RecordKey
+        let previous: CurrentRecord
+        let head: StoredHead
+        let zone: StoredZone
+        /// The tombstone's.
+        let body: [UInt8]
+    }
 
-/// Saves that have their positions, one after the other, and are still to be written.
+    /// Saves that have their positions, one after the other, and are still to be written.
     private var waiting = WaitingSaves()
     /// Deletions that are still to be written, together.
     private var deletions: [WaitingDeletion] = []

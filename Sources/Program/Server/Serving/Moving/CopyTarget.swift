@@ -24,7 +24,7 @@ final class CopyTarget {
             throw CommandFailure("\(path) is in use (\(error)): stop the server there first")
         }
         let random = source.random
-        let factory = configuration.engineFactory { random.bytes($0) }
+        let factory = try configuration.engineFactory { random.bytes($0) }
         try DataFolder.requireWhole(path, factory)
         _ = try SecretKeys.open(configuration, of: path, random: random)
         try SecretKeys.add(
