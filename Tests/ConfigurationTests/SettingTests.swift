@@ -94,6 +94,14 @@ struct SettingTests {
 
     /// Texts by setting: some that are allowed and some that are not.
     private static let texts: [String: (allowed: [String], refused: [String])] = [
+        "storage.engine": (["sqlite", "postgres"], ["", "SQLite", "postgresql"]),
+        "storage.postgresURL": (
+            [
+                "", "postgresql://sync@db.example/sync",
+                "postgresql://sync@/sync?host=/run/postgresql",
+            ], ["db.example", "http://db.example/sync", "postgresql://sync:word@db.example/sync"]
+        ),
+        "storage.postgres.passwordFile": (["", "/etc/lenticular/postgres"], ["a\\0b"]),
         "accounts.signUp": (["off", "invitation", "open"], ["", "Open", "on", "open\\0"]),
         "mail.sender": (["none", "log", "program", "smtp"], ["", "SMTP", "Log"]),
         "mail.host": (["", "mail.example.org", "[::1]"], ["a b", "mail:25"]),

@@ -67,19 +67,17 @@ final class WireServer: Sendable {
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
         let memory = URL(filePath: "/dev/shm")
-        let location =
-            FileManager.default.isWritableFile(atPath: memory.path)
-            ? memory : FileManager.default.temporaryDirectory
+        let isWritable = FileManager.default.isWritableFile(atPath: memory.path)
+        let location = isWritable ? memory : FileManager.default.temporaryDirectory
         folder = location.appending(path: "wire-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let clock = SettableClock()
         let other = try OtherEngine.open(
             clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
         self.other = other
+        let path = folder.appending(path: "catalog.sqlite").path
         let catalog =
-            try other?.engine.catalog
-            ?? SQLiteCatalog(
-                path: folder.appending(path: "catalog.sqlite").path, onIndeterminate: { _ in })
+            try other?.engine.catalog ?? SQLiteCatalog(path: path, onIndeterminate: { _ in })
         var limits = Self.patientLimits
         change(&limits)
         let authenticator = try Authenticator(

@@ -233,9 +233,11 @@ extension ShareReading {
         try shares(.zones(zones, limit: limit, ofEach: ofEach)).compactMap { $0 }
     }
 
-    /// Those of some zones that have standing shares.
+    /// Those of some zones that are shared as a whole; such a zone has no other share.
     package func sharedZones(among zones: [ZoneNumber]) throws -> Set<ZoneNumber> {
-        Set(try shares(in: zones, limit: .max, ofEach: 1).map(\.zone))
+        Set(
+            try shares(in: zones, limit: .max, ofEach: 1).lazy.filter { $0.root == nil }.map(\.zone)
+        )
     }
 
     /// A viewer's current access to a share.

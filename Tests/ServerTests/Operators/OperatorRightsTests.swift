@@ -77,7 +77,7 @@ struct OperatorRightsTests {
         ]
         for more in [
             waysOfPeople(), waysOfOperators(), waysOfUsers(), waysOfApps(), waysOfRecords(),
-            waysOfInsight(), waysOfDelivery(),
+            waysOfInsight(), waysOfDelivery(), waysOfStores(),
         ] {
             ways.merge(more) { $1 }
         }
@@ -276,17 +276,6 @@ struct OperatorRightsTests {
             "schema indexes": [
                 Way(body: ["container": "iCloud.a"], reach: .container, changes: false)
             ],
-            "size": [
-                Way(body: ["container": "iCloud.a"], reach: .container, changes: false),
-                Way(reach: .server, changes: false),
-            ],
-            "storage copy": [
-                Way(
-                    body: ["from": "sqlite:/none", "to": "sqlite:/no"], reach: .server, proof: true)
-            ],
-            "shrink": [
-                Way(body: ["container": "iCloud.a"], reach: .container), Way(reach: .server),
-            ],
         ]
         for name in ["webhook test", "webhook replay", "webhook remove"] {
             ways[name] = [Way(body: Self.located(["name": "none"]), reach: .container)]
@@ -304,6 +293,22 @@ struct OperatorRightsTests {
             ]
         #endif
         return ways
+    }
+
+    private func waysOfStores() -> [String: [Way]] {
+        [
+            "size": [
+                Way(body: ["container": "iCloud.a"], reach: .container, changes: false),
+                Way(reach: .server, changes: false),
+            ],
+            "shrink": [
+                Way(body: ["container": "iCloud.a"], reach: .container), Way(reach: .server),
+            ],
+            "storage copy": [
+                Way(
+                    body: ["from": "sqlite:/none", "to": "sqlite:/no"], reach: .server, proof: true)
+            ],
+        ]
     }
 
     private func waysOfDelivery() -> [String: [Way]] {

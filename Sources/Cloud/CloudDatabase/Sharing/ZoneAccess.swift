@@ -17,6 +17,8 @@ package final class ZoneAccess {
     private var grants: [ShareNumber: StoredGrant?] = [:]
     /// The shares that cover records, as far as `prepare` has read them.
     private var sharesOfRecords: [RecordNumber: ShareNumber?] = [:]
+    /// Which records are roots of standing shares, as far as that was asked.
+    private var areRoots: [RecordNumber: Bool] = [:]
     /// The shares in which records were found; nil until `beginNoting`.
     private var noted: [RecordNumber: ShareNumber?]?
 
@@ -105,9 +107,14 @@ package final class ZoneAccess {
         }
     }
 
-    /// Whether a record is the root of a standing share.
+    /// Whether a record is the root of a standing share; asked at once of all records that were prepared.
     func isRoot(_ record: RecordNumber) throws -> Bool {
-        try snapshot.share(ofRoot: record) != nil
+        if let known = areRoots[record] { return known }
+        let records = Array(Set(sharesOfRecords.keys).subtracting(areRoots.keys).union([record]))
+        for (record, share) in zip(records, try snapshot.shares(.roots(records))) {
+            areRoots[record] = share != nil
+        }
+        return areRoots[record] ?? false
     }
 
     /// Whether the viewer may delete a record that they may write: only the owner deletes roots and share

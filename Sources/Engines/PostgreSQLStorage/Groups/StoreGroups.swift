@@ -21,23 +21,23 @@
         let store: Int64
         let facts: StoreFacts
         private let sessions: ConnectionPool
-        private let clock: Clock
+        let clock: Clock
         private let random: (Int) -> [UInt8]
         private let notices: CommitNotices
         /// Names this process's groups in `group_marks`.
-        private let process: [UInt8]
-        private var number: Int64 = 0
+        let process: [UInt8]
+        var number: Int64 = 0
         /// While a group goes on.
         private var session: Connection?
         private var foreseen = ForeseenRows([])
 
         /// Where the store stood when the group got its counter, and what it has taken since.
         private(set) var progress: Progress?
-        private var begunProgress: Progress?
+        var begunProgress: Progress?
         /// No number below it is given out again by this process, whatever has failed.
         private var floor: Position = 1
         private(set) var next: Position = 1
-        private var groupFirst: Position = 1
+        var groupFirst: Position = 1
         /// As the group's writes have left it, with what the server has been told of.
         var known = KnownRows()
         /// What the server has not been told of.
@@ -309,42 +309,6 @@
             }
             changes.letsGoBehind = followerChangesMax
             _ = moveFollowers()
-        }
-
-        private func counterQuery(moves: Bool) -> Query {
-            let progress = progress ?? begunProgress
-            let numbers = progress?.next ?? .first
-            return .requiring(
-                1,
-                """
-                UPDATE progress SET last_position = $2, next_owner = $3, next_zone = $4,
-                    next_record = $5, next_type = $6, next_role = $7, next_work = $8,
-                    schema_revision = $9, life_count = $10, incarnation = $11, cluster = $12,
-                    timeline = $13, next_share = $15, next_request = $16,
-                    subscription_revision = $17, follower_revision = $18,
-                    next_destination = $19, next_notice = $20, index_revision = $21,
-                    next_index = $22, commit_count = commit_count + 1
-                WHERE store = $1 AND last_position < $14
-                """, .number(store),
-                .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
-                .number(numbers.zone), .number(numbers.record), .number(numbers.type),
-                .number(numbers.role), .number(numbers.work), .number(progress?.schemaRevision),
-                .number(progress?.lifeCount), .number(progress?.incarnation),
-                .number(progress?.node.cluster), .number(progress?.node.timeline),
-                .number(groupFirst), .number(numbers.share), .number(numbers.request),
-                .number(progress?.subscriptionRevision), .number(progress?.followerRevision),
-                .number(numbers.destination), .number(numbers.notice),
-                .number(progress?.indexRevision), .number(numbers.index))
-        }
-
-        private var markQuery: Query {
-            Query(
-                """
-                INSERT INTO group_marks AS m (store, process, number, committed_at)
-                VALUES ($1, $2, $3, $4)
-                ON CONFLICT (store, process) DO UPDATE SET
-                    number = excluded.number, committed_at = excluded.committed_at
-                """, .number(store), .bytes(process), .number(number), .number(clock.now()))
         }
 
         private func committed(moves: Bool, isIdle: Bool = false) -> GroupEnd {

@@ -19,7 +19,7 @@
             var sent = 0
         }
 
-        static let channel = "lenticular_commits"
+        static let channel = "commits_of_lenticular"
         /// For how long commits gather between two messages, so that there are at most 500 in a second.
         private static let gatheringMicroseconds: UInt32 = 2_000
         /// After a failure nobody connects again for so long.

@@ -5,7 +5,7 @@ import Control
 extension Command {
     static let storages: [Command] = [
         Command(
-            storageCopyName, "move containers to another server's data, or have them back",
+            "storage copy", "move containers to another server's data, or have them back",
             options: [
                 CommandOption(
                     "from", value: "URL", "sqlite:FOLDER, the data folder that has them",
@@ -27,8 +27,6 @@ extension Command {
                     : copy(invocation, by: administrator) { watcher.tell($0) }
             })
     ]
-
-    fileprivate static let storageCopyName = "storage copy"
 
     private static func reopen(
         _ invocation: Invocation, by administrator: Administrator
@@ -76,9 +74,11 @@ extension Command {
 }
 
 extension Invocation {
+    private var isOfStorages: Bool { Command.storages.contains { $0.name == command.name } }
+
     /// The data folder that the command names by an address in place of `--data`; nil for none.
     var addressedFolder: String? {
-        guard command.name == Command.storageCopyName, let from = value("from"),
+        guard isOfStorages, let from = value("from"),
             case .folder(let folder) = StorageAddress(from)
         else { return nil }
         return folder
@@ -86,7 +86,7 @@ extension Invocation {
 
     /// Refuses an address that nothing can be copied from.
     func requireAddress() throws(StorageAddressRefusal) {
-        guard command.name == Command.storageCopyName, let from = value("from") else { return }
+        guard isOfStorages, let from = value("from") else { return }
         _ = try StorageAddress.folder(of: from)
     }
 }

@@ -1,0 +1,43 @@
+#if PostgreSQL
+    import PostgreSQL
+    import Storage
+
+    // What each group writes beside what its writes have changed.
+    extension StoreGroups {
+        func counterQuery(moves: Bool) -> Query {
+            let progress = progress ?? begunProgress
+            let numbers = progress?.next ?? .first
+            return .requiring(
+                1,
+                """
+                UPDATE progress SET last_position = $2, next_owner = $3, next_zone = $4,
+                    next_record = $5, next_type = $6, next_role = $7, next_work = $8,
+                    schema_revision = $9, life_count = $10, incarnation = $11, cluster = $12,
+                    timeline = $13, next_share = $15, next_request = $16,
+                    subscription_revision = $17, follower_revision = $18,
+                    next_destination = $19, next_notice = $20, index_revision = $21,
+                    next_index = $22, commit_count = commit_count + 1
+                WHERE store = $1 AND last_position < $14
+                """, .number(store),
+                .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
+                .number(numbers.zone), .number(numbers.record), .number(numbers.type),
+                .number(numbers.role), .number(numbers.work), .number(progress?.schemaRevision),
+                .number(progress?.lifeCount), .number(progress?.incarnation),
+                .number(progress?.node.cluster), .number(progress?.node.timeline),
+                .number(groupFirst), .number(numbers.share), .number(numbers.request),
+                .number(progress?.subscriptionRevision), .number(progress?.followerRevision),
+                .number(numbers.destination), .number(numbers.notice),
+                .number(progress?.indexRevision), .number(numbers.index))
+        }
+
+        var markQuery: Query {
+            Query(
+                """
+                INSERT INTO group_marks AS m (store, process, number, committed_at)
+                VALUES ($1, $2, $3, $4)
+                ON CONFLICT (store, process) DO UPDATE SET
+                    number = excluded.number, committed_at = excluded.committed_at
+                """, .number(store), .bytes(process), .number(number), .number(clock.now()))
+        }
+    }
+#endif
