@@ -14,6 +14,7 @@ import json
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -40,18 +41,15 @@ class Server:
         self.environment = os.environ | {
             "LENTICULAR_STORAGE_ENGINE": "postgres", "LENTICULAR_STORAGE_POSTGRES_URL": database,
             "LENTICULAR_CONSOLE_LISTEN": "", "LENTICULAR_METRICS_LISTEN": ""}
-        self.port = None
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
 
     def start(self):
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
-                [self.binary, "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port or 0}"],
-                stdout=subprocess.PIPE, stderr=log, env=self.environment, text=True)
-        if self.port is None:
-            for line in self.process.stdout:
-                if "listening on" in line:
-                    self.port = int(line.strip().rsplit(":", 1)[1].strip("/"))
-                    break
+                [self.binary, "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}"],
+                stdout=log, stderr=log, env=self.environment)
         self.wait_until_ready()
 
     def wait_until_ready(self):
@@ -131,6 +129,7 @@ class Writer(threading.Thread):
                 "records/modify", ZONE | {"operations": operations, "atomic": True})
         except OSError:
             self.unknown += size
+            time.sleep(0.02)
             return
         if answer is None:
             self.refused += size

@@ -108,7 +108,7 @@ struct SetQuestionTests {
                 }
                 _ = try save()
                 return save
-            }, most: 24)
+            }, most: 25)
     }
 
     @Test("Share records are looked up together, by their owner and by those who take part")
