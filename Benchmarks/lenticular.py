@@ -84,7 +84,7 @@ class Lenticular:
     def command(self, *arguments):
         done = subprocess.run(
             [self.binary, *arguments, "--data", str(self.data), "--json"],
-            check=True, capture_output=True, text=True)
+            check=True, capture_output=True, text=True, env=self.environment)
         return json.loads(done.stdout or "{}")
 
     def provision(self):

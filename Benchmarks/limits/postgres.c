@@ -139,7 +139,7 @@ static PGconn *open_connection(const struct settings *settings) {
     PGconn *connection = PQconnectdb(settings->address);
     if (PQstatus(connection) != CONNECTION_OK) fail("connect", connection);
     /* Plans for any values: the server has not looked at the rows of a new store. */
-    PGresult *result = PQexec(connection, "SET plan_cache_mode = force_generic_plan");
+    PGresult *result = PQexec(connection, "SET search_path = stores; SET plan_cache_mode = force_generic_plan");
     if (PQresultStatus(result) != PGRES_COMMAND_OK) fail("settings", connection);
     PQclear(result);
     return connection;
@@ -190,8 +190,11 @@ static void make_store(PGconn *connection, const struct settings *settings) {
     }
     PQclear(ask(
         connection,
-        "INSERT INTO progress SELECT $2, 0, p.schema_revision, p.life_count, p.incarnation,"
-        " p.cluster, p.timeline, 1, 2, 1, 3, 1, 1, 1, 1 FROM progress p JOIN zones z"
+        "INSERT INTO progress (store, last_position, schema_revision, life_count, incarnation,"
+        " cluster, timeline, next_owner, next_zone, next_record, next_type, next_role, next_work,"
+        " next_share, next_request, index_revision, next_index)"
+        " SELECT $2, 0, p.schema_revision, p.life_count, p.incarnation, p.cluster, p.timeline,"
+        " 1, 2, 1, 3, 1, 1, 1, 1, 0, 1 FROM progress p JOIN zones z"
         " ON z.store = p.store WHERE z.name = $1 AND z.store <> $2 LIMIT 1",
         settings->zone, STORE));
     PQclear(ask(
