@@ -120,11 +120,13 @@ struct BackupChecksTests {
         #expect(BackupRounds.isCheckDue(verified: 5, now: 5 + 7 * Self.day))
     }
 
-    @Test("A restored copy has to leave a fifth of the disk")
+    @Test("A restored copy has to leave a fifth of the disk, or take a hundredth of what is free")
     func room() {
         #expect(BackupRounds.leavesRoom(bytes: 100, freeBytes: 300, diskBytes: 1_000))
         #expect(!BackupRounds.leavesRoom(bytes: 101, freeBytes: 300, diskBytes: 1_000))
         #expect(!BackupRounds.leavesRoom(bytes: .max, freeBytes: 300, diskBytes: 1_000))
+        #expect(BackupRounds.leavesRoom(bytes: 1, freeBytes: 100, diskBytes: 1_000))
+        #expect(!BackupRounds.leavesRoom(bytes: 2, freeBytes: 100, diskBytes: 1_000))
     }
 
     @Test("Where it would not, the check is left out, and the log, a metric and doctor say so")

@@ -1,6 +1,7 @@
 import ChildProcesses
 import Foundation
 import Synchronization
+import Testing
 
 /// A server as a process of its own, listening where the system chose.
 final class ServerProcess: Sendable {
@@ -146,7 +147,12 @@ final class ServerProcess: Sendable {
             defer { condition.unlock() }
             while true {
                 if let line = lines.first(where: matches) { return line }
-                if hasEnded || !condition.wait(until: end) { return nil }
+                if hasEnded { return nil }
+                guard condition.wait(until: end) else {
+                    Issue.record(
+                        "no such line in \(lineSecondsMax) s; the last: \(lines.suffix(3))")
+                    return nil
+                }
             }
         }
 

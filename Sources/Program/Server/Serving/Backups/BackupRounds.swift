@@ -194,9 +194,9 @@ final class BackupRounds: Sendable {
             diskBytes: FileSystem.diskBytes(at: folder.path))
     }
 
-    /// Whether a restored copy leaves a fifth of the disk.
+    /// Whether a restored copy leaves a fifth of the disk, or takes too little of what is free to matter.
     static func leavesRoom(bytes: Int64, freeBytes: Int, diskBytes: Int) -> Bool {
-        Int64(freeBytes) - bytes >= Int64(diskBytes) / 5
+        bytes <= Int64(freeBytes) / 100 || Int64(freeBytes) - bytes >= Int64(diskBytes) / 5
     }
 }
 
