@@ -56,7 +56,6 @@ package final class OtherEngine: Sendable {
             settings.snapshotSecondsMax = 600
             let factory = PostgreSQLEngineFactory(settings, place: name, random: random)
             let engine = try factory.open(
-                for: "/nowhere",
                 EngineOptions(
                     clock: clock, random: random, report: { _, _ in }, onIndeterminate: { _ in }))
             return OtherEngine(engine) {

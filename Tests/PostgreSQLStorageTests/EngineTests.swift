@@ -19,8 +19,7 @@
         }
 
         private func engine(_ folder: String = "a") throws -> any StorageEngine {
-            try location.factory.open(
-                for: folder,
+            try location.factory(folder).open(
                 EngineOptions(
                     clock: Clock { 1_700_000_000_000 },
                     random: { count in (0..<count).map { _ in .random(in: 0...255) } },
@@ -46,8 +45,8 @@
         }
 
         private func restore(_ bytes: [UInt8], for folder: String) throws {
-            try location.factory.restore(
-                .store(key), for: folder, from: { try $0(bytes) }, assets: { _ in })
+            try location.factory(folder).restore(
+                .store(key), from: { try $0(bytes) }, assets: { _ in })
         }
 
         @Test("A byte that is changed anywhere in an image is found, and no store is left")
@@ -148,9 +147,8 @@
             let factory = PostgreSQLEngineFactory(settings, place: "here") {
                 (0..<$0).map { _ in .random(in: 0...255) }
             }
-            #expect(try !factory.hasData(for: "/nowhere"))
+            #expect(try !factory.hasData())
             let engine = try factory.open(
-                for: "/nowhere",
                 EngineOptions(
                     clock: Clock { 1 }, random: { (0..<$0).map { _ in .random(in: 0...255) } },
                     report: { _, _ in }, onIndeterminate: { _ in }))

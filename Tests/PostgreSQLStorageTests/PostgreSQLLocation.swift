@@ -108,9 +108,18 @@
             try (catalog as? PostgreSQLCatalog)?.delete(container)
         }
 
-        var factory: any EngineFactory { FolderFactory(location: self) }
-
-        func makeFolder(_ name: String) throws -> String { "/nowhere/\(name)" }
+        /// With a database for each name, as each would have a server of its own.
+        func factory(_ name: String) throws -> any EngineFactory {
+            var connection = try connection(of: name)
+            connection.answerMillisecondsMax = 600_000
+            var settings = PostgreSQLEngine.Settings(connection)
+            settings.sessionsMax = 12
+            settings.sessionWaitSecondsMax = 600
+            settings.snapshotSecondsMax = 600
+            return PostgreSQLEngineFactory(settings, place: "a test's database") { count in
+                (0..<count).map { _ in .random(in: 0...255) }
+            }
+        }
 
         func problems() throws -> [String] {
             let store = try openPostgreSQLStore()
@@ -131,40 +140,5 @@
                 _ = try? connection?.run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
             }
         }
-    }
-
-    /// The engine's factory, with a database for each folder, as each would have a server of its own.
-    private struct FolderFactory: EngineFactory {
-        let location: PostgreSQLLocation
-
-        private func factory(_ folder: String) throws -> PostgreSQLEngineFactory {
-            var connection = try location.connection(of: folder)
-            connection.answerMillisecondsMax = 600_000
-            var settings = PostgreSQLEngine.Settings(connection)
-            settings.sessionsMax = 12
-            settings.sessionWaitSecondsMax = 600
-            settings.snapshotSecondsMax = 600
-            return PostgreSQLEngineFactory(settings, place: "a test's database") { count in
-                (0..<count).map { _ in .random(in: 0...255) }
-            }
-        }
-
-        var words: EngineWords {
-            EngineWords(catalog: "catalog.rows", store: "store.rows") { part, folder in
-                "\(part) of \(folder)"
-            }
-        }
-
-        func hasData(for folder: String) throws -> Bool { try factory(folder).hasData(for: folder) }
-
-        func open(for folder: String, _ options: EngineOptions) throws -> any StorageEngine {
-            try factory(folder).open(for: folder, options)
-        }
-
-        func restore(
-            _ part: EnginePart, for folder: String,
-            from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
-            assets visit: (ReferencedAsset) throws -> Void
-        ) throws { try factory(folder).restore(part, for: folder, from: write, assets: visit) }
     }
 #endif

@@ -93,7 +93,7 @@
                     query, type: type, zones: chosen.map { zones[engine][$0] }, sight: .all,
                     words: words, start: start, limit: limit, bytesMax: .max,
                     bounds: QueryBounds(
-                        rowsMax: 1_000_000, millisecondsMax: 600_000, sharedRecordsMax: 100))
+                        recordsMax: 1_000_000, millisecondsMax: 600_000, sharedRecordsMax: 100))
             }
             let store = stores[engine]
             while true {
@@ -118,9 +118,15 @@
         }
 
         private func work(_ store: any Store) throws {
-            let kinds = store.maintenance.filter { !$0.isBeside }
             while try store.writeAndWait({ transaction in
-                try kinds.reduce(false) { try transaction.maintain($1, step: 64) || $0 }
+                var turn = WorkTurn(WorkHolder(1), [.maintenance])
+                guard let work = try transaction.takeWork(&turn),
+                    case .maintenance(let maintenance) = work.task
+                else { return false }
+                if try !transaction.maintain(maintenance, step: 64) {
+                    try transaction.finish(work)
+                }
+                return true
             }) {}
             _ = try store.maintain(while: { true })
         }

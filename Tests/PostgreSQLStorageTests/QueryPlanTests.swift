@@ -87,7 +87,7 @@
                 words: words.map { [0: $0.map { Array($0.utf8) }] } ?? [:], start: nil, limit: 20,
                 bytesMax: .max,
                 bounds: QueryBounds(
-                    rowsMax: 100_000, millisecondsMax: 600_000, sharedRecordsMax: 100))
+                    recordsMax: 100_000, millisecondsMax: 600_000, sharedRecordsMax: 100))
         }
 
         /// How many records a page shows.
@@ -101,8 +101,15 @@
                     }
                 } catch let missing as QueryUnprepared {
                     _ = try store.prepare(missing.query)
-                    let work = try #require(store.maintenance.first)
-                    while try store.writeAndWait({ try $0.maintain(work, step: 4_096) }) {}
+                    while try store.writeAndWait({ transaction in
+                        var turn = WorkTurn(WorkHolder(1), [.maintenance])
+                        guard let work = try transaction.takeWork(&turn),
+                            case .maintenance(let maintenance) = work.task
+                        else { return false }
+                        let hasMore = try transaction.maintain(maintenance, step: 4_096)
+                        if !hasMore { try transaction.finish(work) }
+                        return hasMore
+                    }) {}
                 }
             }
         }

@@ -31,7 +31,10 @@ extension StoreTransaction {
     }
 }
 
-extension WorkKind {
-    static let index = WorkKind.maintenance(.index)
-    static let names = WorkKind.maintenance(.names)
+extension StoreTransaction {
+    /// Work of one kind that the engine has left for itself and that is due.
+    func take(_ maintenance: Maintenance) throws -> StoredWork? {
+        let number = try SQLiteSnapshot.workNumbers.number(of: .maintenance(maintenance))
+        return try inside.take(number, afterSubject: .min, WorkHolder(1))?.1
+    }
 }

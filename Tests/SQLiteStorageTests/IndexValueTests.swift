@@ -97,8 +97,7 @@ final class IndexValueTests {
     /// Does a step of the work on indexes; whether there is more.
     private func step() throws -> Bool {
         try store.writeAndWait { transaction in
-            var turn = WorkTurn(WorkHolder(1), [.index])
-            guard let work = try transaction.takeWork(&turn) else { return false }
+            guard let work = try transaction.take(.index) else { return false }
             guard try !transaction.maintain(.index, step: 500) else { return true }
             try transaction.finish(work)
             return false
@@ -264,7 +263,7 @@ final class IndexValueTests {
     func purged() throws {
         let (zone, index) = try ordered()
         try store.writeAndWait { try $0.deleteZone(zone) }
-        while try store.writeAndWait({ try $0.collect(olderThan: 0, rowsMax: 500) }) {}
+        while try store.writeAndWait({ try $0.collect(olderThan: 0, limit: 500) }) {}
         values = [:]
         try expectOrder(index, in: zone)
         #expect(try location.problems() == [])

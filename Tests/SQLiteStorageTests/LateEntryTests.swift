@@ -93,8 +93,7 @@ final class LateEntryTests {
     private func workOnIndexes() throws {
         for _ in 0..<1_000 {
             let isMore = try store.writeAndWait { transaction in
-                var turn = WorkTurn(WorkHolder(1), [.index])
-                guard let work = try transaction.takeWork(&turn) else { return false }
+                guard let work = try transaction.take(.index) else { return false }
                 if try !transaction.maintain(.index, step: 64) { try transaction.finish(work) }
                 return true
             }
@@ -284,7 +283,7 @@ final class LateEntryTests {
         try save("c", text(5_000), in: zone)
         try work(steps: 3)
         try store.writeAndWait { try $0.deleteZone(zone) }
-        while try store.writeAndWait({ try $0.collect(olderThan: 0, rowsMax: 500) }) {}
+        while try store.writeAndWait({ try $0.collect(olderThan: 0, limit: 500) }) {}
         #expect(try location.problems() == [])
         texts = [:]
         try work()

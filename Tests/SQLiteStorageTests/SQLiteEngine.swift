@@ -90,16 +90,17 @@ final class SQLiteLocation: EngineLocation {
         try (catalog as? SQLiteCatalog)?.delete(container)
     }
 
-    var factory: any EngineFactory {
-        SQLiteEngineFactory(SQLiteEngine.Settings()) { count in
-            (0..<count).map { _ in .random(in: 0...255) }
-        }
-    }
-
+    /// The path of a folder of this name, which is gone with the location; made where there is none.
     func makeFolder(_ name: String) throws -> String {
         let folder = root.appending(path: name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         return folder.path
+    }
+
+    func factory(_ name: String) throws -> any EngineFactory {
+        SQLiteEngineFactory(folder: try makeFolder(name), SQLiteEngine.Settings()) { count in
+            (0..<count).map { _ in .random(in: 0...255) }
+        }
     }
 
     func problems() throws -> [String] {

@@ -125,8 +125,7 @@ final class SpaceTests {
     /// Does the work of its kind that is due, one step; nil when there is none.
     private func step(_ count: Int) throws -> Bool? {
         try store.writeAndWait { transaction in
-            var turn = WorkTurn(WorkHolder(1), [.maintenance(.space)])
-            guard let work = try transaction.takeWork(&turn) else { return nil }
+            guard let work = try transaction.take(.space) else { return nil }
             guard try transaction.maintain(.space, step: count) else {
                 try transaction.finish(work)
                 return false
@@ -140,10 +139,10 @@ final class SpaceTests {
         "Removing old rows leaves it as work where much is free; a little stays for the next writes"
     )
     func byItself() throws {
-        _ = try store.writeAndWait { try $0.collect(olderThan: 0, rowsMax: 100) }
+        _ = try store.writeAndWait { try $0.collect(olderThan: 0, limit: 100) }
         #expect(try step(16) == nil)
         try fill()
-        _ = try store.writeAndWait { try $0.collect(olderThan: 0, rowsMax: 100) }
+        _ = try store.writeAndWait { try $0.collect(olderThan: 0, limit: 100) }
         let before = try store.space()
         var steps = 0
         while let hasMore = try step(64), hasMore { steps += 1 }
@@ -159,14 +158,14 @@ final class SpaceTests {
     @Test("While others write, the next step waits for a second")
     func quiet() throws {
         try fill()
-        _ = try store.writeAndWait { try $0.collect(olderThan: 0, rowsMax: 100) }
+        _ = try store.writeAndWait { try $0.collect(olderThan: 0, limit: 100) }
         #expect(try step(4) == true)
         #expect(try step(4) == true)
         for number in 0..<3 { try save("more\(number)", "x") }
         #expect(try step(4) == true)
         #expect(try step(4) == nil)
         let wait = try store.writeAndWait { transaction in
-            try transaction.nextWorkMoment([.maintenance(.space)], for: WorkHolder(1))
+            try transaction.nextWorkMoment([.maintenance], for: WorkHolder(1))
                 .map { $0 - transaction.now }
         }
         #expect(wait.map { $0 > 0 && $0 <= 1_000 } == true)

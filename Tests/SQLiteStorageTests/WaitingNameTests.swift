@@ -49,7 +49,7 @@ struct WaitingNameTests {
             }
             testStore.clock.advance(1_000)
             let moment = testStore.clock.now
-            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 512) }) {}
+            while try testStore.write({ try $0.collect(olderThan: moment, limit: 512) }) {}
             for name in names { there[name] = nil }
             gone.formUnion(names)
         }
@@ -58,8 +58,7 @@ struct WaitingNameTests {
         @discardableResult
         func step(_ namesMax: Int = 4_096) throws -> Bool {
             try testStore.write { transaction in
-                var turn = WorkTurn(WorkHolder(1), [.names])
-                guard let work = try transaction.takeWork(&turn) else { return false }
+                guard let work = try transaction.take(.names) else { return false }
                 let hasMore = try transaction.maintain(.names, step: namesMax)
                 if hasMore {
                     try transaction.advance(work, to: 0)

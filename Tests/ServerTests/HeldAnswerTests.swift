@@ -125,9 +125,8 @@ struct HeldAnswerTests {
         init(_ store: LeasedStore) { self.store = store }
 
         func begin() {
-            let kinds = store.maintenance.filter { !$0.isBeside }.map { WorkKind.maintenance($0) }
             store.write(WriteLoad(cost: 1)) { transaction in
-                var turn = WorkTurn(WorkHolder(1), kinds)
+                var turn = WorkTurn(WorkHolder(1), [.maintenance])
                 while let work = try transaction.takeWork(&turn) {
                     guard case .maintenance(let maintenance) = work.task else { continue }
                     while try transaction.maintain(maintenance, step: 100) {}

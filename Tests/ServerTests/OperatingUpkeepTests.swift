@@ -160,7 +160,7 @@ struct OperatingUpkeepTests {
         time.now.withLock { $0 += 2 * Self.dayMilliseconds }
         let now = folder.clock.now()
         try store.writeAndWait { transaction in
-            _ = try transaction.collect(olderThan: 0, rowsMax: 100)
+            _ = try transaction.collect(olderThan: 0, limit: 100)
             let forgotten = try transaction.forgetUnusedAssets([content.digest], since: now)
             #expect(forgotten == [content.digest])
         }

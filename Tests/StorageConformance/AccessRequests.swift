@@ -91,7 +91,7 @@ extension StoragePromise {
                 try transaction.ask(TestStore.user(3), for: shares[1])
             }
             let waiting = try requests(of: shares[0], testStore)
-            let blocked = StoredAccessRequest(user: TestStore.user(9), madeAt: 0, isBlocked: true)
+            let blocked = StoredAccessRequest(user: TestStore.user(9), madeAt: nil, isBlocked: true)
             let kept = try require(waiting.first { $0.user == TestStore.user(2) })
             try testStore.write {
                 try $0.save(

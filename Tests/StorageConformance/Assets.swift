@@ -65,7 +65,7 @@ extension StoragePromise {
             testStore.clock.advance(20)
             let moment = testStore.clock.now
             try expect(testStore.read { try $0.assets(.unused(since: moment, limit: 9)) }, is: [])
-            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 100) }) {}
+            while try testStore.write({ try $0.collect(olderThan: moment, limit: 100) }) {}
             try expect(
                 testStore.read { try $0.assets(.unused(since: moment, limit: 9)) }, is: [digest(1)])
             try expect(

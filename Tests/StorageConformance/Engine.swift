@@ -47,11 +47,8 @@ package protocol EngineLocation: AnyObject, Sendable {
     /// Takes a container out of a catalog that was opened here, as the removal of the container does.
     func delete(_ container: ContainerID, from catalog: any CatalogStorage) throws
 
-    /// Opens the engine for a folder, as a server does at its start.
-    var factory: any EngineFactory { get }
-
-    /// The path of a folder of this name, which is gone with the place; made where there is none.
-    func makeFolder(_ name: String) throws -> String
+    /// Opens the engine for a server's data that are called so here, as a server does at its start.
+    func factory(_ name: String) throws -> any EngineFactory
 
     /// What the engine's own check finds wrong with the store, a line each; while it is open.
     func problems() throws -> [String]

@@ -10,21 +10,18 @@ final class EngineTestData: Sendable {
 
     let testStore: TestStore
     let factory: any EngineFactory
-    let folder: String
     private let opened: Mutex<any StorageEngine>
 
     init(_ testStore: TestStore, _ name: String = "data") throws {
         self.testStore = testStore
-        factory = testStore.location.factory
-        folder = try testStore.location.makeFolder(name)
-        opened = Mutex(try Self.open(folder, factory, testStore))
+        factory = try testStore.location.factory(name)
+        opened = Mutex(try Self.open(factory, testStore))
     }
 
     private static func open(
-        _ folder: String, _ factory: any EngineFactory, _ testStore: TestStore
+        _ factory: any EngineFactory, _ testStore: TestStore
     ) throws -> any StorageEngine {
         try factory.open(
-            for: folder,
             EngineOptions(
                 clock: testStore.clock.clock,
                 random: { count in (0..<count).map { _ in .random(in: 0...255) } },
@@ -36,7 +33,7 @@ final class EngineTestData: Sendable {
     /// Ends the engine, whose stores are closed, and opens it as the next start does.
     func restart() throws {
         engine.close()
-        let engine = try Self.open(folder, factory, testStore)
+        let engine = try Self.open(factory, testStore)
         opened.withLock { $0 = engine }
     }
 
@@ -105,11 +102,10 @@ extension StoragePromise {
 
     private static let storesOfEngines = [
         StoragePromise("A store is known once it was opened, and to the next start") { testStore in
-            try expect(
-                !testStore.location.factory.hasData(for: testStore.location.makeFolder("empty")))
+            try expect(!testStore.location.factory("empty").hasData())
             let test = try EngineTestData(testStore)
             let key = EngineTestData.key
-            try expect(test.factory.hasData(for: test.folder))
+            try expect(test.factory.hasData())
             try expectFailure(CatalogRefusal.self, where: { $0 == .containerUnknown }) {
                 try test.withStore { _ in }
             }
@@ -123,7 +119,7 @@ extension StoragePromise {
                 try expect(test.engine.examine(key))
                 let known = try require(test.engine.stores(ListRequest()).items.first)
                 try expect(known.isThere && !known.isLeftOpen)
-                try expect(!test.factory.words.location(.store(key), test.folder).isEmpty)
+                try expect(!test.factory.words.location(.store(key)).isEmpty)
                 try expect(test.zones, is: ["a"])
                 try test.restart()
             }
@@ -303,17 +299,17 @@ extension StoragePromise {
             let catalog = try test.engine.read(.catalog) { try Self.bytes(of: $0) }
             try test.check()
 
-            let target = try testStore.location.makeFolder("restored")
+            let target = try testStore.location.factory("restored")
             var found: [ReferencedAsset] = []
-            try test.factory.restore(
-                .store(key), for: target, from: { visit in try Self.hand(bytes, to: visit) },
+            try target.restore(
+                .store(key), from: { visit in try Self.hand(bytes, to: visit) },
                 assets: { found.append($0) })
             try expect(found.map(\.content) == [content] && found.allSatisfy(\.isNeeded))
-            try expect(!test.factory.hasData(for: target))
-            try test.factory.restore(
-                .catalog, for: target, from: { visit in try Self.hand(catalog, to: visit) },
+            try expect(!target.hasData())
+            try target.restore(
+                .catalog, from: { visit in try Self.hand(catalog, to: visit) },
                 assets: { _ in })
-            try expect(test.factory.hasData(for: target))
+            try expect(target.hasData())
             let restored = try EngineTestData(testStore, "restored")
             try expect(restored.stores, is: [key])
             try expect(restored.zones, is: ["a"])
@@ -329,14 +325,14 @@ extension StoragePromise {
             try test.makeContainer()
             var bytes = try test.engine.read(.catalog) { try Self.bytes(of: $0) }
             for index in bytes.indices where index % 512 < 256 { bytes[index] ^= 0x55 }
-            let target = try testStore.location.makeFolder("restored")
+            let target = try testStore.location.factory("restored")
             do {
-                try test.factory.restore(
-                    .catalog, for: target, from: { visit in try Self.hand(bytes, to: visit) },
+                try target.restore(
+                    .catalog, from: { visit in try Self.hand(bytes, to: visit) },
                     assets: { _ in })
                 throw BrokenPromise(description: "damaged bytes were restored")
             } catch is any EngineFault {}
-            try expect(!test.factory.hasData(for: target))
+            try expect(!target.hasData())
             try test.check()
         },
         StoragePromise("A part whose mark is that of an earlier image is as it was then") {

@@ -123,7 +123,7 @@ struct TestNames {
         }
         testStore.clock.advance(1_000)
         let moment = testStore.clock.now
-        while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 512) }) {}
+        while try testStore.write({ try $0.collect(olderThan: moment, limit: 512) }) {}
         let removed = Set(numbers)
         there.removeAll { removed.contains($0) }
         gone += numbers

@@ -56,7 +56,7 @@ struct TestQueries: Sendable {
             zones: [zone], sight: .all, words: words.map { [0: $0] } ?? [:], start: start,
             limit: limit, bytesMax: .max,
             bounds: QueryBounds(
-                rowsMax: 100_000, millisecondsMax: 600_000, sharedRecordsMax: 1_000))
+                recordsMax: 100_000, millisecondsMax: 600_000, sharedRecordsMax: 1_000))
     }
 
     /// The names of one page of a query that can be answered.
@@ -108,9 +108,8 @@ struct TestQueries: Sendable {
 extension TestStore {
     /// Does a step of what the engine has left for itself.
     func maintain(step: Int) throws {
-        let kinds = store.maintenance.filter { !$0.isBeside }.map { WorkKind.maintenance($0) }
         try write { transaction in
-            var turn = WorkTurn(WorkHolder(1), kinds)
+            var turn = WorkTurn(WorkHolder(1), [.maintenance])
             guard let work = try transaction.takeWork(&turn),
                 case .maintenance(let maintenance) = work.task
             else { return }
@@ -119,11 +118,22 @@ extension TestStore {
         _ = try store.maintain(while: { true })
     }
 
-    /// Does a step of everything that the engine may leave for itself; whether there is more.
+    /// Does a step of everything that the engine has left for itself; whether there is more.
     func maintainAll(step: Int) throws -> Bool {
-        let kinds = store.maintenance.filter { !$0.isBeside }
-        return try write { transaction in
-            try kinds.reduce(false) { try transaction.maintain($1, step: step) || $0 }
+        try write { transaction in
+            var turn = WorkTurn(WorkHolder(1), [.maintenance])
+            var seen: Set<WorkTask> = []
+            var hasMore = false
+            while let work = try transaction.takeWork(&turn),
+                case .maintenance(let maintenance) = work.task, seen.insert(work.task).inserted
+            {
+                if try transaction.maintain(maintenance, step: step) {
+                    hasMore = true
+                } else {
+                    try transaction.finish(work)
+                }
+            }
+            return hasMore
         }
     }
 }
@@ -295,8 +305,8 @@ extension StoragePromise {
                     type: TestStore.type, filters: filters, sorts: [try TestQueries.sort()]),
                 type: test.type, zones: [test.zone], sight: .all, words: [:], start: nil,
                 limit: 50, bytesMax: .max,
-                bounds: QueryBounds(rowsMax: 10, millisecondsMax: 600_000, sharedRecordsMax: 10))
-            try expectFailure(QueryRefusal.self, where: { $0 == .tooManyRows }) {
+                bounds: QueryBounds(recordsMax: 10, millisecondsMax: 600_000, sharedRecordsMax: 10))
+            try expectFailure(QueryRefusal.self, where: { $0 == .tooManyRecords }) {
                 _ = try testStore.read { try TestQueries.page(of: query, $0) }
             }
         },

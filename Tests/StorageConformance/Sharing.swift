@@ -136,7 +136,7 @@ extension StoragePromise {
             let ended = try require(
                 testStore.read { try $0.view(of: viewer, in: zone.number)?.ended })
             let moment = testStore.clock.now + 1
-            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 5) }) {}
+            while try testStore.write({ try $0.collect(olderThan: moment, limit: 5) }) {}
             try expect(testStore.read { try $0.viewer(viewer).oldestValidPosition } >= ended)
             try expect(
                 testStore.read { try $0.viewer(TestStore.user(3)).oldestValidPosition }, is: 0)

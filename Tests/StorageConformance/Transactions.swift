@@ -161,7 +161,7 @@ extension StoragePromise {
                         RecordQuery(type: TestStore.type), type: 0, zones: [], sight: .all,
                         words: [:],
                         start: nil, limit: 1, bytesMax: 1,
-                        bounds: QueryBounds(rowsMax: 1, millisecondsMax: 1, sharedRecordsMax: 1))
+                        bounds: QueryBounds(recordsMax: 1, millisecondsMax: 1, sharedRecordsMax: 1))
                     _ = try snapshot.page(of: query) { _ in }
                     while DispatchTime.now() < end {
                         try snapshot.versions(

@@ -155,7 +155,7 @@ extension StoragePromise {
             let moment = testStore.clock.now
             try testStore.write { try $0.writeTombstone("r20", in: zone) }
             var steps = 0
-            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 3) }) {
+            while try testStore.write({ try $0.collect(olderThan: moment, limit: 3) }) {
                 steps += 1
             }
             try expect(steps >= 5, "\(steps) steps")
@@ -176,11 +176,11 @@ extension StoragePromise {
                 try transaction.deleteZone(zone)
             }
             let moment = testStore.clock.now
-            while try testStore.write({ try $0.collect(olderThan: moment, rowsMax: 7) }) {}
+            while try testStore.write({ try $0.collect(olderThan: moment, limit: 7) }) {}
             try expect(testStore.feed(of: zone), is: [])
             try expect(testStore.read { try $0.zone(zone.number)?.isDeleted } == true)
-            let changed = try require(testStore.read { try $0.zone(zone.number) }).changed
-            while try testStore.write({ try $0.collect(olderThan: moment + 1, rowsMax: 7) }) {}
+            let changed = try require(testStore.read { try $0.zone(zone.number)?.changed })
+            while try testStore.write({ try $0.collect(olderThan: moment + 1, limit: 7) }) {}
             try testStore.read { snapshot in
                 try expect(snapshot.zone(zone.number) == nil)
                 try expect(

@@ -64,12 +64,13 @@ extension StoragePromise {
                 try expect(snapshot.zone(named: zone.name, of: zone.owner) == nil)
                 try expect(snapshot.zones(of: zone.owner).isEmpty)
                 let gone = try require(snapshot.zone(zone.number))
-                try expect(gone.isDeleted && gone.changed > zone.changed)
-                let feed = try snapshot.zones(of: zone.owner, changedAfter: zone.changed, limit: 10)
+                let changed = try require(zone.changed)
+                try expect(gone.isDeleted && gone.changed ?? 0 > changed)
+                let feed = try snapshot.zones(of: zone.owner, changedAfter: changed, limit: 10)
                 try expect(feed.map(\.number), is: [zone.number])
             }
             let other = try testStore.makeZone()
-            try expect(other.number != zone.number && other.created > zone.changed)
+            try expect(other.number != zone.number && other.created > zone.changed ?? 0)
             try expect(testStore.feed(of: other), is: [])
             let feed = try testStore.read {
                 try $0.zones(of: zone.owner, changedAfter: 0, limit: 10).map(\.number)
@@ -139,9 +140,9 @@ extension StoragePromise {
                     try $0.zones(of: first.owner, changedAfter: location, limit: 97)
                 }
                 guard let last = page.last else { break }
-                try expect(page.allSatisfy { $0.changed > location } && page.count <= 97)
+                try expect(page.allSatisfy { $0.changed ?? 0 > location } && page.count <= 97)
                 seen += page
-                location = last.changed
+                location = try require(last.changed)
                 pages += 1
             }
             try expect(seen.count, is: count + 1)

@@ -31,7 +31,6 @@ struct FailureTests {
         let notices = CommitNotices()
 
         func prepare(_ query: StoreQuery) throws -> Int? { throw failure }
-        let maintenance: [Maintenance] = []
         func maintain(while goesOn: () -> Bool) throws -> Bool { throw failure }
     }
 

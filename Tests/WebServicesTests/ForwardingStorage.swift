@@ -25,8 +25,6 @@ extension ForwardingStorage {
         try store.prepare(query)
     }
 
-    var maintenance: [Maintenance] { store.maintenance }
-
     func maintain(while goesOn: () -> Bool) throws -> Bool {
         try store.maintain(while: goesOn)
     }

@@ -86,7 +86,7 @@ final class ModelRun {
         server.clock.advance(Int64.random(in: 1...20, using: &random))
         guard random.happens(60) else { return }
         let moment = server.clock.now - Int64.random(in: 0...60, using: &random)
-        try server.collect(olderThan: moment, rowsMax: random.one(of: [1, 3, 1_000]))
+        try server.collect(olderThan: moment, limit: random.one(of: [1, 3, 1_000]))
         for key in databases.keys { databases[key]?.collect(olderThan: moment) }
     }
 

@@ -132,7 +132,7 @@ struct SyncTokenTests {
     func collectingNothing() throws {
         let token = try zoneToken()
         let database = try databaseToken()
-        try server.collect(olderThan: server.clock.now + 1_000, rowsMax: 1)
+        try server.collect(olderThan: server.clock.now + 1_000, limit: 1)
         #expect(try ida.changes(after: token).code == nil)
         #expect(try ida.databaseChanges(after: database).status == 200)
     }
@@ -157,7 +157,7 @@ struct SyncTokenTests {
         try ida.remove("Other")
         let late = try databaseToken()
         server.clock.advance(1_000)
-        try server.collect(olderThan: server.clock.now, rowsMax: 1)
+        try server.collect(olderThan: server.clock.now, limit: 1)
         let expired = try ida.databaseChanges(after: early)
         #expect(expired.status == 400 && expired["changeTokenExpired"].bool == true)
         #expect(expired.reason.hasPrefix("change token expired"))
@@ -223,7 +223,7 @@ struct SyncTokenTests {
         for number in 1...10 { try ida.delete("x\(number)") }
         try ida.remove("Other")
         server.clock.advance(10)
-        try server.collect(olderThan: server.clock.now, rowsMax: 3)
+        try server.collect(olderThan: server.clock.now, limit: 3)
         #expect(try server.problems() == [])
         #expect(try ida.changes()["records"].elements.map(\.name) == ["r"])
         let owner = try server.store().read { snapshot in

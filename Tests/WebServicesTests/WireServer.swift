@@ -201,14 +201,14 @@ final class WireServer: Sendable {
         try change(stores.path(id, environment))
     }
 
-    /// Removes tombstones older than a moment, in steps of `rowsMax` until nothing is left.
-    func collect(olderThan moment: Milliseconds, rowsMax: Int = 1_000) throws {
+    /// Removes tombstones older than a moment, in steps of `limit` until nothing is left.
+    func collect(olderThan moment: Milliseconds, limit: Int = 1_000) throws {
         let store = try store()
         var more = true
         while more {
             let done = Waiting<Result<Bool, any Error>>()
             store.write(cost: 1, frees: true) {
-                try $0.collect(olderThan: moment, rowsMax: rowsMax)
+                try $0.collect(olderThan: moment, limit: limit)
             } completion: {
                 done.arrive($0)
             }

@@ -46,6 +46,43 @@ struct WorkQueueTests {
         #expect(taken == [asked[0], .collect, asked[3], asked[1], asked[2]])
     }
 
+    @Test("Step by step, the trees of two zones take turns")
+    func steps() throws {
+        let tasks = try ["ann", "bo"].map { name -> WorkTask in
+            let user = try server.user(name)
+            try user.make("Shelf")
+            try user.put(("root", nil))
+            _ = try user.modify(
+                (0..<40).map {
+                    operation(
+                        "forceUpdate", "note\($0)", type: "Note", fields: "{}",
+                        more: below("root"))
+                })
+            let owner = try #require(UserRecordName(user.name))
+            let (shelf, root) = (
+                try #require(ZoneName("Shelf")), try #require(RecordName("root"))
+            )
+            return try store.read { snapshot in
+                let zone = try #require(try snapshot.zone(named: shelf, ofOwnerNamed: owner))
+                let head = try #require(try snapshot.head(of: root, in: zone.number))
+                return .cover(head.record, in: zone.number)
+            }
+        }
+        try store.writeAndWait { transaction in
+            for task in tasks { try transaction.enqueue(task) }
+        }
+        let counted = CountingStore(store)
+        var options = WorkRunner.Options()
+        options.limits.shareStepRecordsMax = 8
+        let runner = WorkRunner(counted, options)
+        AttachedWork.attach(runner, to: store)
+        try server.until { counted.questions.allLeft.count >= 10 }
+        runner.stop()
+        let left = counted.questions.allLeft.prefix(10)
+        #expect(Set(left) == Set(tasks))
+        #expect(zip(left, left.dropFirst()).allSatisfy { $0 != $1 }, "\(left)")
+    }
+
     @Test("What somebody holds, and its subject, others leave alone until the time is over")
     func holding() throws {
         let first = Self.cover(1, in: 5)
@@ -100,11 +137,11 @@ struct WorkQueueTests {
     )
     func failing() throws {
         let tries = Waits()
-        let told = Mutex<[WorkKind]>([])
+        let told = Mutex<[String]>([])
         try withExtendedLifetime(told) {
             var options = WorkRunner.Options()
             options.backoff = Backoff(first: 1_000, longest: 3_600_000) { .max }
-            options.report = { kind, _ in told.withLock { $0.append(kind) } }
+            options.report = { word, _ in told.withLock { $0.append(word) } }
             options.blocking[.collectAssets] = {
                 tries.come()
                 throw Broken()
@@ -129,7 +166,7 @@ struct WorkQueueTests {
                 server.clock.advance(1)
                 runner.wake()
             }
-            #expect(told.withLock { $0 } == [.collectAssets])
+            #expect(told.withLock { $0 } == ["collectAssets"])
             #expect(options.counts.failed >= 5)
             runner.stop()
         }

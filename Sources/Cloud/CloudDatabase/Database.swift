@@ -132,6 +132,20 @@ package final class Database: Sendable {
         return nil
     }
 
+    /// As `zone`, for many: read at once.
+    func zones(
+        _ ids: [ZoneID], _ snapshot: any StoreSnapshot
+    ) throws -> [Result<StoredZone?, Fault>] {
+        if scope == .shared {
+            return try accesses(to: ids, snapshot).map { access in access.map { $0.zone } }
+        }
+        let stored = try snapshot.zones(ids.map { .nameOfOwner($0.name, ownerRecordName) })
+        return zip(ids, stored).map { id, zone in
+            do throws(Fault) { try check(id) } catch { return .failure(error) }
+            return zone == nil && !id.name.isDefault ? .failure(.zoneNotFound) : .success(zone)
+        }
+    }
+
     /// The stored zone; makes a default zone when it is first written to.
     ///
     /// - Throws: as `zone`.
@@ -150,6 +164,29 @@ package final class Database: Sendable {
             let access = try ZoneAccess.of(viewer, in: zone, limits: limits, snapshot: snapshot)
         else { throw Fault.zoneNotFound }
         return access
+    }
+
+    /// As `access`, for many: read at once.
+    func accesses(
+        to ids: [ZoneID], _ snapshot: any StoreSnapshot
+    ) throws -> [Result<ZoneAccess, Fault>] {
+        guard let viewer = caller.userRecordName else {
+            return ids.map { _ in .failure(.zoneNotFound) }
+        }
+        let stored = try snapshot.zones(
+            ids.map { .nameOfOwner($0.name, $0.owner ?? ownerRecordName) })
+        let views = try snapshot.views(of: viewer, .zones(stored.compactMap { $0?.number }))
+        let viewed = Dictionary(views.map { ($0.zone, $0) }) { view, _ in view }
+        let accesses = try ZoneAccess.of(
+            viewer,
+            in: stored.compactMap { zone in
+                zone.flatMap { zone in viewed[zone.number].map { (zone, $0) } }
+            }, limits: limits, snapshot: snapshot)
+        let seen = Dictionary(accesses.map { ($0.zone.number, $0) }) { access, _ in access }
+        return zip(ids, stored).map { id, zone in
+            do throws(Fault) { try check(id) } catch { return .failure(error) }
+            return zone.flatMap { seen[$0.number] }.map { .success($0) } ?? .failure(.zoneNotFound)
+        }
     }
 
     /// Refuses an endpoint in a database that it does not serve, in the service's own words.

@@ -22,10 +22,10 @@ package final class MembershipRun {
     /// The bytes after which a run ends early.
     private static let bytesMax = 1 << 20
 
-    /// - Parameter limit: stays in the run.
-    package init(limit: Int) { self.limit = limit }
+    /// - Parameter limit: memberships in the run.
+    package init(limit: Int = 0) { self.limit = limit }
 
-    /// Whether one more stay may be added.
+    /// Whether one more membership may be added.
     package var hasRoom: Bool { memberships.count < limit && bytes.count < Self.bytesMax }
 
     /// Adds a membership without its version.

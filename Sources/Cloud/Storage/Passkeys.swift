@@ -7,7 +7,7 @@ package struct StoredPasskey: Sendable, Equatable {
     package let account: AccountID
     /// The public key as a COSE_Key.
     package let publicKey: [UInt8]
-    /// How often the authenticator says it was used; 0 when it does not count.
+    /// How often it was used, as the authenticator says it, which need not count.
     package let signCount: UInt32
     /// The name that its owner gave it.
     package let name: String

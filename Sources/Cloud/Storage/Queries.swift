@@ -53,14 +53,14 @@ package enum QuerySight: Sendable, Equatable {
 /// What one page may cost.
 package struct QueryBounds: Sendable {
     /// How many records it may look at.
-    package let rowsMax: Int
+    package let recordsMax: Int
     /// How long it may take; the snapshot ends with that time.
     package let millisecondsMax: Int
     /// Up to how many records that a viewer's shares cover all of them are looked at, rather than others too.
     package let sharedRecordsMax: Int
 
-    package init(rowsMax: Int, millisecondsMax: Int, sharedRecordsMax: Int) {
-        self.rowsMax = rowsMax
+    package init(recordsMax: Int, millisecondsMax: Int, sharedRecordsMax: Int) {
+        self.recordsMax = recordsMax
         self.millisecondsMax = millisecondsMax
         self.sharedRecordsMax = sharedRecordsMax
     }
@@ -79,7 +79,7 @@ package struct QueryCursor: Sendable, Equatable {
 /// Why a page of a query does not come.
 package enum QueryRefusal: Error, Sendable {
     /// It looked at as many records as it may, and found too few.
-    case tooManyRows
+    case tooManyRecords
     /// It took as long as it may.
     case tooLong
     /// The cursor is of another query, or of one that may show other records by now.

@@ -49,7 +49,7 @@ package protocol RecordReading: AnyObject {
     /// Visits versions of all zones in an order that stays the same; tombstones and deleted zones are
     /// included.
     ///
-    /// The visit ends when the closure returns false, or after `limit` rows. A record that is saved while a
+    /// The visit ends when the closure returns false, or after `limit` versions. A record that is saved while a
     /// survey goes on may come again later. A record that exists throughout comes at least once.
     ///
     /// - Parameter location: where to go on; `start` at first.
@@ -222,7 +222,7 @@ package struct NewVersion {
     package var position: Position
     /// The head of the name before, a tombstone's included; nil for none.
     package var previous: StoredHead?
-    /// How many bytes the previous version's body had; 0 for none and for a tombstone.
+    /// How many bytes the previous version counts towards its owner's: those of its body, none of a tombstone's.
     package var previousBytes: Int
     package var previousIsAlive: Bool
     /// Whether the previous version is not what was written: it goes, whatever it says.
@@ -243,8 +243,9 @@ package struct NewVersion {
     package var files: Set<AssetDigest>?
     /// A short identifier that no other record may have; it stays with the record, which keeps one that it has.
     package var shortGUID: String?
-    /// Whether the writer has seen to it that indexes have few entries of the record, so that none are left for later.
-    package var hasFewEntries = false
+    /// Whether queries find the record as soon as it is saved, so that nothing of it is left for later; the writer has
+    /// seen to it that there is little in it to be found by.
+    package var isFoundAtOnce = false
 
     package init(
         zone: StoredZone, name: RecordName, position: Position, previous: StoredHead?,

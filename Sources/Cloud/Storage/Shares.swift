@@ -43,25 +43,11 @@ package protocol ShareReading: AnyObject {
     /// now.
     func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?]
 
-    /// The memberships of a share after a position, in order, at most `limit` of them.
+    /// The memberships of a selection that changed after a position in a zone.
     ///
-    /// - Parameters:
-    ///   - zone: the share's zone.
-    ///   - withVersions: whether the memberships of records that are still in the share bring their versions along.
+    /// - Returns: nil where `MembershipSelection` says so.
     func memberships(
-        of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
-        withVersions: Bool
-    ) throws -> MembershipRun
-
-    /// The memberships, with versions, that changed after a position in a viewer's shares of a zone.
-    ///
-    /// These are the shares that the viewer had at that position and still has. The memberships come one share
-    /// after the other.
-    ///
-    /// - Returns: nil when the viewer gained or lost a share since, and when there are more than `limit`
-    ///   stays.
-    func changedMemberships(
-        of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
+        _ selection: MembershipSelection, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> MembershipRun?
 
     /// Since when queued work on trees is under way, in the keys' order; nil for none.
@@ -114,11 +100,24 @@ package enum GrantSelection: Sendable {
 
 /// Which zones of a viewer are asked for.
 package enum ViewSelection: Sendable {
-    case zone(ZoneNumber)
+    case zones([ZoneNumber])
     /// Those that they see now.
     case standing
     /// The shared database feed: zones that they see or have lost, by the position of the last change.
     case changed(after: Position, limit: Int)
+}
+
+/// Which memberships of records in shares are asked for.
+package enum MembershipSelection: Sendable {
+    /// Those of a share of the zone, in order, at most `limit` of them.
+    ///
+    /// - Parameter withVersions: whether the memberships of records that are still in the share bring their versions
+    ///   along.
+    case share(ShareNumber, withVersions: Bool)
+    /// Those in the shares that a viewer had at the position and still has, with versions, one share after the other.
+    ///
+    /// Nil when the viewer gained or lost a share since, and when there are more than `limit` memberships.
+    case viewer(UserRecordName)
 }
 
 /// How far a viewer's shared database has come.
@@ -203,13 +202,30 @@ extension ShareReading {
 
     /// A zone as a viewer sees it, or saw it once; nil when they never saw it.
     package func view(of viewer: UserRecordName, in zone: ZoneNumber) throws -> StoredView? {
-        try views(of: viewer, .zone(zone)).first
+        try views(of: viewer, .zones([zone])).first
     }
 
     /// A page of a viewer's shared database feed.
     package func views(
         of viewer: UserRecordName, changedAfter: Position, limit: Int
     ) throws -> [StoredView] { try views(of: viewer, .changed(after: changedAfter, limit: limit)) }
+
+    /// The memberships of a share after a position.
+    package func memberships(
+        of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
+        withVersions: Bool
+    ) throws -> MembershipRun {
+        try memberships(
+            .share(share, withVersions: withVersions), in: zone, after: after, limit: limit)
+            ?? MembershipRun()
+    }
+
+    /// The memberships that changed after a position in a viewer's shares of a zone.
+    package func changedMemberships(
+        of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
+    ) throws -> MembershipRun? {
+        try memberships(.viewer(viewer), in: zone, after: after, limit: limit)
+    }
 
     /// Whether queued work has gone through the whole tree of a share.
     package func isWhole(_ share: ShareNumber) throws -> Bool {

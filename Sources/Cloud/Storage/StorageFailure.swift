@@ -31,7 +31,7 @@ package enum StorageFailure: Error, Sendable, Equatable {
         case missing
         /// The container is being copied to another server, or was: it is served there, or not at all.
         case moved
-        /// No file could be opened: the process has as many open as it is allowed.
+        /// The store could not be opened: the process has as much open as it is allowed.
         case tooManyOpen
         /// So many writes wait that the engine did not take this one.
         case busy
@@ -57,7 +57,7 @@ extension StorageFailure: CustomStringConvertible {
         case .interrupted: "reading took too long; try again"
         case .unavailable(.beginning): "the environment is being reset; try again"
         case .unavailable(.missing):
-            "the environment's store.sqlite is not there, or is another's; `check` names it. Put it "
+            "the environment's data are not there, or are another's; `check` names them. Put them "
                 + "back, restore a backup, or delete the container"
         case .unavailable(.moved):
             "the container is being copied to another server, or was; `storage copy --reopen` has it "

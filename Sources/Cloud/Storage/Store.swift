@@ -83,11 +83,8 @@ package protocol Store: AnyObject, Sendable {
     /// - Throws: `StorageFailure`.
     func prepare(_ query: StoreQuery) throws -> Int?
 
-    /// The kinds of maintenance that the engine may leave for itself.
-    var maintenance: [Maintenance] { get }
-
-    /// Does the maintenance whose steps are transactions of their own (`Maintenance.isBeside`), so that they hold nobody
-    /// up for long.
+    /// Does what the engine has left for itself whose steps are transactions of their own (`Maintenance.isBeside`), so
+    /// that they hold nobody up for long.
     ///
     /// It goes through all that waits, once. Blocks: never call it on an event loop.
     ///

@@ -21,10 +21,10 @@ package protocol StoreTransaction: StoreSnapshot, ZoneWriting, RecordWriting, Sc
     /// The moment of the transaction; all of its changes carry it.
     var now: Milliseconds { get }
 
-    /// Removes what nobody can ask for any more, at most `rowsMax` rows.
+    /// Removes what nobody can ask for any more, at most `limit` things.
     ///
     /// - Returns: whether there is more to remove.
-    func collect(_ garbage: Garbage, rowsMax: Int) throws -> Bool
+    func collect(_ garbage: Garbage, limit: Int) throws -> Bool
 }
 
 /// What a store need not keep.
@@ -51,12 +51,12 @@ extension StoreSnapshot {
 
 extension StoreTransaction {
     /// Removes tombstones and deleted zones older than a moment.
-    package func collect(olderThan moment: Milliseconds, rowsMax: Int) throws -> Bool {
-        try collect(.old(moment), rowsMax: rowsMax)
+    package func collect(olderThan moment: Milliseconds, limit: Int) throws -> Bool {
+        try collect(.old(moment), limit: limit)
     }
 
     /// Forgets what a person and their devices have left to be told of and to take part.
     package func forget(_ person: UserRecordName) throws {
-        _ = try collect(.leftBehind(by: person), rowsMax: .max)
+        _ = try collect(.leftBehind(by: person), limit: .max)
     }
 }

@@ -16,10 +16,17 @@ package protocol SchemaReading: AnyObject {
     /// The changes of the schema, the latest first.
     func schemaHistory(limit: Int) throws -> [StoredSchemaChange]
 
-    /// The numbers of the container's own roles that a user has; most users have none.
+    /// The numbers of the container's own roles that users have, in the users' order; most users have none.
     ///
     /// A role that the schema no longer has may still be among them.
-    func assignedRoles(of user: UserRecordName) throws -> Set<Int64>
+    func assignedRoles(of users: [UserRecordName]) throws -> [Set<Int64>]
+}
+
+extension SchemaReading {
+    /// The numbers of the container's own roles that a user has.
+    package func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
+        try assignedRoles(of: [user]).first ?? []
+    }
 }
 
 /// What a write does with the schema.

@@ -78,14 +78,14 @@ package struct StoredParticipant: Sendable, Equatable {
 /// A person who asks to take part in a share, or who is blocked from asking (rulings.md 50).
 package struct StoredAccessRequest: Sendable, Equatable {
     package let user: UserRecordName
-    /// When they asked; 0 for a person who was blocked without having asked.
-    package let madeAt: Milliseconds
+    /// When they asked; nil for a person who was blocked without having asked.
+    package let madeAt: Milliseconds?
     package var isBlocked: Bool
 
     /// How long a request counts towards its user's limit: a day.
     package static let countedMilliseconds: Milliseconds = 86_400_000
 
-    package init(user: UserRecordName, madeAt: Milliseconds, isBlocked: Bool) {
+    package init(user: UserRecordName, madeAt: Milliseconds?, isBlocked: Bool) {
         self.user = user
         self.madeAt = madeAt
         self.isBlocked = isBlocked

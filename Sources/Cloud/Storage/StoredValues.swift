@@ -57,15 +57,15 @@ package struct StoredZone: Sendable {
     package let name: ZoneName
     /// The position at which the zone was made.
     package let created: Position
-    /// The position of its last change; 0 for a default zone, which has no feed.
-    package let changed: Position
+    /// The position of its last change; nil for a default zone, which has no feed.
+    package let changed: Position?
     /// Zone tokens below this position have expired.
     package let oldestValidPosition: Position
     package let isDeleted: Bool
 
     package init(
         number: ZoneNumber, owner: OwnerNumber, name: ZoneName, created: Position,
-        changed: Position, oldestValidPosition: Position, isDeleted: Bool
+        changed: Position?, oldestValidPosition: Position, isDeleted: Bool
     ) {
         self.number = number
         self.owner = owner
@@ -139,7 +139,7 @@ package struct StoredVersion {
     package let body: UnsafeRawBufferPointer
     /// How many bytes the version counts towards its owner's: those of the body, whatever an engine keeps.
     package let bytesCounted: Int
-    /// Whether it is not what was written; then its body is empty, and its type 0.
+    /// Whether it is not what was written; then its body is empty, and no type has its type's number.
     ///
     /// Only `CurrentRecordReading` hands out such versions; others are a `DamagedVersion`.
     package let isDamaged: Bool

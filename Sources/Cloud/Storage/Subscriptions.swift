@@ -66,7 +66,7 @@ package protocol SubscriptionReading {
 
 /// What subscriptions are looked for by.
 package enum SubscriptionKeys: Sendable {
-    case id(SubscriptionID, of: SubscriptionOwner)
+    case ids([SubscriptionID], of: SubscriptionOwner)
     case owner(SubscriptionOwner)
     /// Those of the public database on a record type that ask for this match; nil for those without one.
     case publicOnes(RecordTypeName, requiring: SubscriptionMatch?)
@@ -76,7 +76,7 @@ extension SubscriptionReading {
     package func subscription(
         _ id: SubscriptionID, of owner: SubscriptionOwner
     ) throws -> Subscription? {
-        try subscriptions(.id(id, of: owner)).first?.subscription
+        try subscriptions(.ids([id], of: owner)).first?.subscription
     }
 
     /// The subscriptions of an owner.
@@ -92,13 +92,38 @@ extension SubscriptionReading {
 
 /// What a write does with subscriptions.
 package protocol SubscriptionWriting {
-    /// Stores a subscription, in place of one with the same ID; it hears of changes from now on.
+    /// Stores subscriptions, each in place of one with the same ID, after it has deleted others; what is stored hears of
+    /// changes from now on.
     ///
-    /// - Parameter match: what a record must have for it to fire; nil when that is not known.
+    /// - Parameter ids: of those that are deleted, whether there is one or not.
     func save(
-        _ subscription: Subscription, of owner: SubscriptionOwner,
-        requiring match: SubscriptionMatch?) throws
+        _ subscriptions: [NewSubscription], removing ids: [SubscriptionID],
+        of owner: SubscriptionOwner) throws
+}
 
-    /// Deletes a subscription; does nothing when there is none.
-    func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws
+/// A subscription to be stored.
+package struct NewSubscription: Sendable {
+    package let subscription: Subscription
+    /// What a record must have for it to fire; nil when that is not known.
+    package let match: SubscriptionMatch?
+
+    package init(_ subscription: Subscription, requiring match: SubscriptionMatch?) {
+        self.subscription = subscription
+        self.match = match
+    }
+}
+
+extension SubscriptionWriting {
+    /// Stores one subscription.
+    package func save(
+        _ subscription: Subscription, of owner: SubscriptionOwner,
+        requiring match: SubscriptionMatch?
+    ) throws {
+        try save([NewSubscription(subscription, requiring: match)], removing: [], of: owner)
+    }
+
+    /// Deletes one subscription; does nothing when there is none.
+    package func deleteSubscription(
+        _ id: SubscriptionID, of owner: SubscriptionOwner
+    ) throws { try save([], removing: [id], of: owner) }
 }

@@ -14,7 +14,10 @@ package enum WorkKind: Hashable, Sendable {
     case collect
     case collectAssets
     case tellRequests
-    case maintenance(Maintenance)
+    /// What an engine leaves for itself, by steps within transactions.
+    case maintenance
+    /// What it leaves for itself, by steps that are transactions of their own.
+    case maintenanceBeside
 }
 
 /// Work that an engine leaves for itself, such as bringing into order what writes have left.
@@ -30,6 +33,8 @@ package struct Maintenance: Hashable, Sendable {
     package let step: ClosedRange<Int>
     /// How much the first step does, when nothing is known yet about how long it takes.
     package let firstStep: Int
+
+    package var kind: WorkKind { isBeside ? .maintenanceBeside : .maintenance }
 
     package init(_ name: String, isBeside: Bool, step: ClosedRange<Int>, firstStep: Int) {
         self.name = name
@@ -52,7 +57,7 @@ package enum WorkTask: Hashable, Sendable {
     ///
     /// Queue it in the deletion's own transaction, when such records of other people are left.
     case deleteSources(of: RecordName, in: ZoneNumber, deletedAt: Position)
-    /// Removes rows that nobody can ask for any more.
+    /// Removes what nobody can ask for any more.
     case collect
     /// Removes assets that nothing refers to.
     case collectAssets
@@ -70,8 +75,13 @@ package enum WorkTask: Hashable, Sendable {
         case .collect: .collect
         case .collectAssets: .collectAssets
         case .tellRequests: .tellRequests
-        case .maintenance(let maintenance): .maintenance(maintenance)
+        case .maintenance(let maintenance): maintenance.kind
         }
+    }
+
+    /// What logs call it: its kind, or what the engine calls what it has left for itself.
+    package var word: String {
+        if case .maintenance(let maintenance) = self { maintenance.name } else { "\(kind)" }
     }
 }
 

@@ -102,18 +102,33 @@ extension ZoneReading {
 
 /// What a write does with owners and zones.
 package protocol ZoneWriting: ZoneReading {
-    /// Makes a zone and takes the next position; no living zone may have the name.
+    /// Makes zones, each at the next position, and answers in the names' order; no living zone may have one of the names.
     ///
     /// The owner is made with their first zone.
     ///
-    /// A deleted zone with that name leaves the database feed: the feed shows the new zone instead. The
+    /// A deleted zone with such a name leaves the database feed: the feed shows the new zone instead. The
     /// number of the deleted zone is never used again. So a token of the one is never a token of the other.
-    func makeZone(
-        named name: ZoneName, ofOwnerNamed owner: UserRecordName
-    ) throws -> StoredZone
+    func makeZones(
+        named names: [ZoneName], ofOwnerNamed owner: UserRecordName
+    ) throws -> [StoredZone]
 
-    /// Hides a zone and its records at once, at the next position, and ends all sharing of it.
+    /// Hides zones and their records at once, each at the next position, and ends all sharing of them.
     ///
-    /// `collect` removes the rows later.
-    func deleteZone(_ zone: StoredZone) throws
+    /// `collect` removes what is stored of them later.
+    func deleteZones(_ zones: [StoredZone]) throws
+}
+
+extension ZoneWriting {
+    /// Makes one zone.
+    package func makeZone(
+        named name: ZoneName, ofOwnerNamed owner: UserRecordName
+    ) throws -> StoredZone {
+        guard let zone = try makeZones(named: [name], ofOwnerNamed: owner).first else {
+            throw BrokenInvariant("each name of a zone to be made gives a zone: \(name.text)")
+        }
+        return zone
+    }
+
+    /// Hides one zone and its records.
+    package func deleteZone(_ zone: StoredZone) throws { try deleteZones([zone]) }
 }

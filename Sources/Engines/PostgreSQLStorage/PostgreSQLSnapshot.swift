@@ -141,11 +141,19 @@
             }
         }
 
-        func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
+        func assignedRoles(of users: [UserRecordName]) throws -> [Set<Int64>] {
+            guard !users.isEmpty else { return [] }
             let rows = try ask(
-                "SELECT role FROM assigned_roles WHERE store = $1 AND user_record_name = $2",
-                .number(store), .text(user.text))
-            return Set((0..<rows.count).map { rows.number($0, 0) })
+                """
+                SELECT n.number, r.role
+                FROM unnest($2::bytea[]) WITH ORDINALITY AS n (name, number)
+                    JOIN assigned_roles r ON r.store = $1 AND r.user_record_name = n.name
+                """, .number(store), .texts(users.map(\.text)))
+            var roles = [Set<Int64>](repeating: [], count: users.count)
+            for row in 0..<rows.count {
+                roles[Int(rows.number(row, 0)) - 1].insert(rows.number(row, 1))
+            }
+            return roles
         }
 
         // MARK: - Owners and zones
@@ -267,7 +275,7 @@
         func nextWorkMoment(
             _ kinds: [WorkKind]?, for holder: WorkHolder
         ) throws -> Milliseconds? {
-            let numbers = (kinds ?? WorkKind.stored).compactMap(\.number)
+            let numbers = Self.workNumbers.all(of: kinds)
             let rows = try ask(
                 """
                 SELECT min(greatest(due_at, CASE WHEN holder <> $2 THEN held_until ELSE 0 END))

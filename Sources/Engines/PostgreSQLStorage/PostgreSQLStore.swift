@@ -155,8 +155,6 @@
         }
 
         /// The server orders and cleans its tables by itself.
-        package var maintenance: [Maintenance] { [.index] }
-
         package func maintain(while goesOn: () -> Bool) throws -> Bool { false }
 
         /// Finishes what waits; no write comes after it.

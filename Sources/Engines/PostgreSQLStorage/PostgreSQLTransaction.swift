@@ -85,50 +85,59 @@
         // MARK: - Owners and zones
 
         override func owners(_ keys: [OwnerKey]) throws -> [StoredOwner?] {
-            let areNumbers = keys.allSatisfy { if case .number = $0 { true } else { false } }
-            return areNumbers ? try super.owners(keys) : try keys.map { try owner($0) }
+            let names = Set(keys.compactMap { if case .name(let name) = $0 { name } else { nil } })
+            let unknown = names.filter { known($0) == nil }
+            for (name, owner) in zip(unknown, try super.owners(unknown.map { .name($0) })) {
+                group.known.owners.updateValue(owner, forKey: name)
+            }
+            let numbered = keys.filter { if case .number = $0 { true } else { false } }
+            var others = try super.owners(numbered).makeIterator()
+            return keys.map { key in
+                guard case .name(let name) = key else { return others.next() ?? nil }
+                guard let stored = known(name) ?? nil else { return nil }
+                let unwritten = [group.changes, job].reduce(0) {
+                    $0 + ($1.owners[stored.number] ?? 0)
+                }
+                return unwritten == 0 ? stored : stored.using(unwritten)
+            }
         }
 
-        private func owner(_ key: OwnerKey) throws -> StoredOwner? {
-            guard case .name(let name) = key else { return try super.owners([key]).first ?? nil }
-            let stored: StoredOwner?
-            if let known = job.ownersByName[name] ?? group.changes.ownersByName[name]
-                ?? group.known.owners[name]
-            {
-                stored = known
-            } else {
-                stored = try super.owners([key]).first ?? nil
-                group.known.owners.updateValue(stored, forKey: name)
-            }
-            guard let stored else { return nil }
-            let unwritten = [group.changes, job].reduce(0) {
-                $0 + ($1.owners[stored.number] ?? 0)
-            }
-            return unwritten == 0 ? stored : stored.using(unwritten)
+        /// The owner of a name, nil for none; nothing where that is not known.
+        private func known(_ name: UserRecordName) -> StoredOwner?? {
+            job.ownersByName[name] ?? group.changes.ownersByName[name] ?? group.known.owners[name]
         }
 
         override func zones(_ keys: [ZoneKey]) throws -> [StoredZone?] {
-            let areNumbers = keys.allSatisfy { if case .number = $0 { true } else { false } }
-            return areNumbers ? try super.zones(keys) : try keys.map { try zone($0) }
+            let names = Array(
+                Set(
+                    keys.compactMap { if case .nameOfOwner(_, let name) = $0 { name } else { nil } }
+                ))
+            let owners = Dictionary(
+                uniqueKeysWithValues: zip(names, try owners(names.map { .name($0) })))
+            let named = keys.map { key -> ZoneNameKey? in
+                switch key {
+                case .number: nil
+                case .name(let name, let owner): ZoneNameKey(owner: owner, name: name)
+                case .nameOfOwner(let name, let owner):
+                    (owners[owner] ?? nil).map { ZoneNameKey(owner: $0.number, name: name) }
+                }
+            }
+            let unknown = Set(named.compactMap { $0 }).filter { known($0) == nil }
+            let found = try super.zones(unknown.map { .name($0.name, of: $0.owner) })
+            for (key, zone) in zip(unknown, found) {
+                group.known.zones.updateValue(zone, forKey: key)
+            }
+            let numbered = keys.filter { if case .number = $0 { true } else { false } }
+            var others = try super.zones(numbered).makeIterator()
+            return zip(keys, named).map { key, named in
+                if case .number = key { return others.next() ?? nil }
+                return named.flatMap { known($0) ?? nil }
+            }
         }
 
-        private func zone(_ key: ZoneKey) throws -> StoredZone? {
-            switch key {
-            case .number: return try super.zones([key]).first ?? nil
-            case .name(let name, let owner):
-                let named = ZoneNameKey(owner: owner, name: name)
-                if let known = job.zonesByName[named] ?? group.changes.zonesByName[named]
-                    ?? group.known.zones[named]
-                {
-                    return known
-                }
-                let stored = try super.zones([key]).first ?? nil
-                group.known.zones.updateValue(stored, forKey: named)
-                return stored
-            case .nameOfOwner(let name, let owner):
-                guard let owner = try self.owner(named: owner) else { return nil }
-                return try zone(.name(name, of: owner.number))
-            }
+        /// The living zone of a name, nil for none; nothing where that is not known.
+        private func known(_ key: ZoneNameKey) -> StoredZone?? {
+            job.zonesByName[key] ?? group.changes.zonesByName[key] ?? group.known.zones[key]
         }
 
         /// The owner of that name, who is made where there is none yet.
@@ -146,14 +155,18 @@
             return owner
         }
 
-        func makeZone(
-            named name: ZoneName, ofOwnerNamed ownerName: UserRecordName
-        ) throws -> StoredZone {
+        func makeZones(
+            named names: [ZoneName], ofOwnerNamed ownerName: UserRecordName
+        ) throws -> [StoredZone] {
             let owner = try madeOwner(ownerName).number
+            return try names.map { try makeZone(named: $0, of: owner) }
+        }
+
+        private func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone {
             let position = try takePosition()
             let zone = StoredZone(
                 number: ZoneNumber(try group.take(\.zone)), owner: owner, name: name,
-                created: position, changed: name.isDefault ? 0 : position,
+                created: position, changed: name.isDefault ? nil : position,
                 oldestValidPosition: position, isDeleted: false)
             job.statements += [
                 Query(
@@ -166,7 +179,8 @@
                     INSERT INTO zones (store, zone, owner, name, created, changed, whole_after)
                     VALUES ($1, $2, $3, $4, $5, $6, $5)
                     """, .number(store), .number(zone.number.value), .number(owner.value),
-                    .text(name.text), .number(position), .number(zone.changed)),
+                    .text(name.text), .number(position),
+                    .number(zone.changed ?? .unset)),
             ]
             job.zonesByName.updateValue(zone, forKey: ZoneNameKey(owner: owner, name: name))
             job.moved.insert(.owner(owner))
@@ -174,13 +188,24 @@
             return zone
         }
 
-        func deleteZone(_ zone: StoredZone) throws {
-            let position = try takePosition()
-            // Behind what was saved in the zone, of which it tells how much that is.
+        func deleteZones(_ zones: [StoredZone]) throws {
+            guard !zones.isEmpty else { return }
+            // Behind what was saved in the zones, of which it tells how much that is.
             let rows = try ask(
-                "SELECT body_bytes + asset_bytes FROM zones WHERE store = $1 AND zone = $2",
-                .number(store), .number(zone.number.value))
-            guard rows.count == 1 else { throw InvalidRow(table: "zones") }
+                "SELECT zone, body_bytes + asset_bytes FROM zones WHERE store = $1 AND zone = ANY ($2)",
+                .number(store), .numbers(zones.map(\.number.value)))
+            let bytes = Dictionary(
+                uniqueKeysWithValues: (0..<rows.count).map {
+                    (ZoneNumber(rows.number($0, 0)), rows.number($0, 1))
+                })
+            for zone in zones {
+                guard let bytes = bytes[zone.number] else { throw InvalidRow(table: "zones") }
+                try deleteZone(zone, bytes: bytes)
+            }
+        }
+
+        private func deleteZone(_ zone: StoredZone, bytes: Int64) throws {
+            let position = try takePosition()
             job.statements.append(
                 .requiring(
                     1,
@@ -190,7 +215,7 @@
                     WHERE store = $1 AND zone = $2
                     """, .number(store), .number(zone.number.value), .number(now),
                     .number(position)))
-            job.owners[zone.owner, default: 0] -= rows.number(0, 0)
+            job.owners[zone.owner, default: 0] -= bytes
             endShares(of: zone.number, at: position)
             job.zonesByName.updateValue(
                 nil, forKey: ZoneNameKey(owner: zone.owner, name: zone.name))

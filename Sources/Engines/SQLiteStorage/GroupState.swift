@@ -12,21 +12,7 @@ import Synchronization
 final class GroupState: GroupHooks {
     /// What a job, or a whole group, adds to the sums.
     struct Sums {
-        struct Zone {
-            var changed: Position = 0
-            var records: Int64 = 0
-            var bytes: Int64 = 0
-            var assetBytes: Int64 = 0
-
-            mutating func add(_ other: Zone) {
-                changed = max(changed, other.changed)
-                records += other.records
-                bytes += other.bytes
-                assetBytes += other.assetBytes
-            }
-        }
-
-        var zones: [ZoneNumber: Zone] = [:]
+        var zones: [ZoneNumber: ZoneSum] = [:]
         var owners: [OwnerNumber: Int64] = [:]
         /// The last change in the tree of each share.
         var shares: [ShareNumber: Position] = [:]
@@ -37,7 +23,7 @@ final class GroupState: GroupHooks {
                 zones = other.zones
             } else {
                 for (number, change) in other.zones {
-                    zones[number, default: Zone()].add(change)
+                    zones[number, default: ZoneSum()].add(change)
                 }
             }
             if owners.isEmpty {
@@ -293,26 +279,6 @@ final class GroupState: GroupHooks {
         treeless = []
         indexes = publishedIndexes.value
         schema = committedSchema
-    }
-}
-
-extension StoredZone {
-    /// The zone once it has changed at a position, as its row is then.
-    fileprivate func reaching(_ position: Position) -> StoredZone {
-        let hasFeed = changed > 0 && !isDeleted
-        return StoredZone(
-            number: number, owner: owner, name: name, created: created,
-            changed: hasFeed ? max(changed, position) : changed,
-            oldestValidPosition: oldestValidPosition, isDeleted: isDeleted)
-    }
-}
-
-extension StoredOwner {
-    /// The owner once they use more bytes, or fewer.
-    func using(_ bytes: Int64) -> StoredOwner {
-        StoredOwner(
-            number: number, recordName: recordName, usedBytes: usedBytes + bytes,
-            oldestValidPosition: oldestValidPosition)
     }
 }
 

@@ -11,22 +11,29 @@ extension SQLiteSnapshot {
 
     func subscriptions(_ keys: SubscriptionKeys) throws -> [WatchingSubscription] {
         switch keys {
-        case .id(let id, let owner):
-            try connection.prepare(
-                "\(Self.query) WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3"
-            ).all(owner.user.text, owner.scope.stored, id.text, row: Self.watching)
+        case .ids(let ids, let owner):
+            let statement = try connection.prepare(
+                "\(Self.query) WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3")
+            return try Self.inOrder(ids).flatMap {
+                try statement.all(
+                    owner.user.text, owner.scope.stored, $0.text, row: Self.watching)
+            }
         case .owner(let owner):
-            try connection.prepare(
+            return try connection.prepare(
                 "\(Self.query) WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name"
             ).all(owner.user.text, owner.scope.stored, row: Self.watching)
         case .publicOnes(let type, let match):
-            try connection.prepare(
+            return try connection.prepare(
                 """
                 \(Self.query)
                 WHERE scope = 0 AND record_type = ?1 AND match_field = ?2 AND match_value = ?3
                 """
             ).all(type.text, match?.field ?? "", match?.value ?? [], row: Self.watching)
         }
+    }
+
+    private static func inOrder(_ ids: [SubscriptionID]) -> [SubscriptionID] {
+        Set(ids).sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }
     }
 
     func subscriptionRevision() throws -> Int64 {

@@ -66,7 +66,7 @@ class SQLiteSnapshot: StoreSnapshot {
             """)
         defer { statement.reset() }
         var next: Milliseconds?
-        for number in (kinds ?? WorkKind.stored).compactMap(\.number) {
+        for number in Self.workNumbers.all(of: kinds) {
             statement.bind(number, holder.value)
             if try statement.step(), !statement.isNull(0) {
                 next = min(next ?? .max, statement.int64(0))
@@ -326,8 +326,8 @@ class SQLiteSnapshot: StoreSnapshot {
         }
     }
 
-    func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
-        Set(try statements.assignedRoles.all(user.text) { $0.int64(0) })
+    func assignedRoles(of users: [UserRecordName]) throws -> [Set<Int64>] {
+        try users.map { Set(try statements.assignedRoles.all($0.text) { $0.int64(0) }) }
     }
 
     static func zone(_ row: Statement) throws -> StoredZone {
@@ -340,7 +340,8 @@ class SQLiteSnapshot: StoreSnapshot {
         guard row.int64(7) == 1 else { throw InvalidRow(table: "zones") }
         return StoredZone(
             number: ZoneNumber(row.int64(0)), owner: OwnerNumber(row.int64(1)), name: name,
-            created: row.int64(2), changed: row.int64(3), oldestValidPosition: row.int64(4),
+            created: row.int64(2), changed: row.int64(3).unlessUnset,
+            oldestValidPosition: row.int64(4),
             isDeleted: row.int64(5) != 0)
     }
 }

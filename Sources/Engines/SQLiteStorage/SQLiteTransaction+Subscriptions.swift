@@ -6,8 +6,21 @@ import StoredRows
 // What a write does with subscriptions.
 extension SQLiteTransaction {
     func save(
-        _ subscription: Subscription, of owner: SubscriptionOwner,
-        requiring match: SubscriptionMatch?
+        _ subscriptions: [NewSubscription], removing ids: [SubscriptionID],
+        of owner: SubscriptionOwner
+    ) throws {
+        if !ids.isEmpty {
+            let delete = try connection.prepare(
+                "DELETE FROM subscriptions WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3"
+            )
+            for id in ids { try delete.run(owner.user.text, owner.scope.stored, id.text) }
+        }
+        for new in subscriptions { try insert(new.subscription, of: owner, new.match) }
+        try moveSubscriptions()
+    }
+
+    private func insert(
+        _ subscription: Subscription, of owner: SubscriptionOwner, _ match: SubscriptionMatch?
     ) throws {
         try connection.prepare(
             """
@@ -21,13 +34,5 @@ extension SQLiteTransaction {
             subscription.recordType?.text ?? "", subscription.zone?.text ?? "",
             subscription.firesOn.rawValue, subscription.firesOnce ? 1 : 0, subscription.query,
             subscription.notificationInfo, reachedPosition, match?.field ?? "", match?.value ?? [])
-        try moveSubscriptions()
-    }
-
-    func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws {
-        try connection.prepare(
-            "DELETE FROM subscriptions WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3"
-        ).run(owner.user.text, owner.scope.stored, id.text)
-        try moveSubscriptions()
     }
 }

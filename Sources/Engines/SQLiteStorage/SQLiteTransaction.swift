@@ -167,7 +167,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     /// Notes what a record's assets add to its zone and its owner.
     func noteAssets(_ bytes: Int64, in zone: StoredZone) {
         guard bytes != 0 else { return }
-        sums.zones[zone.number, default: GroupState.Sums.Zone()].assetBytes += bytes
+        sums.zones[zone.number, default: ZoneSum()].assetBytes += bytes
         sums.owners[zone.owner, default: 0] += bytes
     }
 
@@ -228,20 +228,24 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
             usedBytes: 0, oldestValidPosition: 0)
     }
 
-    func makeZone(
-        named name: ZoneName, ofOwnerNamed ownerName: UserRecordName
-    ) throws -> StoredZone {
+    func makeZones(
+        named names: [ZoneName], ofOwnerNamed ownerName: UserRecordName
+    ) throws -> [StoredZone] {
         let owner = try madeOwner(ownerName).number
+        return try names.map { try makeZone(named: $0, of: owner) }
+    }
+
+    private func makeZone(named name: ZoneName, of owner: OwnerNumber) throws -> StoredZone {
         group.cache = GroupState.Cache()
         let position = try takePosition()
-        let changed = name.isDefault ? 0 : position
+        let changed = name.isDefault ? nil : position
         writes.dropZoneFromFeed.bind(owner.value, at: 1)
         writes.dropZoneFromFeed.bind(name.text, at: 2)
         try writes.dropZoneFromFeed.run()
         writes.insertZone.bind(owner.value, at: 1)
         writes.insertZone.bind(name.text, at: 2)
         writes.insertZone.bind(position, at: 3)
-        writes.insertZone.bind(changed, at: 4)
+        writes.insertZone.bind(changed ?? .unset, at: 4)
         try writes.insertZone.run()
         let number = ZoneNumber(connection.lastInsertedRowID)
         // Beyond it the keys of its records would be those of another zone.
@@ -253,7 +257,11 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
             created: position, changed: changed, oldestValidPosition: position, isDeleted: false)
     }
 
-    func deleteZone(_ zone: StoredZone) throws {
+    func deleteZones(_ zones: [StoredZone]) throws {
+        for zone in zones { try deleteZone(zone) }
+    }
+
+    private func deleteZone(_ zone: StoredZone) throws {
         group.cache = GroupState.Cache()
         let position = try takePosition()
         writes.zoneBytes.bind(zone.number.value, at: 1)
@@ -286,12 +294,12 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         var first = versions.startIndex
         while first < versions.endIndex {
             let zone = versions[first].zone
-            var sum = GroupState.Sums.Zone()
+            var sum = ZoneSum()
             while first < versions.endIndex, versions[first].zone.number == zone.number {
                 records.append(try write(versions[first], &sum))
                 first += 1
             }
-            sums.zones[zone.number, default: GroupState.Sums.Zone()].add(sum)
+            sums.zones[zone.number, default: ZoneSum()].add(sum)
             sums.owners[zone.owner, default: 0] += sum.bytes
         }
         return records
@@ -301,7 +309,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
     ///
     /// - Parameter sum: gets what it adds to its zone.
     private func write(
-        _ version: NewVersion, _ sum: inout GroupState.Sums.Zone
+        _ version: NewVersion, _ sum: inout ZoneSum
     ) throws -> RecordNumber {
         let zone = version.zone.number
         try requireTaken(version.position)
@@ -431,13 +439,13 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
         for role in roles.sorted() { try insert.run(user.text, role) }
     }
 
-    func collect(_ garbage: Garbage, rowsMax: Int) throws -> Bool {
+    func collect(_ garbage: Garbage, limit: Int) throws -> Bool {
         defer { group.cache = GroupState.Cache() }
         switch garbage {
-        case .old(let moment): return try collectOld(moment, rowsMax: rowsMax)
-        case .zones(let owner): return try collectZones(of: owner, rowsMax: rowsMax)
+        case .old(let moment): return try collectOld(moment, rowsMax: limit)
+        case .zones(let owner): return try collectZones(of: owner, rowsMax: limit)
         case .previousVersions(let position):
-            return try collectPrevious(through: position, rowsMax: rowsMax)
+            return try collectPrevious(through: position, rowsMax: limit)
         case .leftBehind(let person):
             // NB: of one person that is so little that no step cuts it.
             try collectLeft(by: person)

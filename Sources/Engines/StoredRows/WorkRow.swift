@@ -37,7 +37,7 @@ package struct WorkRow {
         case .collect: .collect
         case .collectAssets: .collectAssets
         case .tellRequests: .tellRequests(subject == 0 ? nil : ShareNumber(subject))
-        case .maintenance(let maintenance): .maintenance(maintenance)
+        case .maintenance, .maintenanceBeside: nil
         }
     }
 }

@@ -138,7 +138,7 @@ final class QueryStore {
 
     /// Removes what deleted zones leave, by small steps.
     func collect() throws {
-        while try store.writeAndWait({ try $0.collect(olderThan: 0, rowsMax: 7) }) {}
+        while try store.writeAndWait({ try $0.collect(olderThan: 0, limit: 7) }) {}
     }
 
     private func zones(_ kind: ModifyZones.Operation.Kind, _ zone: ZoneID) throws {
@@ -224,7 +224,7 @@ final class QueryStore {
             StoreQuery(
                 query, type: typeNumber, zones: [], sight: .all, words: [:], start: nil, limit: 1,
                 bytesMax: 1,
-                bounds: QueryBounds(rowsMax: 1, millisecondsMax: 1, sharedRecordsMax: 1)))
+                bounds: QueryBounds(recordsMax: 1, millisecondsMax: 1, sharedRecordsMax: 1)))
     }
 
     /// The names of all pages.

@@ -48,7 +48,7 @@ final class StoresTests {
     private func key(_ number: Int) -> Stores.Key { Stores.Key(containers[number], .development) }
 
     private func path(_ number: Int) -> String {
-        server.folder.engineWords.location(.store(key(number)), temporary.path("data"))
+        server.folder.engineWords.location(.store(key(number)))
     }
 
     /// Opens another store, and waits until this one has been closed for it.

@@ -12,15 +12,20 @@ final class Questions: Sendable {
     }
 
     private let asked = Mutex<[String]>([])
+    /// The queued work of which steps were done, in their order.
+    private let left = Mutex<[WorkTask]>([])
     private let subjects = Mutex(Subjects())
     /// What writes have said that they would ask for.
     private let needs = Mutex(Subjects())
 
     var all: [String] { asked.withLock { $0 } }
+    var allLeft: [WorkTask] { left.withLock { $0 } }
     var askedFor: Subjects { subjects.withLock { $0 } }
     var needed: Subjects { needs.withLock { $0 } }
 
     func note(_ name: String) { asked.withLock { $0.append(name) } }
+
+    func noteLeft(_ task: WorkTask) { left.withLock { $0.append(task) } }
 
     func note(_ change: (inout Subjects) -> Void) { subjects.withLock { change(&$0) } }
 
@@ -42,7 +47,7 @@ final class Questions: Sendable {
 /// A snapshot that counts what is asked of another one.
 class CountingSnapshot: StoreSnapshot {
     private let snapshot: any StoreSnapshot
-    private let questions: Questions
+    let questions: Questions
 
     init(_ snapshot: any StoreSnapshot, _ questions: Questions) {
         self.snapshot = snapshot
@@ -168,9 +173,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.schemaHistory(limit: limit)
     }
 
-    func assignedRoles(of user: UserRecordName) throws -> Set<Int64> {
+    func assignedRoles(of users: [UserRecordName]) throws -> [Set<Int64>] {
         note("assignedRoles")
-        return try snapshot.assignedRoles(of: user)
+        return try snapshot.assignedRoles(of: users)
     }
 
     // MARK: - ShareReading
@@ -218,18 +223,10 @@ class CountingSnapshot: StoreSnapshot {
     }
 
     func memberships(
-        of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int, withVersions: Bool
-    ) throws -> MembershipRun {
-        note("memberships")
-        return try snapshot.memberships(
-            of: share, in: zone, after: after, limit: limit, withVersions: withVersions)
-    }
-
-    func changedMemberships(
-        of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
+        _ selection: MembershipSelection, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> MembershipRun? {
-        note("changedMemberships")
-        return try snapshot.changedMemberships(of: viewer, in: zone, after: after, limit: limit)
+        note("memberships")
+        return try snapshot.memberships(selection, in: zone, after: after, limit: limit)
     }
 
     func coverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?] {

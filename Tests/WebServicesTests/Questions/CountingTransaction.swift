@@ -1,7 +1,8 @@
 import CloudModel
 import Storage
 
-/// A transaction that counts what is asked of another one, and what it is told.
+/// A transaction that counts what is asked of another one, and what it is told; without what an engine may tell with the
+/// commit, since it gives no answer.
 final class CountingTransaction: CountingSnapshot, StoreTransaction {
     private let transaction: any StoreTransaction
 
@@ -12,16 +13,16 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
 
     // MARK: - ZoneWriting
 
-    func makeZone(
-        named name: ZoneName, ofOwnerNamed owner: UserRecordName
-    ) throws -> StoredZone {
-        note("makeZone")
-        return try transaction.makeZone(named: name, ofOwnerNamed: owner)
+    func makeZones(
+        named names: [ZoneName], ofOwnerNamed owner: UserRecordName
+    ) throws -> [StoredZone] {
+        note("makeZones")
+        return try transaction.makeZones(named: names, ofOwnerNamed: owner)
     }
 
-    func deleteZone(_ zone: StoredZone) throws {
-        note("deleteZone")
-        try transaction.deleteZone(zone)
+    func deleteZones(_ zones: [StoredZone]) throws {
+        note("deleteZones")
+        try transaction.deleteZones(zones)
     }
 
     // MARK: - RecordWriting
@@ -70,7 +71,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     }
 
     func save(_ share: StoredShare) throws {
-        note("save")
         try transaction.save(share)
     }
 
@@ -78,7 +78,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         _ requests: [StoredAccessRequest], settling users: [UserRecordName],
         of share: ShareNumber?
     ) throws {
-        note("save")
         try transaction.save(requests, settling: users, of: share)
     }
 
@@ -90,7 +89,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     func save(
         _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber
     ) throws {
-        note("save")
         try transaction.save(participants, removing: ids, of: share)
     }
 
@@ -102,7 +100,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     }
 
     func move(_ membership: MembershipMove) throws {
-        note("move")
         try transaction.move(membership)
     }
 
@@ -132,22 +129,15 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     // MARK: - SubscriptionWriting
 
     func save(
-        _ subscription: Subscription, of owner: SubscriptionOwner,
-        requiring match: SubscriptionMatch?
+        _ subscriptions: [NewSubscription], removing ids: [SubscriptionID],
+        of owner: SubscriptionOwner
     ) throws {
-        note("save")
-        try transaction.save(subscription, of: owner, requiring: match)
-    }
-
-    func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws {
-        note("deleteSubscription")
-        try transaction.deleteSubscription(id, of: owner)
+        try transaction.save(subscriptions, removing: ids, of: owner)
     }
 
     // MARK: - WorkQueue
 
     func enqueue(_ task: WorkTask, concerning moved: MovedChildren?) throws {
-        note("enqueue")
         try transaction.enqueue(task, concerning: moved)
     }
 
@@ -160,6 +150,7 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
 
     func leave(_ work: StoredWork, _ rest: WorkRemainder?) throws {
         note("leave")
+        questions.noteLeft(work.task)
         try transaction.leave(work, rest)
     }
 
@@ -230,8 +221,8 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
 
     var now: Milliseconds { transaction.now }
 
-    func collect(_ garbage: Garbage, rowsMax: Int) throws -> Bool {
+    func collect(_ garbage: Garbage, limit: Int) throws -> Bool {
         note("collect")
-        return try transaction.collect(garbage, rowsMax: rowsMax)
+        return try transaction.collect(garbage, limit: limit)
     }
 }

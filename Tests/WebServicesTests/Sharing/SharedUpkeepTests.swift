@@ -37,7 +37,7 @@ struct SharedUpkeepTests {
         var late = SharedZone(bo, of: ida)
         try late.catchUp()
         server.clock.advance(1_000)
-        try server.collect(olderThan: server.clock.now, rowsMax: 2)
+        try server.collect(olderThan: server.clock.now, limit: 2)
         #expect(try rows("memberships WHERE left IS NOT NULL") == 0)
         try ida.put(("b", nil))
         try late.catchUp()
@@ -57,7 +57,7 @@ struct SharedUpkeepTests {
         let database = try #require(try bo.sharedChanges()["syncToken"].string)
         try ida.delete("share-a")
         server.clock.advance(1_000)
-        try server.collect(olderThan: server.clock.now, rowsMax: 1)
+        try server.collect(olderThan: server.clock.now, limit: 1)
         #expect(try rows("shares WHERE ended IS NOT NULL") == 0)
         #expect(try rows("grants WHERE revoked IS NOT NULL") == 0)
         try copy.catchUp()
@@ -65,7 +65,7 @@ struct SharedUpkeepTests {
         #expect(try bo.sharedChanges(after: database).status == 200)
         try ida.delete("share-b")
         server.clock.advance(1_000)
-        try server.collect(olderThan: server.clock.now, rowsMax: 1)
+        try server.collect(olderThan: server.clock.now, limit: 1)
         for table in [
             "shares", "grants", "memberships", "current_memberships", "views", "participants",
         ] {
@@ -90,7 +90,7 @@ struct SharedUpkeepTests {
         #expect(try bo.resolve(link).status == 404)
         #expect(try copy.page().code == "ZONE_NOT_FOUND")
         #expect(try server.problems() == [])
-        try server.collect(olderThan: 0, rowsMax: 1)
+        try server.collect(olderThan: 0, limit: 1)
         for table in [
             "shares", "grants", "memberships", "current_memberships", "participants", "short_guids",
         ] {

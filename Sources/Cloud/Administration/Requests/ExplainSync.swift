@@ -103,9 +103,10 @@ private struct SyncFactReader {
         _ place: SyncStory.ZoneReference, after position: Int64
     ) throws -> SyncFacts.Gap? {
         guard let zone = try zone(place) else { return nil }
+        let end = zone.changed ?? 0
         var gap = SyncFacts.Gap(
-            count: 0, end: zone.changed, isExpired: position < zone.oldestValidPosition)
-        guard zone.changed > position else { return gap }
+            count: 0, end: end, isExpired: position < zone.oldestValidPosition)
+        guard end > position else { return gap }
         do {
             try snapshot.versions(
                 in: zone.number, after: position, through: .max, newestFirst: false

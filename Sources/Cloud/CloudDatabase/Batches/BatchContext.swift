@@ -43,6 +43,8 @@ final class BatchContext {
     private(set) var zonesByName: [ZoneName: ZoneNumber?] = [:]
     /// The receipts of assets that were sent.
     private(set) var receipts: Set<[UInt8]> = []
+    /// The roles of users, as far as they were asked for and as the batch leaves them.
+    var rolesOfUsers: [UserRecordName: Set<Int64>] = [:]
     private var knownShares: [StoredShare]?
     private var knownLocationsOfShares: [RecordNumber: RecordLocation]?
     private var zonesWithShares: [ZoneNumber: Bool] = [:]
@@ -89,6 +91,7 @@ final class BatchContext {
     /// Goes on in the writing transaction, in which nothing has changed that was read before.
     func goOn(on basis: DecisionBasis) {
         self.basis = basis
+        rolesOfUsers = [:]
         time = nil
     }
 
@@ -421,9 +424,11 @@ final class BatchContext {
     /// What any user may do with public records.
     func access(of user: UserRecordName) throws -> RecordAccess {
         if let known = accesses[user] { return known }
-        let access = try RecordAccess(of: user, stored)
-        accesses[user] = access
-        return access
+        // Whose records were looked at are mostly asked for, too.
+        let makers = creators.values.compactMap { $0.flatMap { UserRecordName($0) } }
+        let users = Set(makers).union([user]).subtracting(accesses.keys)
+        try accesses.merge(RecordAccess.all(of: users, stored)) { known, _ in known }
+        return try accesses[user] ?? RecordAccess(of: user, stored)
     }
 
     /// The standing shares of the zone.

@@ -129,11 +129,8 @@ struct DecisionCheck {
     private func rightsStand(_ basis: DecisionBasis) throws -> Bool {
         let rights = try RecordAccess(context.database, basis.stored)
         guard rights.hasRoles(of: context.rights) else { return false }
-        for (user, access) in context.accesses {
-            let now = try RecordAccess(of: user, basis.stored)
-            guard now.hasRoles(of: access) else { return false }
-        }
-        return true
+        let now = try RecordAccess.all(of: context.accesses.keys, basis.stored)
+        return context.accesses.allSatisfy { now[$0.key]?.hasRoles(of: $0.value) == true }
     }
 
     private func receiptsStand(_ basis: DecisionBasis) throws -> Bool {

@@ -21,22 +21,23 @@ package enum ChangeWatch {
         }
     }
 
-    /// Begins to follow for a subscription, with the previous versions that it needs.
+    /// Begins to follow for an owner's subscriptions, with the previous versions that they need.
     ///
     /// Whether a query fires may depend on how a record was before. And a version may be replaced before
     /// anybody looks at it; then it is only there as the previous version of the next change.
     static func begin(
-        for subscription: Subscription, of owner: SubscriptionOwner,
+        for subscriptions: [Subscription], of owner: SubscriptionOwner,
         in transaction: any StoreTransaction
     ) throws {
-        guard subscription.kind == .query, let type = subscription.recordType else {
-            try transaction.follow(as: .notices)
-            return
-        }
         let name = owner.scope == .public ? UserRecordName.publicOwner : owner.user
-        // The number of a type that does not exist yet is not known.
-        let need = PreviousVersionNeed(
-            .owner(name), type: try transaction.schema.types[type]?.number)
-        try transaction.follow(as: .notices, wanting: [need], alone: false)
+        let types = try transaction.schema.types
+        let needs = subscriptions.compactMap { subscription in
+            // The number of a type that does not exist yet is not known.
+            subscription.kind == .query
+                ? subscription.recordType.map {
+                    PreviousVersionNeed(.owner(name), type: types[$0]?.number)
+                } : nil
+        }
+        try transaction.follow(as: .notices, wanting: Set(needs), alone: false)
     }
 }

@@ -156,10 +156,13 @@ final class NoticeMatching {
         // MARK: - Queries
 
         private func takePublic(_ record: ChangedRecord) throws {
-            for watched in try index.publicOnes(for: record, snapshot, admitted) {
-                guard try fires(watched, for: record),
-                    let isOwn = try mayRead(record, watched.owner.user)
-                else { continue }
+            let firing = try index.publicOnes(for: record, snapshot, admitted).filter {
+                try fires($0, for: record)
+            }
+            let users = Set(firing.map(\.owner.user)).filter { access[$0] == nil }
+            try access.merge(RecordAccess.all(of: users, snapshot)) { known, _ in known }
+            for watched in firing {
+                guard let isOwn = try mayRead(record, watched.owner.user) else { continue }
                 try draft(
                     watched, record,
                     NoticeCondition(type: record.typeNumber, isOwn: isOwn))
@@ -170,9 +173,8 @@ final class NoticeMatching {
         private func mayRead(
             _ record: ChangedRecord, _ user: UserRecordName
         ) throws -> Bool? {
-            let known = try access[user] ?? RecordAccess(of: user, snapshot)
-            access[user] = known
-            switch known.reach(.read, on: record.type) {
+            let rights = try access[user] ?? RecordAccess(of: user, snapshot)
+            switch rights.reach(.read, on: record.type) {
             case .all: return try record.creator() == user.text
             case .own: return try record.creator() == user.text ? true : nil
             case .none: return nil

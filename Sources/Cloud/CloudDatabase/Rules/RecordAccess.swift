@@ -41,22 +41,40 @@ package final class RecordAccess {
             roles = [.world]
             return
         }
-        roles = try Self.roles(of: user, schema, snapshot)
+        let given = schema.roles.isEmpty ? [] : try snapshot.assignedRoles(of: user)
+        roles = Self.roles(schema, given: given)
+    }
+
+    private init(of user: UserRecordName, _ schema: Schema, given: Set<Int64>) {
+        self.schema = schema
+        self.user = user
+        roles = Self.roles(schema, given: given)
     }
 
     /// What another user may do with the records of the public database.
-    init(of user: UserRecordName, _ snapshot: any StoreSnapshot) throws {
-        schema = try snapshot.schema
-        self.user = user
-        roles = try Self.roles(of: user, schema, snapshot)
+    convenience init(of user: UserRecordName, _ snapshot: any StoreSnapshot) throws {
+        let schema = try snapshot.schema
+        let given = schema.roles.isEmpty ? [] : try snapshot.assignedRoles(of: user)
+        self.init(of: user, schema, given: given)
     }
 
-    private static func roles(
-        of user: UserRecordName, _ schema: Schema, _ snapshot: any StoreSnapshot
-    ) throws -> [RoleName] {
+    /// What other users may do with the records of the public database: read at once.
+    static func all(
+        of users: some Sequence<UserRecordName>, _ snapshot: any StoreSnapshot
+    ) throws -> [UserRecordName: RecordAccess] {
+        let (users, schema) = (Array(Set(users)), try snapshot.schema)
         // Most containers have no roles of their own.
-        let given = schema.roles.isEmpty ? [] : try snapshot.assignedRoles(of: user)
-        return [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
+        let given =
+            schema.roles.isEmpty
+            ? users.map { _ in [] } : try snapshot.assignedRoles(of: users)
+        return Dictionary(
+            uniqueKeysWithValues: zip(users, given).map {
+                ($0, RecordAccess(of: $0, schema, given: $1))
+            })
+    }
+
+    private static func roles(_ schema: Schema, given: Set<Int64>) -> [RoleName] {
+        [.world, .authenticated] + schema.roles.filter { given.contains($0.value) }.keys
     }
 
     /// Whether the caller's roles are the same as at another look.

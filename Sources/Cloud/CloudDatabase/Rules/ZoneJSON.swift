@@ -40,10 +40,3 @@ struct ListedZone {
     /// Whether the caller knows a share of the whole zone.
     var isShared = false
 }
-
-extension StoreSnapshot {
-    /// Whether a zone is shared as a whole; shared trees in it do not count.
-    func isShared(_ zone: StoredZone) throws -> Bool {
-        try shares(in: zone.number, limit: 1).first.map { $0.root == nil } ?? false
-    }
-}

@@ -54,7 +54,7 @@ struct AccessRequestList: Equatable {
         all.removeAll { !$0.isBlocked && gone.contains($0.user) }
         all.removeAll { $0.isBlocked && decisions.unblock.contains($0.user) }
         for user in decisions.block where !isBlocked(user) {
-            all.append(StoredAccessRequest(user: user, madeAt: 0, isBlocked: true))
+            all.append(StoredAccessRequest(user: user, madeAt: nil, isBlocked: true))
         }
         all.removeAll { participants.participant($0.user) != nil }
         guard blocked.count <= most else {

@@ -70,6 +70,7 @@ struct Coverage {
 
     /// Reads at once what is asked of each record.
     private mutating func look(at records: [RecordNumber]) throws {
+        guard !records.isEmpty else { return }
         try lookAtMemberships(of: records)
         for (record, share) in zip(records, try transaction.shares(.roots(records))) {
             known.shares[record] = .some(share?.number)
@@ -140,8 +141,11 @@ struct Coverage {
     mutating func began(_ share: StoredShare) throws {
         hasTrees = nil
         guard let root = share.root else { return }
-        for record in [root, share.record] { try take(record, into: share.number) }
-        guard let location = try transaction.location(of: root) else { return }
+        let records = [root, share.record]
+        try look(at: records.filter { known.memberships[$0] == nil })
+        try lookAtLocations(of: records)
+        try take(records, into: share.number)
+        guard let location = try location(of: root) else { return }
         try spread(
             from: Moved(
                 record: root, name: location.name, from: nil, to: share.number, since: share.created
@@ -154,17 +158,20 @@ struct Coverage {
         hasTrees = nil
     }
 
-    /// Moves one record into a share, out of whatever covers it.
-    private mutating func take(_ record: RecordNumber, into share: ShareNumber) throws {
-        let previous = try currentMembership(of: record)
-        guard previous?.share != share, let location = try transaction.location(of: record),
-            let type = try livingType(at: location)
-        else { return }
-        let position = try transaction.takePosition()
-        if let previous { try leave(record, previous, at: position, left: position) }
-        let entered = previous == nil ? position : try transaction.takePosition()
-        try enter(
-            record, .init(share, version: location.position, type: type), at: entered)
+    /// Moves records into a share, out of whatever covers them.
+    private mutating func take(_ records: [RecordNumber], into share: ShareNumber) throws {
+        let moving = try records.filter { try currentMembership(of: $0)?.share != share }
+        for record in try living(moving) {
+            let previous = try currentMembership(of: record.number)
+            let position = try transaction.takePosition()
+            if let previous {
+                try leave(record.number, previous, at: position, left: position)
+            }
+            let entered = previous == nil ? position : try transaction.takePosition()
+            try enter(
+                record.number, .init(share, version: record.location.position, type: record.type),
+                at: entered)
+        }
     }
 
     private mutating func enter(
@@ -222,30 +229,55 @@ struct Coverage {
     }
 
     private static let childrenPerRead = 100
+    private static let parentsPerRead = 100
 
     private mutating func spread(from first: Moved) throws {
         // Beyond this, somebody else may change what was read.
         defer { if expected.isEmpty { known = Known() } }
         var waiting = [first]
-        while let next = waiting.popLast() {
-            var cursor = RecordNumber(0)
-            while true {
-                let children = try transaction.children(
-                    of: next.name, in: zone, after: cursor, limit: Self.childrenPerRead)
-                guard let last = children.last else { break }
-                guard children.count <= recordsLeft else {
-                    try queue(next)
-                    break
-                }
-                recordsLeft -= children.count
-                try look(at: children.filter { known.memberships[$0] == nil })
-                try lookAtLocations(of: children)
-                for child in children where !expected.contains(child) {
-                    if let moved = try move(child, below: next) { waiting.append(moved) }
-                }
-                cursor = last
+        while !waiting.isEmpty {
+            let parents = Array(waiting.prefix(Self.parentsPerRead))
+            waiting.removeFirst(parents.count)
+            waiting += try spread(from: parents)
+        }
+    }
+
+    /// Covers the children of records; queues records that have more of them than may be looked at.
+    ///
+    /// - Returns: the children whose coverage has changed.
+    private mutating func spread(from parents: [Moved]) throws -> [Moved] {
+        let pages = try children(of: parents.map(\.name), after: RecordNumber(0))
+        let admitted = try zip(parents, pages).filter { try admit($1, of: $0) }
+        var moved = try move(
+            admitted.flatMap { parent, children in children.map { ($0, parent) } })
+        for (parent, page) in admitted where page.count == Self.childrenPerRead {
+            var page = page
+            while let last = page.last {
+                page = try children(of: [parent.name], after: last).first ?? []
+                guard try admit(page, of: parent) else { break }
+                moved += try move(page.map { ($0, parent) })
             }
         }
+        return moved
+    }
+
+    private func children(
+        of parents: [RecordName], after cursor: RecordNumber
+    ) throws -> [[RecordNumber]] {
+        try transaction.sources(
+            of: parents, in: zone, kinds: .parent ... .parent, after: cursor,
+            limit: Self.childrenPerRead
+        ).map { $0.map(\.record) }
+    }
+
+    /// Counts children that are looked at; where they are too many, their parent is queued.
+    private mutating func admit(_ children: [RecordNumber], of parent: Moved) throws -> Bool {
+        guard children.count <= recordsLeft else {
+            try queue(parent)
+            return false
+        }
+        recordsLeft -= children.count
+        return true
     }
 
     private mutating func queue(_ moved: Moved) throws {
@@ -255,35 +287,68 @@ struct Coverage {
                 of: [moved.from, moved.to].compactMap { $0 }, since: moved.since))
     }
 
-    /// Covers a child as its parent is covered, unless the child is a root itself.
+    /// Covers children as their parents are covered, except those that are roots themselves.
     ///
-    /// - Returns: nil when nothing has changed, neither for it nor for what is below.
-    private mutating func move(_ child: RecordNumber, below parent: Moved) throws -> Moved? {
-        let previous = try currentMembership(of: child)
-        guard previous?.share != parent.to, try share(of: child) == nil,
-            let location = try location(of: child), let type = try livingType(at: location)
-        else { return nil }
-        var since = parent.since
-        if let previous {
-            // If an earlier move took it out, and nobody has gained it since, it left at that move.
-            if previous.share != parent.from {
-                since =
-                    try transaction.coverageWork([
-                        .children(of: parent.record, concerning: previous.share)
-                    ]).first.flatMap { $0 } ?? since
+    /// - Returns: those for whom something has changed, and so may have for what is below.
+    private mutating func move(_ below: [(child: RecordNumber, parent: Moved)]) throws -> [Moved] {
+        let below = below.filter { !expected.contains($0.child) }
+        try look(at: below.map(\.child).filter { known.memberships[$0] == nil })
+        let moving = try below.filter { child, parent in
+            try currentMembership(of: child)?.share != parent.to && share(of: child) == nil
+        }
+        let earlier = try earlierMoves(moving)
+        let parents = Dictionary(moving.map { ($0.child, $0.parent) }) { parent, _ in parent }
+        let records = try living(moving.map(\.child))
+        let count = try records.reduce(0) { count, record in
+            try count + (currentMembership(of: record.number) == nil ? 0 : 1)
+                + (parents[record.number]?.to == nil ? 0 : 1)
+        }
+        var position = count == 0 ? 0 : try transaction.takePositions(count)
+        var moved: [Moved] = []
+        for record in records {
+            guard let parent = parents[record.number] else { continue }
+            let previous = try currentMembership(of: record.number)
+            let since = earlier[record.number] ?? parent.since
+            if let previous {
+                try leave(record.number, previous, at: position, left: since)
+                position += 1
             }
-            try leave(child, previous, at: transaction.takePosition(), left: since)
+            if let share = parent.to {
+                try enter(
+                    record.number,
+                    .init(share, version: record.location.position, type: record.type),
+                    at: position)
+                position += 1
+            }
+            moved.append(
+                Moved(
+                    record: record.number, name: record.location.name, from: previous?.share,
+                    to: parent.to, since: since))
         }
-        if let share = parent.to {
-            let position = try transaction.takePosition()
-            try enter(
-                child, .init(share, version: location.position, type: type), at: position)
+        return moved
+    }
+
+    /// Since when children are out of shares that an earlier move of their parents took them out of.
+    ///
+    /// If nobody has gained such a child since, it left at that move.
+    private func earlierMoves(
+        _ moving: [(child: RecordNumber, parent: Moved)]
+    ) throws -> [RecordNumber: Position] {
+        let keys = try moving.compactMap { child, parent -> (RecordNumber, CoverageWorkKey)? in
+            guard let previous = try currentMembership(of: child), previous.share != parent.from
+            else { return nil }
+            return (child, .children(of: parent.record, concerning: previous.share))
         }
-        return Moved(
-            record: child, name: location.name, from: previous?.share, to: parent.to, since: since)
+        guard !keys.isEmpty else { return [:] }
+        var found: [RecordNumber: Position] = [:]
+        for ((child, _), since) in zip(keys, try transaction.coverageWork(keys.map(\.1))) {
+            found[child] = since
+        }
+        return found
     }
 
     private mutating func lookAtLocations(of records: [RecordNumber]) throws {
+        guard !records.isEmpty else { return }
         for (record, location) in zip(records, try transaction.locations(of: records)) {
             known.locations[record] = .some(location)
         }
@@ -294,12 +359,31 @@ struct Coverage {
         return try transaction.location(of: record)
     }
 
-    /// The type of a record; nil when it is deleted.
-    private func livingType(at location: RecordLocation) throws -> Int64? {
-        let found = try transaction.version(at: location.position, in: location.zone) { version in
-            version.flags.contains(.tombstone) ? nil : version.type
+    /// A record that is not deleted.
+    private struct Living {
+        let number: RecordNumber
+        let location: RecordLocation
+        let type: Int64
+    }
+
+    /// Those of some records that are not deleted, in their order.
+    private mutating func living(_ records: [RecordNumber]) throws -> [Living] {
+        guard !records.isEmpty else { return [] }
+        try lookAtLocations(of: records.filter { known.locations[$0] == nil })
+        var types: [RecordNumber: Int64] = [:]
+        try transaction.current(.records(records), inOrder: false) { _, version in
+            guard !version.isDamaged else {
+                throw DamagedVersion(zone: zone, position: version.position)
+            }
+            if !version.flags.contains(.tombstone) { types[version.record] = version.type }
+            return true
         }
-        return found ?? nil
+        return try records.compactMap { record in
+            guard let type = types[record], let location = try location(of: record) else {
+                return nil
+            }
+            return Living(number: record, location: location, type: type)
+        }
     }
 
     // MARK: - Work left for later
@@ -319,19 +403,15 @@ struct Coverage {
         var coverage = Coverage(transaction, zone: zone, recordsMax: 0)
         let children = try transaction.children(
             of: location.name, in: zone, after: cursor, limit: recordsMax)
-        try coverage.look(at: children)
-        try coverage.lookAtLocations(of: children)
         let parent = Moved(
             record: record, name: location.name, from: nil,
             to: try transaction.currentMembership(of: record)?.share,
             since: try transaction.takePosition())
-        for child in children {
-            guard let moved = try coverage.move(child, below: parent),
-                let location = try coverage.location(of: child),
-                try !transaction.children(
-                    of: location.name, in: zone, after: RecordNumber(0), limit: 1
-                ).isEmpty
-            else { continue }
+        let moved = try coverage.move(children.map { ($0, parent) })
+        let further = try transaction.sources(
+            of: moved.map(\.name), in: zone, kinds: .parent ... .parent,
+            after: RecordNumber(0), limit: 1)
+        for (moved, children) in zip(moved, further) where !children.isEmpty {
             try coverage.queue(moved)
         }
         let isDone = children.count < recordsMax

@@ -33,27 +33,49 @@ struct LinkedShare {
     /// Whether the visitor is the owner.
     func isOwned(by user: UserRecordName?) -> Bool { user == owner }
 
-    /// Finds the share; takes the same steps whether there is one or not, so that the time tells nothing.
+    /// Finds the share that one link leads to.
     ///
-    /// - Parameter text: the last part of a share's address.
     /// - Throws: `Fault` NOT_FOUND.
     static func find(
         _ text: String, for visitor: Visitor, in database: Database,
         _ snapshot: any StoreSnapshot
     ) throws -> LinkedShare {
-        let link = ShareLink(text)
-        let record = try snapshot.record(ofShortGUID: link?.guid.text ?? "") ?? RecordNumber(0)
-        let ofRoot = try snapshot.share(ofRoot: record)
-        let ofRecord = try snapshot.share(ofRecord: record)
-        let share = ofRoot ?? ofRecord
-        let isOpen = share.map { $0.publicPermission != .none } ?? false
+        guard let found = try find([text], for: visitor, in: database, snapshot).first ?? nil
+        else { throw notFound }
+        return found
+    }
+
+    /// Finds shares, in the links' order; takes the same steps whether there is one or not, so that the time tells
+    /// nothing.
+    ///
+    /// - Parameter texts: the last parts of shares' addresses.
+    /// - Returns: nil for a link that leads to nothing that the visitor may see.
+    static func find(
+        _ texts: [String], for visitor: Visitor, in database: Database,
+        _ snapshot: any StoreSnapshot
+    ) throws -> [LinkedShare?] {
+        let links = texts.map { ShareLink($0) }
+        let shares = try snapshot.shares(behind: links)
         // A person who is not signed in may not read who takes part in a closed share.
-        let number = visitor.user != nil || isOpen ? share?.number : nil
-        let participants = ParticipantList(
-            try snapshot.participants(of: number ?? ShareNumber(0)))
-        let requests = AccessRequestList(
-            try snapshot.accessRequests(of: number ?? ShareNumber(0)))
-        let zone = try snapshot.zone(share?.zone ?? ZoneNumber(0))
+        let numbers = shares.map { share in
+            let isOpen = share.map { $0.publicPermission != .none } ?? false
+            return (visitor.user != nil || isOpen ? share?.number : nil) ?? ShareNumber(0)
+        }
+        let participants = try snapshot.participants(of: numbers)
+        let requests = try snapshot.accessRequests(numbers.map { .share($0) })
+        let zones = try snapshot.zones(shares.map { .number($0?.zone ?? ZoneNumber(0)) })
+        return links.indices.map { index in
+            linked(
+                links[index], shares[index], zones[index], ParticipantList(participants[index]),
+                AccessRequestList(requests[index]), for: visitor, in: database)
+        }
+    }
+
+    private static func linked(
+        _ link: ShareLink?, _ share: StoredShare?, _ zone: StoredZone?,
+        _ participants: ParticipantList, _ requests: AccessRequestList, for visitor: Visitor,
+        in database: Database
+    ) -> LinkedShare? {
         let own = visitor.user.flatMap {
             participants.invitation(of: $0, addresses: visitor.addresses)
         }
@@ -66,10 +88,10 @@ struct LinkedShare {
         let oneTime = visitor.user == nil || linked?.isOneTimeLink != true ? nil : linked
         let isKeptOut = visitor.user.map(requests.isBlocked) ?? false
         guard let link, let share, let zone, !zone.isDeleted, let owner = participants.owner?.user
-        else { throw notFound }
+        else { return nil }
         let entry = own ?? oneTime
         guard (entry?.permission ?? share.publicPermission) != .none, !isKeptOut || own != nil
-        else { throw notFound }
+        else { return nil }
         let keepsSecret = oneTime != nil || linked != nil && linked?.id == own?.id
         return LinkedShare(
             guid: link.guid,
@@ -112,5 +134,16 @@ struct LinkedShare {
         var asking = requests
         asking.joined(user)
         try shares.write(asking, over: requests, of: share)
+    }
+}
+
+extension StoreSnapshot {
+    /// The standing shares that links lead to, in the links' order, whoever may see them.
+    func shares(behind links: [ShareLink?]) throws -> [StoredShare?] {
+        let records = try shortGUIDs(links.map { .value($0?.guid.text ?? "") }).map {
+            $0?.record ?? RecordNumber(0)
+        }
+        let (ofRoots, ofRecords) = (try shares(.roots(records)), try shares(.records(records)))
+        return zip(ofRoots, ofRecords).map { $0 ?? $1 }
     }
 }

@@ -66,7 +66,7 @@ struct ShareRendering {
             for (index, request) in waiting.enumerated() {
                 writer.raw(index == 0 ? "{\"userIdentity\":" : ",{\"userIdentity\":")
                 try append(identityOf: request.user, to: &writer)
-                writer.member("timestamp", request.madeAt)
+                if let moment = request.madeAt { writer.member("timestamp", moment) }
                 writer.raw("}")
             }
             writer.raw("]")

@@ -21,14 +21,17 @@ package struct ListSubscriptions {
         }
     }
 
-    /// Appends one subscription.
-    ///
-    /// - Throws: `Fault` NOT_FOUND for the item.
-    package func append(_ id: SubscriptionID, to writer: inout JSONWriter) throws {
-        guard let owner = database.subscriptionOwner,
-            let found = try snapshot.subscription(id, of: owner)
-        else { throw Fault.subscriptionNotFound }
-        SubscriptionJSON.append(found, owner: database.ownerRecordName, to: &writer)
+    /// Subscriptions by their IDs, each as an answer shows it; without those that the caller does not have.
+    package func lookUp(_ ids: [SubscriptionID]) throws -> [SubscriptionID: [UInt8]] {
+        guard let owner = database.subscriptionOwner else { return [:] }
+        var found: [SubscriptionID: [UInt8]] = [:]
+        for stored in try snapshot.subscriptions(.ids(ids, of: owner)) {
+            var writer = JSONWriter(reserving: 320)
+            SubscriptionJSON.append(
+                stored.subscription, owner: database.ownerRecordName, to: &writer)
+            found[stored.subscription.id] = writer.bytes
+        }
+        return found
     }
 }
 

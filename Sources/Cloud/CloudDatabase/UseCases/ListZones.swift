@@ -68,16 +68,32 @@ package struct ListZones {
                 isShared: access.wholeZone != nil), to: &writer)
     }
 
-    /// Appends one zone.
+    /// Zones, each as an answer shows it.
     ///
-    /// - Throws: `Fault` for the zone: ZONE_NOT_FOUND, or BAD_REQUEST for another owner's.
-    package func append(_ id: ZoneID, to writer: inout JSONWriter) throws {
+    /// The faults are ZONE_NOT_FOUND, and BAD_REQUEST for another owner's zone.
+    package func lookUp(_ ids: [ZoneID]) throws -> [Result<[UInt8], Fault>] {
         if database.scope == .shared {
-            let access = try database.access(to: id, snapshot)
-            return append(access, owner: database.owner(of: id), to: &writer)
+            return try zip(ids, database.accesses(to: ids, snapshot)).map { id, access in
+                access.map { access in
+                    var writer = JSONWriter(reserving: 256)
+                    append(access, owner: database.owner(of: id), to: &writer)
+                    return writer.bytes
+                }
+            }
         }
-        let zone = try database.zone(id, snapshot)
-        append(zone, isShared: try zone.map { try snapshot.isShared($0) } ?? false, to: &writer)
+        let zones = try database.zones(ids, snapshot)
+        let numbers = zones.compactMap { zone in
+            if case .success(let stored) = zone { stored?.number } else { nil }
+        }
+        let shared = try snapshot.sharedZones(among: numbers)
+        return zones.map { zone in
+            zone.map { zone in
+                var writer = JSONWriter(reserving: 256)
+                append(
+                    zone, isShared: zone.map { shared.contains($0.number) } ?? false, to: &writer)
+                return writer.bytes
+            }
+        }
     }
 
     /// Appends a zone; nil is the default zone, whether anybody has written to it or not.
@@ -85,7 +101,10 @@ package struct ListZones {
         let name = zone?.name ?? .defaultZone
         let token =
             name.isDefault
-            ? nil : zone.map { tokens.token(.zone, zone: $0, position: $0.changed) }
+            ? nil
+            : zone.flatMap { zone in
+                zone.changed.map { tokens.token(.zone, zone: zone, position: $0) }
+            }
         ZoneJSON.append(
             ListedZone(
                 name: name, owner: database.ownerRecordName, syncToken: token,

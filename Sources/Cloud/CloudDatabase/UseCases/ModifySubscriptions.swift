@@ -12,6 +12,20 @@ package struct ModifySubscriptions: Sendable {
         case create(Subscription, RecordQuery?)
         case update(Subscription, RecordQuery?)
         case delete(SubscriptionID)
+
+        fileprivate var wanted: Subscription? {
+            switch self {
+            case .create(let wanted, _), .update(let wanted, _): wanted
+            case .delete: nil
+            }
+        }
+
+        fileprivate var id: SubscriptionID {
+            switch self {
+            case .create(let wanted, _), .update(let wanted, _): wanted.id
+            case .delete(let id): id
+            }
+        }
     }
 
     /// The outcome of one operation: its item in the answer, or the fault.
@@ -42,52 +56,63 @@ package struct ModifySubscriptions: Sendable {
         database.writeInParts(
             operations, frees: { if case .delete = $0 { true } else { false } },
             { part, transaction in
-                var stored = StoredSubscriptions(of: apply.owner, in: transaction)
-                return try part.map { operation in
+                var stored = try StoredSubscriptions(
+                    of: apply.owner, expecting: part.map(\.id), in: transaction)
+                let zones = try apply.zones(of: part, transaction)
+                let outcomes: [Outcome] = try part.map { operation in
                     do {
-                        return .success(try apply.apply(operation, transaction, &stored))
+                        return .success(try apply.apply(operation, transaction, zones, &stored))
                     } catch let fault as Fault {
                         return .failure(fault)
                     }
                 }
+                try stored.write()
+                return outcomes
             }, completion: completion)
+    }
+
+    /// Whether the zones exist that operations speak of.
+    private func zones(
+        of operations: [Operation], _ transaction: any StoreTransaction
+    ) throws -> [ZoneName: Result<StoredZone?, Fault>] {
+        let names = Array(Set(operations.compactMap(\.wanted?.zone)))
+        let zones = try database.zones(names.map { ZoneID(name: $0) }, transaction)
+        return Dictionary(uniqueKeysWithValues: zip(names, zones))
     }
 
     private func apply(
         _ operation: Operation, _ transaction: any StoreTransaction,
-        _ stored: inout StoredSubscriptions
+        _ zones: [ZoneName: Result<StoredZone?, Fault>], _ stored: inout StoredSubscriptions
     ) throws -> [UInt8] {
         var writer = JSONWriter(reserving: 320)
         switch operation {
         case .create(let made, let query):
-            if let known = try stored.subscription(made.id) {
+            if let known = stored.subscription(made.id) {
                 guard known == made else {
                     throw Fault.badRequest(
                         "subscriptionID: another subscription of that ID exists; change it by update"
                     )
                 }
             } else {
-                try check(made, query, transaction, &stored)
+                try check(made, query, transaction, zones, &stored)
                 let most = database.limits.subscriptionsPerUserMax
                 guard try stored.count() < most else {
                     throw Fault.limitExceeded(
                         "subscriptionID: a user has at most \(most) subscriptions in a database "
                             + "(limits.subscriptionsPerUserMax)")
                 }
-                try save(made, query, transaction, &stored)
+                save(made, query, &stored)
             }
             SubscriptionJSON.append(made, owner: database.ownerRecordName, to: &writer)
         case .update(let changed, let query):
-            guard let known = try stored.subscription(changed.id) else {
+            guard let known = stored.subscription(changed.id) else {
                 throw Fault.subscriptionNotFound
             }
-            try check(changed, query, transaction, &stored, insteadOf: known)
-            try save(changed, query, transaction, &stored)
+            try check(changed, query, transaction, zones, &stored, insteadOf: known)
+            save(changed, query, &stored)
             SubscriptionJSON.append(changed, owner: database.ownerRecordName, to: &writer)
         case .delete(let id):
-            guard try stored.subscription(id) != nil else { throw Fault.subscriptionNotFound }
-            try transaction.deleteSubscription(id, of: owner)
-            try ChangeWatch.renew(in: transaction)
+            guard stored.subscription(id) != nil else { throw Fault.subscriptionNotFound }
             stored.remove(id)
             SubscriptionJSON.append(deleted: id, to: &writer)
         }
@@ -95,20 +120,18 @@ package struct ModifySubscriptions: Sendable {
     }
 
     private func save(
-        _ subscription: Subscription, _ query: RecordQuery?,
-        _ transaction: any StoreTransaction, _ stored: inout StoredSubscriptions
-    ) throws {
+        _ subscription: Subscription, _ query: RecordQuery?, _ stored: inout StoredSubscriptions
+    ) {
         let match = owner.scope == .public ? query?.subscriptionMatch : nil
-        try transaction.save(subscription, of: owner, requiring: match)
-        try ChangeWatch.begin(for: subscription, of: owner, in: transaction)
-        stored.keep(subscription)
+        stored.keep(NewSubscription(subscription, requiring: match))
     }
 
     private func check(
         _ wanted: Subscription, _ query: RecordQuery?, _ transaction: any StoreTransaction,
-        _ stored: inout StoredSubscriptions, insteadOf known: Subscription? = nil
+        _ zones: [ZoneName: Result<StoredZone?, Fault>], _ stored: inout StoredSubscriptions,
+        insteadOf known: Subscription? = nil
     ) throws {
-        if let zone = wanted.zone { _ = try database.zone(ZoneID(name: zone), transaction) }
+        if let zone = wanted.zone { _ = try zones[zone]?.get() }
         try checkSchema(wanted, query, transaction.schema)
         // What tells of the same as before is still alone in it.
         guard wanted.kind == .query, wanted.watched != known?.watched else { return }

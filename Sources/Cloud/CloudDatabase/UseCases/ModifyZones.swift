@@ -54,41 +54,9 @@ package struct ModifyZones: Sendable {
         database.writeInParts(
             operations, frees: { $0.kind == .delete },
             { part, transaction in
-                var counts: Counts?
-                return try part.map { operation in
-                    do {
-                        return .success(try apply.apply(operation, transaction, &counts))
-                    } catch let fault as Fault {
-                        return .failure(fault)
-                    }
-                }
+                var run = ZoneOperationRun(apply.database, in: transaction)
+                return try run.outcomes(of: part)
             }, completion: completion)
-    }
-
-    /// How many zones the owner has, once they were counted.
-    private struct Counts {
-        var living: Int
-        /// With deleted ones that are still kept.
-        var kept: Int
-    }
-
-    private func apply(
-        _ operation: Operation, _ transaction: any StoreTransaction, _ counts: inout Counts?
-    ) throws -> Change {
-        try database.check(operation.zone)
-        guard !operation.zone.name.isDefault else {
-            throw Fault.badRequest("zoneID: the default zone can be neither made nor deleted")
-        }
-        switch operation.kind {
-        case .create: return try create(operation.zone.name, transaction, &counts)
-        case .delete:
-            guard let zone = try database.zone(operation.zone, transaction) else {
-                throw Fault.zoneNotFound
-            }
-            try transaction.deleteZone(zone)
-            counts?.living -= 1
-            return .deleted(zone.name)
-        }
     }
 
     /// Appends what the answer says of a change.
@@ -99,53 +67,14 @@ package struct ModifyZones: Sendable {
             ZoneJSON.append(
                 ListedZone(
                     name: zone.name, owner: database.ownerRecordName,
-                    syncToken: tokens.token(.zone, zone: zone, position: zone.changed),
+                    syncToken: zone.changed.map {
+                        tokens.token(.zone, zone: zone, position: $0)
+                    },
                     isShared: isShared), to: &writer)
         case .deleted(let name):
             writer.raw("{\"zoneID\":")
             writer.raw(ZoneJSON.identifier(name, owner: database.ownerRecordName))
             writer.raw(",\"deleted\":true}")
         }
-    }
-
-    private func create(
-        _ name: ZoneName, _ transaction: any StoreTransaction, _ counts: inout Counts?
-    ) throws -> Change {
-        let zone =
-            try transaction.zone(named: name, ofOwnerNamed: database.ownerRecordName)
-            ?? make(name, transaction, &counts)
-        return .made(
-            zone, isShared: try transaction.isShared(zone), identity: try transaction.identity)
-    }
-
-    private func make(
-        _ name: ZoneName, _ transaction: any StoreTransaction, _ counts: inout Counts?
-    ) throws -> StoredZone {
-        let most = database.limits.zonesPerUserMax
-        let keptMax = database.limits.zonesPerOwnerMax
-        var known = try counts ?? count(transaction)
-        guard known.living < most else {
-            counts = known
-            throw Fault.limitExceeded(
-                "zoneID: a database has at most \(most) zones (limits.zonesPerUserMax)")
-        }
-        guard known.kept < keptMax else {
-            counts = known
-            throw Fault.limitExceeded(
-                "zoneID: a database has at most \(keptMax) zones, with deleted "
-                    + "ones that are still kept (retention.tombstoneDays); use zones that are there"
-            )
-        }
-        known.living += 1
-        known.kept += 1
-        counts = known
-        return try transaction.makeZone(named: name, ofOwnerNamed: database.ownerRecordName)
-    }
-
-    private func count(_ transaction: any StoreTransaction) throws -> Counts {
-        guard let owner = try database.owner(transaction) else { return Counts(living: 0, kept: 0) }
-        let kept = try transaction.zones(
-            of: owner.number, .kept(limit: database.limits.zonesPerOwnerMax))
-        return Counts(living: kept.count { !$0.isDeleted }, kept: kept.count)
     }
 }

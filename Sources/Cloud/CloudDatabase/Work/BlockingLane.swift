@@ -26,7 +26,7 @@ final class BlockingLane: Sendable {
         self.options = options
         self.holder = holder
         kinds = Array(options.blocking.keys)
-        isHeld = !kinds.contains { if case .maintenance = $0 { true } else { false } }
+        isHeld = !kinds.contains(.maintenanceBeside)
         runner.use { [weak self] in try self?.step() ?? .never }
     }
 
@@ -75,7 +75,7 @@ final class BlockingLane: Sendable {
             }
         } catch let error where !(error is StorageFailure) {
             options.counts.noteFailed()
-            if taken.failures == 0 { options.report(taken.task.kind, error) }
+            if taken.failures == 0 { options.report(taken.task.word, error) }
             try storage.writeAndWait(caller: .background) { transaction in
                 let wait = backoff.milliseconds(after: taken.failures + 1)
                 try transaction.postpone(taken, until: transaction.now + wait)

@@ -61,18 +61,19 @@ struct SourceDeletion {
             let holders = try transaction.sources(
                 of: key.name, in: key.zone, kind: kind, after: RecordNumber(0),
                 limit: limits.holdersJudgedMax)
-            for holder in holders {
-                let found = try transaction.current(of: holder.name, in: holder.zone) { version in
-                    version.flags.contains(.tombstone)
-                        ? nil : try RecordBody.creator(of: version)
+            var makers: Set<UserRecordName> = []
+            try transaction.current(.records(holders.map(\.record)), inOrder: false) {
+                guard !$1.flags.contains(.tombstone) else { return true }
+                if let user = try RecordBody.creator(of: $1).flatMap({ UserRecordName($0) }) {
+                    makers.insert(user)
                 }
-                guard let user = found.flatMap(\.self).flatMap({ UserRecordName($0) }) else {
-                    continue
-                }
-                let access = try RecordAccess(of: user, transaction)
-                if try access.allows(.write, ofType: previous.type, creator: { creator }) {
-                    return true
-                }
+                return true
+            }
+            let accesses = try RecordAccess.all(of: makers, transaction).values
+            if try accesses.contains(where: {
+                try $0.allows(.write, ofType: previous.type, creator: { creator })
+            }) {
+                return true
             }
         }
         return false

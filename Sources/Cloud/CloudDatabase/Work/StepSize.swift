@@ -11,7 +11,7 @@ struct StepSize {
     private(set) var records: Int
 
     /// - Parameter first: the size of the first step, when nothing is known yet about its records.
-    init(_ range: ClosedRange<Int>, first: Int) {
+    init(_ range: ClosedRange<Int>, first: Int = 1) {
         self.range = range
         records = min(max(first, range.lowerBound), range.upperBound)
     }

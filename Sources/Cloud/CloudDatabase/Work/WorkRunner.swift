@@ -15,9 +15,9 @@ package final class WorkRunner: Sendable {
         /// The work, by kind, that blocks outside of transactions; each step returns whether there is more to
         /// do.
         package var blocking: [WorkKind: @Sendable () throws -> Bool] = [:]
-        /// Called with the first failure of each piece of work, and not again until one of its steps goes
-        /// well.
-        package var report: @Sendable (WorkKind, any Error) -> Void = { _, _ in }
+        /// Called with what work is called (`WorkTask.word`) and its first failure, and not again until one of its
+        /// steps goes well.
+        package var report: @Sendable (String, any Error) -> Void = { _, _ in }
         package var counts = WorkCounts()
         /// How long work waits after its steps have failed.
         package var backoff = Backoff(first: 1_000, longest: 3_600_000)
@@ -48,12 +48,11 @@ package final class WorkRunner: Sendable {
         let flag = StopFlag()
         self.flag = flag
         var late = options
-        late.blocking = [:]
-        for maintenance in storage.maintenance where maintenance.isBeside {
-            late.blocking[.maintenance(maintenance)] = { [weak storage] in
+        late.blocking = [
+            .maintenanceBeside: { [weak storage] in
                 try storage?.maintain(while: { !flag.isSet }) ?? false
             }
-        }
+        ]
         maintenance = BlockingLane(storage, late, holder)
     }
 

@@ -14,34 +14,27 @@ struct WorkSteps: Sendable {
     }
 
     /// The kinds, in the order in which they take turns.
-    var kinds: [WorkKind] {
-        [.cover, .deleteSources] + maintenance.filter { !$0.isBeside }.map { .maintenance($0) }
-            + [.collect, .tellRequests]
-    }
+    static let kinds: [WorkKind] = [
+        .cover, .deleteSources, .maintenance, .collect, .tellRequests,
+    ]
     /// The kinds that only remove; they go on while the disk is full.
     static let freeingKinds: [WorkKind] = [.deleteSources, .collect]
 
     let limits: ServiceLimits
     let retentionMilliseconds: Milliseconds
-    /// What the engine may leave for itself.
-    let maintenance: [Maintenance]
 
-    /// How many records a step of a kind may take.
-    func sizes(of kind: WorkKind) -> ClosedRange<Int> {
-        switch kind {
+    /// How many records the first step of a task takes, and how far that may change.
+    func firstSize(of task: WorkTask) -> StepSize {
+        switch task {
         case .cover:
             let most = max(1, limits.shareStepRecordsMax)
-            return min(16, most)...most
-        case .deleteSources: return 8...256
-        case .collect, .collectAssets: return 32...512
-        case .tellRequests: return 1...1
-        case .maintenance(let maintenance): return maintenance.step
+            return StepSize(min(16, most)...most)
+        case .deleteSources: return StepSize(8...256)
+        case .collect, .collectAssets: return StepSize(32...512)
+        case .tellRequests: return StepSize(1...1)
+        case .maintenance(let maintenance):
+            return StepSize(maintenance.step, first: maintenance.firstStep)
         }
-    }
-
-    /// How many records the first step of a kind takes.
-    func firstSize(of kind: WorkKind) -> Int {
-        if case .maintenance(let maintenance) = kind { maintenance.firstStep } else { 1 }
     }
 
     /// Does some of the work, and notes how far it came.
@@ -75,7 +68,7 @@ struct WorkSteps: Sendable {
             ).step(after: RecordNumber(work.cursor), recordsMax: recordsMax)
         case .collect:
             let hasMore = try transaction.collect(
-                olderThan: transaction.now - retentionMilliseconds, rowsMax: recordsMax)
+                olderThan: transaction.now - retentionMilliseconds, limit: recordsMax)
             let idle = Milliseconds(limits.courierIdleDays) * 86_400_000
             let ended = try transaction.removeCouriers(
                 unusedSince: transaction.now - idle, limit: recordsMax)

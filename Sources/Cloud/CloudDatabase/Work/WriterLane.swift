@@ -12,7 +12,8 @@ import Synchronization
 final class WriterLane: Sendable {
     fileprivate struct State {
         var turn: WorkTurn
-        var sizes: [WorkKind: StepSize]
+        /// By the words of tasks.
+        var sizes: [String: StepSize] = [:]
         /// Whether the next step does only work that makes room.
         var isDiskFull = false
         /// The store's count of writes when the last step ended, including the step's own.
@@ -22,14 +23,16 @@ final class WriterLane: Sendable {
     /// What a step is given.
     fileprivate struct Step: Sendable {
         var turn: WorkTurn
-        let sizes: [WorkKind: StepSize]
+        let sizes: [String: StepSize]
         let isDiskFull: Bool
     }
 
     /// What one transaction did.
     fileprivate struct Done: Sendable {
         var turn: WorkTurn
-        var kind: WorkKind?
+        var task: WorkTask?
+        /// How much the step could take.
+        var size = StepSize(1...1)
         let startedAt = DispatchTime.now().uptimeNanoseconds
         var nanoseconds: UInt64 = 0
         /// Milliseconds until there is more to do; nil for nothing.
@@ -50,17 +53,9 @@ final class WriterLane: Sendable {
     init(_ storage: any Store, _ options: WorkRunner.Options, _ holder: WorkHolder) {
         self.storage = storage
         self.options = options
-        let steps = WorkSteps(
-            limits: options.limits, retentionMilliseconds: options.retentionMilliseconds,
-            maintenance: storage.maintenance)
-        self.steps = steps
-        let sizes = steps.kinds.map {
-            ($0, StepSize(steps.sizes(of: $0), first: steps.firstSize(of: $0)))
-        }
-        state = Mutex(
-            State(
-                turn: WorkTurn(holder, steps.kinds),
-                sizes: Dictionary(uniqueKeysWithValues: sizes)))
+        steps = WorkSteps(
+            limits: options.limits, retentionMilliseconds: options.retentionMilliseconds)
+        state = Mutex(State(turn: WorkTurn(holder, WorkSteps.kinds)))
         runner.use { [weak self] in self?.step() ?? .never }
     }
 
@@ -88,21 +83,28 @@ final class WriterLane: Sendable {
         return .open
     }
 
-    /// Takes work of one kind until the step is full.
+    /// Takes work of one kind, or of what the engine calls by one name, until the step is full.
     private static func run(
         _ step: Step, _ transaction: any StoreTransaction, _ steps: WorkSteps, _ taken: Taken
     ) throws -> Done {
         taken.work.withLock { $0 = nil }
         var done = Done(turn: step.turn)
         var recordsLeft = 1
-        while let work = try transaction.takeWork(&done.turn) {
-            let kind = work.task.kind
-            if done.kind == nil { recordsLeft = step.sizes[kind]?.records ?? 1 }
-            guard recordsLeft > 0, done.kind ?? kind == kind else {
+        while true {
+            let turn = done.turn
+            guard let work = try transaction.takeWork(&done.turn) else { break }
+            let word = work.task.word
+            if done.task == nil {
+                done.size = step.sizes[word] ?? steps.firstSize(of: work.task)
+                recordsLeft = done.size.records
+            }
+            guard recordsLeft > 0, done.task?.word ?? word == word else {
+                // Its turn is still to come.
+                done.turn = turn
                 done.wait = 0
                 break
             }
-            done.kind = kind
+            done.task = work.task
             taken.work.withLock { $0 = work }
             recordsLeft -= try steps.step(work, recordsMax: recordsLeft, in: transaction)
         }
@@ -110,7 +112,7 @@ final class WriterLane: Sendable {
             done.wait = try transaction.nextWorkMoment(step.turn.kinds, for: step.turn.holder)
                 .map { max(0, $0 - transaction.now) }
         }
-        if let kind = done.kind, let index = step.turn.kinds.firstIndex(of: kind) {
+        if let kind = done.task?.kind, let index = step.turn.kinds.firstIndex(of: kind) {
             done.turn.next = (index + 1) % step.turn.kinds.count
         }
         done.nanoseconds = DispatchTime.now().uptimeNanoseconds &- done.startedAt
@@ -122,7 +124,7 @@ final class WriterLane: Sendable {
     ) {
         switch result {
         case .success(let done):
-            if done.kind != nil { options.counts.noteDone() }
+            if done.task != nil { options.counts.noteDone() }
             let writes = storage?.notices.writeCount ?? 0
             let whole = DispatchTime.now().uptimeNanoseconds &- done.startedAt
             runner.goOn(state.withLock { $0.ended(step, done, whole: whole, writes: writes) })
@@ -141,7 +143,7 @@ final class WriterLane: Sendable {
     private func failed(_ error: any Error, _ work: StoredWork?) {
         options.counts.noteFailed()
         guard let storage, let work else { return tryAgain() }
-        if work.failures == 0 { options.report(work.task.kind, error) }
+        if work.failures == 0 { options.report(work.task.word, error) }
         let wait = options.backoff.milliseconds(after: work.failures + 1)
         storage.write(WriteLoad(cost: 1, frees: true, caller: .background)) { transaction in
             try transaction.postpone(work, until: transaction.now + wait)
@@ -163,8 +165,10 @@ extension WriterLane.State {
     ) -> Runner.Next {
         let isAlone = writes &- self.writes <= 1
         self.writes = writes
-        if let kind = done.kind {
-            sizes[kind]?.took(nanoseconds: done.nanoseconds, isAlone: isAlone)
+        if let task = done.task {
+            var size = done.size
+            size.took(nanoseconds: done.nanoseconds, isAlone: isAlone)
+            sizes[task.word] = size
         }
         guard !step.isDiskFull else {
             // There may be room again, for other work too.

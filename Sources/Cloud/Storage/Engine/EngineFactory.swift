@@ -2,35 +2,33 @@ import CloudModel
 
 /// Opens an engine: the only place by which a server knows which engine keeps its data.
 ///
-/// A server has a data folder with every engine. The folder holds assets, keys, the log of actions, and the
-/// lock that one process holds while it serves. Each engine decides whether it keeps its own data there too.
+/// It is made for one server's data, wherever the engine keeps them. While it is used, the server holds the lock by which
+/// one process alone serves these data.
 package protocol EngineFactory: Sendable {
     /// What operators call the parts of this engine's data, and what they are called in a backup.
     var words: EngineWords { get }
 
-    /// Whether an engine already keeps data for a folder.
-    func hasData(for folder: String) throws -> Bool
+    /// Whether the engine already keeps data.
+    func hasData() throws -> Bool
 
     /// Opens the catalog; makes it the first time, and brings it to this version.
     ///
-    /// - Parameter folder: the caller holds its lock.
     /// - Throws: `EngineFault` when the data are damaged or not of this version; `StorageFailure`.
-    func open(for folder: String, _ options: EngineOptions) throws -> any StorageEngine
+    func open(_ options: EngineOptions) throws -> any StorageEngine
 
     // MARK: Restoring
 
-    /// Restores a part from the bytes that an image of it gave, the catalog last: from then on the folder has data.
+    /// Restores a part from the bytes that an image of it gave, the catalog last: from then on there are data.
     ///
     /// A restored store begins another life (`StoreIdentity`). So it does not mistake what it gave out after the
     /// backup for what it gives out from now on.
     ///
     /// - Parameters:
-    ///   - folder: has no data yet; the caller holds its lock.
     ///   - write: hands on all the bytes in their order.
     ///   - visit: gets the asset files that the part refers to, in the order of their digests.
     /// - Throws: whatever the closures throw, and `EngineFault` for bytes that are damaged or not of this version.
     func restore(
-        _ part: EnginePart, for folder: String,
+        _ part: EnginePart,
         from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
         assets visit: (ReferencedAsset) throws -> Void
     ) throws
@@ -40,12 +38,12 @@ package protocol EngineFactory: Sendable {
 package struct EngineWords: Sendable {
     package let catalog: String
     package let store: String
-    /// What holds a part of the data for a folder, for operators who look after it.
-    package let location: @Sendable (_ part: EnginePart, _ folder: String) -> String
+    /// What holds a part of the data, for operators who look after it.
+    package let location: @Sendable (_ part: EnginePart) -> String
 
     package init(
         catalog: String, store: String,
-        location: @escaping @Sendable (_ part: EnginePart, _ folder: String) -> String
+        location: @escaping @Sendable (_ part: EnginePart) -> String
     ) {
         self.catalog = catalog
         self.store = store

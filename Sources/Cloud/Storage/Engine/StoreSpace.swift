@@ -131,7 +131,7 @@ package struct StoreSize: Sendable {
 
 /// Knows what a store takes, and gives back to the file system what it does not need.
 package protocol SpaceKeeping: Sendable {
-    /// Goes through a row for each zone.
+    /// Looks at each zone.
     ///
     /// - Parameters:
     ///   - ownersMax: how many owners are named.
@@ -148,7 +148,7 @@ package protocol SpaceKeeping: Sendable {
 }
 
 extension SpaceKeeping {
-    /// Goes through a row for each zone, and counts nothing one by one.
+    /// Looks at each zone, and counts nothing one by one.
     package func size(owners ownersMax: Int) throws -> StoreSize {
         try size(owners: ownersMax, counting: [])
     }

@@ -140,7 +140,7 @@ package protocol ChangeReading: AnyObject {
 /// How a follower begins, goes on and stops to follow a store.
 ///
 /// While nobody follows, the store notes no changes, and a write pays nothing for this. While somebody
-/// follows, each change leaves a row in its own transaction. The row stays until all followers have advanced
+/// follows, each change leaves a note in its own transaction. The note stays until all followers have advanced
 /// beyond it. So a follower that comes back after a restart or a crash goes on at the position that it noted
 /// last. It misses no change, and may see some a second time. A follower that will not come back must stop to follow.
 ///

@@ -25,20 +25,22 @@ enum LookupSubscriptionsEndpoint {
         let database = try context.database()
         let asked = try context.body().items("subscriptions", context.limits)
         return try context.read { snapshot in
-            let subscriptions = ListSubscriptions(database, snapshot: snapshot)
+            let names = try asked.map { try spelling($0) }
+            let found = try ListSubscriptions(database, snapshot: snapshot).lookUp(
+                names.compactMap { SubscriptionID($0) })
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"subscriptions\":[")
             var work = RequestWork()
-            for (index, element) in asked.enumerated() {
+            for (index, name) in names.enumerated() {
                 work.items += 1
                 if index > 0 { writer.raw(",") }
-                let spelt = try spelling(element)
-                do {
-                    guard let id = SubscriptionID(spelt) else { throw SubscriptionDecoder.badID }
-                    try subscriptions.append(id, to: &writer)
-                } catch let fault as Fault {
+                let id = SubscriptionID(name)
+                if let body = id.flatMap({ found[$0] }) {
+                    writer.raw(body)
+                } else {
+                    let fault = id == nil ? SubscriptionDecoder.badID : .subscriptionNotFound
                     work.note(fault)
-                    FaultResponse.append(subscription: spelt, fault, to: &writer)
+                    FaultResponse.append(subscription: name, fault, to: &writer)
                 }
             }
             context.exchange.keep(work)

@@ -28,20 +28,40 @@ enum LookupZonesEndpoint {
         let asked = try body.items("zones", context.limits)
         return try context.read { snapshot in
             let zones = try ListZones(database, key: context.store.tokenKey, snapshot: snapshot)
+            let items = try asked.map { try item($0, context) }
+            var found = try zones.lookUp(items.compactMap(\.id))[...]
             var writer = JSONWriter(reserving: 1_024)
             writer.raw("{\"zones\":[")
-            for (index, element) in asked.enumerated() {
+            for (index, item) in items.enumerated() {
                 if index > 0 { writer.raw(",") }
-                let object = try RequestObject(element, key: "zones")
-                let spelling = try ZoneReader.spelling(object)
-                do {
-                    try zones.append(try context.zones.zone(spelling), to: &writer)
-                } catch let fault as Fault {
-                    FaultResponse.append(zone: spelling, fault, to: &writer)
+                switch item.zone.flatMap({ _ in found.popFirst() ?? .failure(.zoneNotFound) }) {
+                case .success(let zone): writer.raw(zone)
+                case .failure(let fault):
+                    FaultResponse.append(zone: item.spelling, fault, to: &writer)
                 }
             }
             writer.raw("]}")
             return writer.bytes
+        }
+    }
+}
+
+extension LookupZonesEndpoint {
+    private struct Item {
+        let spelling: ZoneReader.Spelling
+        let zone: Result<ZoneID, Fault>
+
+        var id: ZoneID? { if case .success(let id) = zone { id } else { nil } }
+    }
+
+    private static func item(
+        _ element: JSONValue, _ context: RequestContext
+    ) throws(Fault) -> Item {
+        let spelling = try ZoneReader.spelling(try RequestObject(element, key: "zones"))
+        do throws(Fault) {
+            return Item(spelling: spelling, zone: .success(try context.zones.zone(spelling)))
+        } catch {
+            return Item(spelling: spelling, zone: .failure(error))
         }
     }
 }

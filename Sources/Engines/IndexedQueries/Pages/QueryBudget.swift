@@ -21,7 +21,7 @@ final class QueryBudget {
     ) {
         self.now = now
         self.checkStop = checkStop
-        rowsLeft = bounds.rowsMax
+        rowsLeft = bounds.recordsMax
         endsAt = now() &+ UInt64(max(0, bounds.millisecondsMax)) * 1_000_000
     }
 
@@ -30,7 +30,7 @@ final class QueryBudget {
     /// - Throws: `QueryRefusal`, and what `checkStop` throws.
     func spend(_ rows: Int) throws {
         rowsLeft -= rows
-        guard rowsLeft >= 0 else { throw QueryRefusal.tooManyRows }
+        guard rowsLeft >= 0 else { throw QueryRefusal.tooManyRecords }
         rowsToClock -= rows
         guard rowsToClock <= 0 else { return }
         rowsToClock = Self.rowsBetween

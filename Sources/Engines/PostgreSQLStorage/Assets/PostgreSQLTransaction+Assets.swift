@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     // What a write does with assets.
     extension PostgreSQLTransaction {
@@ -97,7 +98,7 @@
                 ]
             }
             guard bytes != 0 else { return }
-            job.zones[zone.number, default: StoreChanges.ZoneSum()].assetBytes += bytes
+            job.zones[zone.number, default: ZoneSum()].assetBytes += bytes
             job.owners[zone.owner, default: 0] += bytes
         }
 

@@ -3,7 +3,7 @@
     import PostgreSQL
     import Storage
 
-    /// Keeps an engine's data in a database, which is one server's alone, whatever folder it has.
+    /// Keeps an engine's data in a database, which is one server's alone.
     package struct PostgreSQLEngineFactory: EngineFactory {
         private let settings: PostgreSQLEngine.Settings
         private let random: @Sendable (Int) -> [UInt8]
@@ -20,7 +20,7 @@
         }
 
         package var words: EngineWords {
-            EngineWords(catalog: "catalog.rows", store: "store.rows") { [place] part, _ in
+            EngineWords(catalog: "catalog.rows", store: "store.rows") { [place] part in
                 switch part {
                 case .catalog: "the catalog in \(place)"
                 case .store(let key):
@@ -29,7 +29,7 @@
             }
         }
 
-        package func hasData(for folder: String) throws -> Bool {
+        package func hasData() throws -> Bool {
             do {
                 return try PostgreSQLCatalog.isThere(
                     Connection(PostgreSQLCatalog.options(settings.connection)))
@@ -38,9 +38,7 @@
             }
         }
 
-        package func open(
-            for folder: String, _ options: EngineOptions
-        ) throws -> any StorageEngine {
+        package func open(_ options: EngineOptions) throws -> any StorageEngine {
             do { return try PostgreSQLEngine(settings, options) } catch let error as PostgreSQLError
             {
                 throw error.failure
@@ -48,7 +46,7 @@
         }
 
         package func restore(
-            _ part: EnginePart, for folder: String,
+            _ part: EnginePart,
             from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
             assets visit: (ReferencedAsset) throws -> Void
         ) throws {

@@ -5,54 +5,25 @@
     import StoredRows
 
     // Who follows the store.
-    extension PostgreSQLTransaction {
-        func follow(
-            as follower: FollowerName, wanting wanted: Set<PreviousVersionNeed>, alone: Bool
-        ) throws -> Position {
-            let start = try position(of: follower) ?? begin(follower)
-            try want(wanted, alone: alone, for: follower)
-            return start
-        }
-
-        private func begin(_ follower: FollowerName) throws -> Position {
+    extension PostgreSQLTransaction: FollowerRows {
+        func insert(_ follower: FollowerName) throws -> Position {
             let last = group.reached
             job.statements.append(
                 Query(
                     "INSERT INTO followers (store, name, position) VALUES ($1, $2, $3)",
                     .number(store), .text(follower.text), .number(last)))
-            try renewFollowing()
             return last
         }
 
-        private func want(
-            _ wanted: Set<PreviousVersionNeed>, alone: Bool, for follower: FollowerName
-        ) throws {
-            guard alone || !wanted.isEmpty else { return }
-            if alone { forgetWanted(of: follower) }
-            var isNew = alone
-            if !wanted.isEmpty {
-                let needs = try wanted.map(row)
-                let added = try ask(
-                    """
-                    INSERT INTO previous_version_needs (store, follower, scope, number, record_type)
-                    SELECT $1, $2, * FROM unnest($3::bigint[], $4::bigint[], $5::bigint[])
-                    ON CONFLICT DO NOTHING
-                    """, .number(store), .text(follower.text), .numbers(needs.map(\.scope)),
-                    .numbers(needs.map(\.number)), .numbers(needs.map(\.type)))
-                isNew = isNew || added.changeCount > 0
-            }
-            if isNew { try renewFollowing() }
-        }
-
-        private func row(
-            _ wanted: PreviousVersionNeed
-        ) throws -> (scope: Int64, number: Int64, type: Int64) {
-            let type = wanted.type ?? Following.allTypes
-            return switch wanted.scope {
-            case .owner(let owner):
-                (Following.ownerScope, try madeOwner(owner).number.value, type)
-            case .zone(let zone): (Following.zoneScope, zone.value, type)
-            }
+        func insert(_ needs: [Need], of follower: FollowerName) throws -> Bool {
+            try ask(
+                """
+                INSERT INTO previous_version_needs (store, follower, scope, number, record_type)
+                SELECT $1, $2, * FROM unnest($3::bigint[], $4::bigint[], $5::bigint[])
+                ON CONFLICT DO NOTHING
+                """, .number(store), .text(follower.text), .numbers(needs.map(\.scope)),
+                .numbers(needs.map(\.number)), .numbers(needs.map(\.type))
+            ).changeCount > 0
         }
 
         func setPosition(_ position: Position?, of follower: FollowerName) throws {
@@ -68,7 +39,7 @@
         }
 
         private func remove(_ follower: FollowerName) throws {
-            forgetWanted(of: follower)
+            try removeNeeds(of: follower)
             job.statements.append(
                 Query(
                     "DELETE FROM followers WHERE store = $1 AND name = $2", .number(store),
@@ -78,14 +49,14 @@
             _ = try ask([isOn ? ChangeLog.forgetPassed(store) : ChangeLog.forgetAll(store)])
         }
 
-        private func forgetWanted(of follower: FollowerName) {
+        func removeNeeds(of follower: FollowerName) throws {
             job.statements.append(
                 Query(
                     "DELETE FROM previous_version_needs WHERE store = $1 AND follower = $2",
                     .number(store), .text(follower.text)))
         }
 
-        private func renewFollowing() throws {
+        func renewFollowing() throws {
             let following = try Following(ask(Following.queries(store)))
             job.following = StoreFacts.KnownFollowing(
                 revision: group.moveFollowers(), following: following)

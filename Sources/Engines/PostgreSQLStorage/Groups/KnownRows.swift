@@ -135,15 +135,4 @@
             text == UserRecordName.publicOwner.text ? .publicOwner : UserRecordName(text)
         }
     }
-
-    extension StoredZone {
-        /// The zone once it has changed at a position, as its row is then.
-        func reaching(_ position: Position) -> StoredZone {
-            let hasFeed = changed > 0 && !isDeleted
-            return StoredZone(
-                number: number, owner: owner, name: name, created: created,
-                changed: hasFeed ? max(changed, position) : changed,
-                oldestValidPosition: oldestValidPosition, isDeleted: isDeleted)
-        }
-    }
 #endif

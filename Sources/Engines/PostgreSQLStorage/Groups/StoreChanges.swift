@@ -2,26 +2,12 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     /// What writes have changed that the server has not been told yet, be it one write or a whole group.
     ///
     /// What lies under keys is kept as it is in the end: a row that changes twice is written once.
     struct StoreChanges {
-        /// What is added to a zone.
-        struct ZoneSum {
-            var changed: Position = 0
-            var records: Int64 = 0
-            var bytes: Int64 = 0
-            var assetBytes: Int64 = 0
-
-            mutating func add(_ other: ZoneSum) {
-                changed = max(changed, other.changed)
-                records += other.records
-                bytes += other.bytes
-                assetBytes += other.assetBytes
-            }
-        }
-
         /// A version that was saved, and when its record was deleted.
         struct Saved {
             let current: CurrentRecord

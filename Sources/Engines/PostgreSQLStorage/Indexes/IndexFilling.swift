@@ -3,12 +3,17 @@
     import IndexedQueries
     import PostgreSQL
     import Storage
+    import StoredRows
 
     extension Maintenance {
         /// Fills and empties indexes.
         ///
         /// Somebody waits for an index that is made, and each step costs them a commit: so the first one is large.
         static let index = Maintenance("index", isBeside: false, step: 64...4_096, firstStep: 512)
+    }
+
+    extension PostgreSQLSnapshot {
+        static let workNumbers = WorkNumbers([(3, .index)])
     }
 
     /// Fills indexes and empties them, by bounded steps in transactions between other writes.

@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     // Records under their names, which the transaction knows as it has left them itself.
     extension PostgreSQLTransaction {
@@ -84,11 +85,11 @@
             try keepUp(former, current, in: zone.number)
             if let links = version.links { job.links[record] = links }
             try note(version, of: record, former: former)
-            var sum = StoreChanges.ZoneSum()
+            var sum = ZoneSum()
             sum.changed = version.position
             sum.bytes = Int64((isTombstone ? 0 : version.body.count) - version.previousBytes)
             sum.records = (isTombstone ? 0 : 1) - (version.previousIsAlive ? 1 : 0)
-            job.zones[zone.number, default: StoreChanges.ZoneSum()].add(sum)
+            job.zones[zone.number, default: ZoneSum()].add(sum)
             job.owners[zone.owner, default: 0] += sum.bytes
             return record
         }
@@ -112,19 +113,19 @@
             }
         }
 
-        func collect(_ garbage: Garbage, rowsMax: Int) throws -> Bool {
+        func collect(_ garbage: Garbage, limit: Int) throws -> Bool {
             defer { group.known = KnownRows() }
             return switch garbage {
             case .old(let moment):
-                try StoreCollection(self, rowsMax: rowsMax).run(olderThan: moment)
+                try StoreCollection(self, rowsMax: limit).run(olderThan: moment)
             case .zones(let name):
                 if let owner = try owner(named: name) {
-                    try StoreCollection(self, rowsMax: rowsMax).run(zonesOf: owner.number)
+                    try StoreCollection(self, rowsMax: limit).run(zonesOf: owner.number)
                 } else {
                     false
                 }
             case .previousVersions(let position):
-                try collectPrevious(through: position, rowsMax: rowsMax)
+                try collectPrevious(through: position, rowsMax: limit)
             case .leftBehind(let person): try collectLeft(by: person)
             }
         }

@@ -49,8 +49,18 @@
             """
 
         func memberships(
-            of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
-            withVersions: Bool
+            _ selection: MembershipSelection, in zone: ZoneNumber, after: Position, limit: Int
+        ) throws -> MembershipRun? {
+            switch selection {
+            case .share(let share, let withVersions):
+                try memberships(share, after: after, limit: limit, withVersions: withVersions)
+            case .viewer(let viewer):
+                try changedMemberships(viewer, zone, after: after, limit: limit)
+            }
+        }
+
+        private func memberships(
+            _ share: ShareNumber, after: Position, limit: Int, withVersions: Bool
         ) throws -> MembershipRun {
             let key: [Value] = [
                 .number(store), .number(share.value), .number(after), .number(Int64(limit) + 1),
@@ -75,8 +85,8 @@
             return run
         }
 
-        func changedMemberships(
-            of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
+        private func changedMemberships(
+            _ viewer: UserRecordName, _ zone: ZoneNumber, after: Position, limit: Int
         ) throws -> MembershipRun? {
             let rows = try ask(
                 """

@@ -146,8 +146,10 @@
             let key: [Value] = [.number(store), .text(viewer.text)]
             let query =
                 switch selection {
-                case .zone(let zone):
-                    Query("\(select) AND v.zone = $3", key + [.number(zone.value)])
+                case .zones(let zones):
+                    Query(
+                        "\(select) AND v.zone = ANY ($3) ORDER BY v.zone",
+                        key + [.numbers(zones.map(\.value))])
                 case .standing: Query("\(select) AND v.ended IS NULL ORDER BY v.zone", key)
                 case .changed(let position, let limit):
                     Query(

@@ -2,6 +2,7 @@
     import CloudModel
     import PostgreSQL
     import Storage
+    import StoredRows
 
     // Shares, participants and what viewers are granted.
     extension PostgreSQLTransaction {
@@ -306,7 +307,8 @@
                         (store, request, share, user_record_name, made_at, state)
                     VALUES ($1, $2, $3, $4, $5, $6)
                     """, .number(store), .number(try group.take(\.request)),
-                    .number(share?.value ?? 0), .text(request.user.text), .number(request.madeAt),
+                    .number(share?.value ?? 0), .text(request.user.text),
+                    .number(request.madeAt ?? .unset),
                     .number(state.rawValue)))
         }
     }

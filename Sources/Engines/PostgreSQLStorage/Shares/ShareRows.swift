@@ -56,7 +56,8 @@
                     let state = RequestState(rawValue: rows.number(row, 2))
                 else { throw InvalidRow(table: "access_requests") }
                 return StoredAccessRequest(
-                    user: user, madeAt: rows.number(row, 1), isBlocked: state == .blocked)
+                    user: user, madeAt: rows.number(row, 1).unlessUnset,
+                    isBlocked: state == .blocked)
             }
         }
 

@@ -16,12 +16,13 @@
         func subscriptions(_ keys: SubscriptionKeys) throws -> [WatchingSubscription] {
             let rows =
                 switch keys {
-                case .id(let id, let owner):
+                case .ids(let ids, let owner):
                     try ask(
                         """
-                        \(Self.query) AND s.user_record_name = $2 AND s.scope = $3 AND s.name = $4
+                        \(Self.query) AND s.user_record_name = $2 AND s.scope = $3
+                            AND s.name = ANY ($4) ORDER BY s.name
                         """, .number(store), .text(owner.user.text), .number(owner.scope.stored),
-                        .text(id.text))
+                        .texts(ids.map(\.text)))
                 case .owner(let owner):
                     try ask(
                         """

@@ -7,9 +7,26 @@
     // What a write does with subscriptions.
     extension PostgreSQLTransaction {
         func save(
-            _ subscription: Subscription, of owner: SubscriptionOwner,
-            requiring match: SubscriptionMatch?
+            _ subscriptions: [NewSubscription], removing ids: [SubscriptionID],
+            of owner: SubscriptionOwner
         ) throws {
+            if !ids.isEmpty {
+                job.statements.append(
+                    Query(
+                        """
+                        DELETE FROM subscriptions
+                        WHERE store = $1 AND user_record_name = $2 AND scope = $3
+                            AND name = ANY ($4)
+                        """, .number(store), .text(owner.user.text), .number(owner.scope.stored),
+                        .texts(ids.map(\.text))))
+            }
+            for new in subscriptions { insert(new.subscription, of: owner, new.match) }
+            group.moveSubscriptions()
+        }
+
+        private func insert(
+            _ subscription: Subscription, of owner: SubscriptionOwner, _ match: SubscriptionMatch?
+        ) {
             job.statements.append(
                 Query(
                     """
@@ -30,18 +47,6 @@
                     .number(subscription.firesOnce ? 1 : 0), .bytes(subscription.query),
                     .bytes(subscription.notificationInfo), .number(group.reached),
                     .text(match?.field ?? ""), .bytes(match?.value ?? [])))
-            group.moveSubscriptions()
-        }
-
-        func deleteSubscription(_ id: SubscriptionID, of owner: SubscriptionOwner) throws {
-            job.statements.append(
-                Query(
-                    """
-                    DELETE FROM subscriptions
-                    WHERE store = $1 AND user_record_name = $2 AND scope = $3 AND name = $4
-                    """, .number(store), .text(owner.user.text), .number(owner.scope.stored),
-                    .text(id.text)))
-            group.moveSubscriptions()
         }
 
         /// Removes what a person and their devices have left behind.

@@ -9,12 +9,8 @@
         /// The longest that work may be postponed or held.
         private static let delayMillisecondsMax: Milliseconds = 3_600_000
 
-        private static func unknown(_ kind: WorkKind) -> BrokenInvariant {
-            BrokenInvariant("work is of the kinds that the engine knows: \(kind)")
-        }
-
         func enqueue(_ task: WorkTask, concerning children: MovedChildren?) throws {
-            guard let kind = task.kind.number else { throw Self.unknown(task.kind) }
+            let kind = try Self.workNumbers.number(of: task)
             if case .cover(let record, _) = task, let children { mark(children, of: record) }
             let row = WorkRow(task)
             job.statements.append(
@@ -31,21 +27,12 @@
         func takeWork(
             _ turn: inout WorkTurn, heldUntil moment: Milliseconds?
         ) throws -> StoredWork? {
-            for step in 0..<turn.kinds.count {
-                let index = (turn.next + step) % turn.kinds.count
-                let kind = turn.kinds[index]
-                // Subjects after the last one, then all from the first on.
-                let last = turn.subjects[kind] ?? .min
-                let found =
-                    try take(kind, afterSubject: last, turn.holder)
-                    ?? (last == .min ? nil : take(kind, afterSubject: .min, turn.holder))
-                guard let (subject, work) = found else { continue }
-                turn.next = index
-                turn.subjects[kind] = subject
-                if let moment { try hold(work, by: turn.holder, until: moment) }
-                return work
+            let holder = turn.holder
+            let work = try Self.workNumbers.next(&turn) {
+                try take($0, afterSubject: $1, holder)
             }
-            return nil
+            if let moment, let work { hold(work, by: holder, until: moment) }
+            return work
         }
 
         // Nothing is due later, or held longer, than what follows from now: a clock that was set back must not hold
@@ -62,27 +49,26 @@
             """
 
         private func take(
-            _ kind: WorkKind, afterSubject last: Int64, _ holder: WorkHolder
+            _ number: Int64, afterSubject last: Int64, _ holder: WorkHolder
         ) throws -> (subject: Int64, StoredWork)? {
-            guard let number = kind.number else { return nil }
             let rows = try ask(
                 Self.takeText, .number(store), .number(number), .number(last), .number(now),
                 .number(holder.value))
             guard rows.count == 1 else { return nil }
             let row = WorkRow(
                 subject: rows.number(0, 1), item: rows.number(0, 2), name: rows.text(0, 3))
-            guard let task = row.task(of: kind) else { throw InvalidRow(table: "work") }
             return (
                 row.subject,
                 StoredWork(
-                    number: WorkNumber(rows.number(0, 0)), task: task, cursor: rows.number(0, 4),
+                    number: WorkNumber(rows.number(0, 0)),
+                    task: try Self.workNumbers.task(number, row), cursor: rows.number(0, 4),
                     failures: Int(rows.number(0, 5)))
             )
         }
 
         private func hold(
             _ work: StoredWork, by holder: WorkHolder, until moment: Milliseconds
-        ) throws {
+        ) {
             // Else two would do the same work at once.
             job.statements.append(
                 .requiring(

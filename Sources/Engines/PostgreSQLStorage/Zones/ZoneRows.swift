@@ -80,18 +80,10 @@
             return StoredZone(
                 number: ZoneNumber(rows.number(row, column)),
                 owner: OwnerNumber(rows.number(row, column + 1)), name: name,
-                created: rows.number(row, column + 3), changed: rows.number(row, column + 4),
+                created: rows.number(row, column + 3),
+                changed: rows.number(row, column + 4).unlessUnset,
                 oldestValidPosition: rows.number(row, column + 5),
                 isDeleted: rows.number(row, column + 6) != 0)
-        }
-    }
-
-    extension StoredOwner {
-        /// The owner once they use more bytes, or fewer.
-        func using(_ bytes: Int64) -> StoredOwner {
-            StoredOwner(
-                number: number, recordName: recordName, usedBytes: usedBytes + bytes,
-                oldestValidPosition: oldestValidPosition)
         }
     }
 #endif

@@ -9,32 +9,35 @@ package struct SQLiteEngineFactory: EngineFactory {
     /// Ends the name of a catalog that is not whole yet.
     private static let partialSuffix = ".partial"
 
+    private let folder: String
     private let settings: SQLiteEngine.Settings
     private let random: @Sendable (Int) -> [UInt8]
 
     package init(
-        _ settings: SQLiteEngine.Settings, random: @escaping @Sendable (Int) -> [UInt8]
+        folder: String, _ settings: SQLiteEngine.Settings,
+        random: @escaping @Sendable (Int) -> [UInt8]
     ) {
+        self.folder = folder
         self.settings = settings
         self.random = random
     }
 
     package var words: EngineWords {
-        EngineWords(catalog: StoreFiles.catalogName, store: StoreFiles.storeName) {
-            StoreFiles(folder: $1).path(of: $0)
+        EngineWords(catalog: StoreFiles.catalogName, store: StoreFiles.storeName) { [folder] in
+            StoreFiles(folder: folder).path(of: $0)
         }
     }
 
-    package func hasData(for folder: String) throws -> Bool {
+    package func hasData() throws -> Bool {
         try FileSystem.kind(of: StoreFiles(folder: folder).catalogPath) == .file
     }
 
-    package func open(
-        for folder: String, _ options: EngineOptions
-    ) throws -> any StorageEngine { try SQLiteEngine(folder: folder, settings, options) }
+    package func open(_ options: EngineOptions) throws -> any StorageEngine {
+        try SQLiteEngine(folder: folder, settings, options)
+    }
 
     package func restore(
-        _ part: EnginePart, for folder: String,
+        _ part: EnginePart,
         from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void,
         assets visit: (ReferencedAsset) throws -> Void
     ) throws {

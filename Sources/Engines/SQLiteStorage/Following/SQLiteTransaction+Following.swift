@@ -4,51 +4,27 @@ import Storage
 import StoredRows
 
 // Who follows the store.
-extension SQLiteTransaction {
-    func follow(
-        as follower: FollowerName, wanting wanted: Set<PreviousVersionNeed>, alone: Bool
-    ) throws -> Position {
-        let start = try position(of: follower) ?? begin(follower)
-        try want(wanted, alone: alone, for: follower)
-        return start
-    }
-
-    private func begin(_ follower: FollowerName) throws -> Position {
+extension SQLiteTransaction: FollowerRows {
+    func insert(_ follower: FollowerName) throws -> Position {
         let last = reachedPosition
         try connection.prepare(
             "INSERT INTO followers (name, position) VALUES (?1, ?2)"
         ).run(follower.text, last)
-        try renewFollowing()
         return last
     }
 
-    private func want(
-        _ wanted: Set<PreviousVersionNeed>, alone: Bool, for follower: FollowerName
-    ) throws {
-        guard alone || !wanted.isEmpty else { return }
-        var isNew = alone
-        if alone { try forgetWanted(of: follower) }
+    func insert(_ needs: [Need], of follower: FollowerName) throws -> Bool {
         let insert = try connection.prepare(
             """
             INSERT OR IGNORE INTO previous_version_needs (follower, scope, number, record_type)
             VALUES (?1, ?2, ?3, ?4)
             """)
-        for one in wanted {
-            try run(insert, with: one, of: follower)
+        var isNew = false
+        for need in needs {
+            try insert.run(follower.text, need.scope, need.number, need.type)
             isNew = isNew || connection.changeCount > 0
         }
-        if isNew { try renewFollowing() }
-    }
-
-    private func run(
-        _ insert: Statement, with wanted: PreviousVersionNeed, of follower: FollowerName
-    ) throws {
-        let (scope, number) =
-            switch wanted.scope {
-            case .owner(let owner): (Following.ownerScope, try madeOwner(owner).number.value)
-            case .zone(let zone): (Following.zoneScope, zone.value)
-            }
-        try insert.run(follower.text, scope, number, wanted.type ?? Following.allTypes)
+        return isNew
     }
 
     func setPosition(_ position: Position?, of follower: FollowerName) throws {
@@ -60,14 +36,14 @@ extension SQLiteTransaction {
     }
 
     private func remove(_ follower: FollowerName) throws {
-        try forgetWanted(of: follower)
+        try removeNeeds(of: follower)
         try connection.prepare("DELETE FROM followers WHERE name = ?1").run(follower.text)
         try renewFollowing()
         let log = ChangeLog(connection)
         if following.isOn { try log.forgetPassed() } else { try log.forgetAll() }
     }
 
-    private func forgetWanted(of follower: FollowerName) throws {
+    func removeNeeds(of follower: FollowerName) throws {
         try connection.prepare(
             "DELETE FROM previous_version_needs WHERE follower = ?1"
         ).run(follower.text)

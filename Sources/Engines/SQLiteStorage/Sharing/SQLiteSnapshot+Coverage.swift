@@ -18,8 +18,18 @@ extension SQLiteSnapshot {
     }
 
     func memberships(
-        of share: ShareNumber, in zone: ZoneNumber, after: Position, limit: Int,
-        withVersions: Bool
+        _ selection: MembershipSelection, in zone: ZoneNumber, after: Position, limit: Int
+    ) throws -> MembershipRun? {
+        switch selection {
+        case .share(let share, let withVersions):
+            try memberships(share, zone, after: after, limit: limit, withVersions: withVersions)
+        case .viewer(let viewer):
+            try changedMemberships(viewer, zone, after: after, limit: limit)
+        }
+    }
+
+    private func memberships(
+        _ share: ShareNumber, _ zone: ZoneNumber, after: Position, limit: Int, withVersions: Bool
     ) throws -> MembershipRun {
         let statements = try shareStatements().coverage
         let statement = withVersions ? statements.membershipsWithVersions : statements.memberships
@@ -29,8 +39,8 @@ extension SQLiteSnapshot {
         return try run(statement, limit: limit, withVersionsOf: withVersions ? zone : nil)
     }
 
-    func changedMemberships(
-        of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
+    private func changedMemberships(
+        _ viewer: UserRecordName, _ zone: ZoneNumber, after: Position, limit: Int
     ) throws -> MembershipRun? {
         let statement = try shareStatements().coverage.changedMemberships
         defer { statement.reset() }

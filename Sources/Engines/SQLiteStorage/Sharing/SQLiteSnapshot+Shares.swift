@@ -69,7 +69,8 @@ extension SQLiteSnapshot {
             else { throw InvalidRow(table: "access_requests") }
             found.append(
                 StoredAccessRequest(
-                    user: user, madeAt: statement.int64(1), isBlocked: state == .blocked))
+                    user: user, madeAt: statement.int64(1).unlessUnset,
+                    isBlocked: state == .blocked))
         }
         return found
     }
@@ -116,9 +117,12 @@ extension SQLiteSnapshot {
         let statements = try shareStatements().viewers
         let statement: Statement
         switch selection {
-        case .zone(let zone):
-            statement = statements.view
-            statement.bind(zone.value, at: 2)
+        case .zones(let zones):
+            return try zones.flatMap { zone in
+                statements.view.bind(viewer.text, at: 1)
+                statements.view.bind(zone.value, at: 2)
+                return try views(statements.view)
+            }
         case .standing: statement = statements.viewsStanding
         case .changed(let position, let limit):
             statement = statements.viewsChanged

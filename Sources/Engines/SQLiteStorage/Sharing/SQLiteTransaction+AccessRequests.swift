@@ -1,5 +1,6 @@
 import CloudModel
 import Storage
+import StoredRows
 
 // Those who ask to take part in a share (rulings.md 50).
 extension SQLiteTransaction {
@@ -23,7 +24,7 @@ extension SQLiteTransaction {
         let statement = try shareWrites().shares.insertRequest
         statement.bind(share?.value ?? 0, at: 1)
         statement.bind(request.user.text, at: 2)
-        statement.bind(request.madeAt, at: 3)
+        statement.bind(request.madeAt ?? .unset, at: 3)
         statement.bind(state.rawValue, at: 4)
         try statement.run()
     }

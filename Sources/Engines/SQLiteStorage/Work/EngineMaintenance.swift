@@ -1,4 +1,5 @@
 import Storage
+import StoredRows
 
 // What the engine leaves for itself.
 extension Maintenance {
@@ -16,39 +17,16 @@ extension Maintenance {
     ///
     /// What a step moves goes through the log, and a commit waits for it: so no step is large.
     static let space = Maintenance("space", isBeside: false, step: 4...128, firstStep: 16)
-
-    static let all = [index, names, lateEntries, space]
 }
 
-extension WorkKind {
-    /// All kinds of which there may be work in a store.
-    static let stored: [WorkKind] =
-        [.cover, .deleteSources, .collect, .collectAssets, .tellRequests]
-        + Maintenance.all.map { .maintenance($0) }
-
-    /// The kind in a row of the queue; nil for work that this engine does not know.
-    var number: Int64? {
-        switch self {
-        case .cover: 1
-        case .deleteSources: 2
-        case .maintenance(.index): 3
-        case .collect: 4
-        case .collectAssets: 5
-        case .tellRequests: 6
-        case .maintenance(.names): 7
-        case .maintenance(.lateEntries): 9
-        case .maintenance(.space): 10
-        case .maintenance: nil
-        }
-    }
+extension SQLiteSnapshot {
+    static let workNumbers = WorkNumbers([
+        (3, .index), (7, .names), (9, .lateEntries), (10, .space),
+    ])
 }
 
 extension Maintenance {
     static func ~= (pattern: Maintenance, value: Maintenance) -> Bool { pattern == value }
-}
-
-extension SQLiteStore {
-    package var maintenance: [Maintenance] { Maintenance.all }
 }
 
 extension SQLiteTransaction {

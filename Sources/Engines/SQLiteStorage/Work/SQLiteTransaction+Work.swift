@@ -9,55 +9,40 @@ extension SQLiteTransaction {
     static let workDelayMillisecondsMax: Milliseconds = 3_600_000
 
     func enqueue(_ task: WorkTask, concerning children: MovedChildren?) throws {
-        let row = WorkRow(task)
-        let statement = try workStatements().enqueue
-        guard let number = task.kind.number else { throw Self.unknown(task.kind) }
-        try statement.run(number, row.subject, row.item, row.name)
+        let (number, row) = (try Self.workNumbers.number(of: task), WorkRow(task))
+        try workStatements().enqueue.run(number, row.subject, row.item, row.name)
         moved.insert(.work)
         if case .cover(let record, let zone) = task, let children {
             try mark(children, of: record, in: zone)
         }
     }
 
-    private static func unknown(_ kind: WorkKind) -> BrokenInvariant {
-        BrokenInvariant("work is of the kinds that the engine knows: \(kind)")
-    }
-
     func takeWork(
         _ turn: inout WorkTurn, heldUntil moment: Milliseconds?
     ) throws -> StoredWork? {
-        for step in 0..<turn.kinds.count {
-            let index = (turn.next + step) % turn.kinds.count
-            let kind = turn.kinds[index]
-            // Subjects after the last one, then all from the first on.
-            let last = turn.subjects[kind] ?? .min
-            let found =
-                try take(kind, afterSubject: last, turn.holder)
-                ?? (last == .min ? nil : take(kind, afterSubject: .min, turn.holder))
-            guard let (subject, work) = found else { continue }
-            turn.next = index
-            turn.subjects[kind] = subject
-            if let moment { try hold(work, by: turn.holder, until: moment) }
-            return work
+        let holder = turn.holder
+        let work = try Self.workNumbers.next(&turn) {
+            try take($0, afterSubject: $1, holder)
         }
-        return nil
+        if let moment, let work { try hold(work, by: holder, until: moment) }
+        return work
     }
 
-    private func take(
-        _ kind: WorkKind, afterSubject last: Int64, _ holder: WorkHolder
+    /// The first work with a number in the queue that is due, and that no other holder holds.
+    func take(
+        _ number: Int64, afterSubject last: Int64, _ holder: WorkHolder
     ) throws -> (subject: Int64, StoredWork)? {
         let statement = try workStatements().take
         defer { statement.reset() }
-        guard let number = kind.number else { throw Self.unknown(kind) }
         statement.bind(number, last, now, holder.value)
         guard try statement.step() else { return nil }
         let row = WorkRow(
             subject: statement.int64(1), item: statement.int64(2), name: statement.string(3))
-        guard let task = row.task(of: kind) else { throw InvalidRow(table: "work") }
         return (
             row.subject,
             StoredWork(
-                number: WorkNumber(statement.int64(0)), task: task, cursor: statement.int64(4),
+                number: WorkNumber(statement.int64(0)),
+                task: try Self.workNumbers.task(number, row), cursor: statement.int64(4),
                 failures: Int(statement.int64(5)))
         )
     }

@@ -133,7 +133,7 @@ struct BatchWriter {
             previousIsDamaged: previous.isDamaged,
             type: try typeNumber(save.type), flags: flags, body: body.bytes,
             fieldsEnd: body.fieldsEnd)
-        version.hasFewEntries = context.database.scope == .public
+        version.isFoundAtOnce = context.database.scope == .public
         if !save.links.isEmpty || previous.flags.contains(.hasLinks) { version.links = save.links }
         if !save.assets.isEmpty || previous.flags.contains(.hasAssets) {
             version.files = Set(save.assets.map(\.digest))
@@ -194,6 +194,7 @@ struct BatchWriter {
         }
         if let roles = save.roles, let user = UserRecordName(name.text) {
             try transaction.assign(roles, to: user)
+            context.rolesOfUsers[user] = roles
         }
         if let shown = save.shown {
             let answer = bodies.body(

@@ -69,7 +69,14 @@ struct RightRule {
     /// The roles of a user; only the public database has roles.
     func roles(of user: UserRecordName) throws -> Set<Int64> {
         guard context.database.scope == .public else { return [] }
-        return try context.stored.assignedRoles(of: user)
-            .intersection(context.schema.roles.values)
+        if let known = context.rolesOfUsers[user] { return known }
+        let named = context.operations.indices.compactMap { index in
+            context.operation(index).flatMap { UserRecord.user($0.name, in: context.zone.name) }
+        }
+        let users = Array(Set(named).union([user]).subtracting(context.rolesOfUsers.keys))
+        for (user, given) in zip(users, try context.stored.assignedRoles(of: users)) {
+            context.rolesOfUsers[user] = given.intersection(context.schema.roles.values)
+        }
+        return context.rolesOfUsers[user] ?? []
     }
 }

@@ -205,7 +205,7 @@ package struct ErasePerson {
     /// Removes the rows of deleted zones now; `collect` would do it some time later.
     private func giveRowsBack() throws {
         // This removes no other rows, because no tombstone is older than the first moment.
-        try inSteps { try $0.collect(olderThan: 0, rowsMax: $1) }
+        try inSteps { try $0.collect(olderThan: 0, limit: $1) }
         try finishMaintenance()
     }
 
@@ -219,7 +219,7 @@ package struct ErasePerson {
             if try storage.read({ try Self.isFollowed(through: last, $0) }) { break }
             try pause()
         }
-        try inSteps { try $0.collect(.previousVersions(through: last), rowsMax: $1) }
+        try inSteps { try $0.collect(.previousVersions(through: last), limit: $1) }
         var done = NoticeNumber(0)
         while true {
             try requireTime()
@@ -246,7 +246,7 @@ package struct ErasePerson {
 
     /// Removes what is left of deleted zones, names too; `collect` would do it when nobody may ask any more.
     private func forgetZones() throws {
-        try inSteps { [user] in try $0.collect(.zones(of: user), rowsMax: $1) }
+        try inSteps { [user] in try $0.collect(.zones(of: user), limit: $1) }
     }
 
     /// Runs a transaction again and again until nothing is left, each on as many rows as fit into its time.

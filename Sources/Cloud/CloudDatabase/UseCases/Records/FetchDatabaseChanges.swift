@@ -51,13 +51,15 @@ package struct FetchDatabaseChanges {
             of: owner.number, changedAfter: start.position, limit: limit + 1)
         let more = found.count > limit
         var isFirst = true
-        for zone in found.prefix(limit)
-        where !(zone.isDeleted && start.hasNotSeen(deletionAt: zone.changed)) {
+        for zone in found.prefix(limit) {
+            guard let changed = zone.changed,
+                !(zone.isDeleted && start.hasNotSeen(deletionAt: changed))
+            else { continue }
             writer.separate(&isFirst)
             append(
                 Item(
                     name: zone.name, owner: database.ownerRecordName, isGone: zone.isDeleted,
-                    syncToken: tokens.token(.zone, zone: zone, position: zone.changed)),
+                    syncToken: tokens.token(.zone, zone: zone, position: changed)),
                 form, to: &writer)
         }
         var position = found.prefix(limit).last?.changed ?? start.position

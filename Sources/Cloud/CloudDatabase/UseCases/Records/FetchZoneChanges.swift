@@ -126,11 +126,11 @@ package struct FetchZoneChanges {
             let access = try database.access(to: id, snapshot)
             let oldestValidPosition = access.wholeZone == nil ? 0 : access.zone.oldestValidPosition
             return FollowedZone(
-                zone: access.zone, access: access, end: access.zone.changed,
+                zone: access.zone, access: access, end: access.zone.changed ?? 0,
                 oldestValidPosition: max(access.view.oldestValidPosition, oldestValidPosition))
         }
         guard let zone = try database.zone(id, snapshot) else { return nil }
-        let end = try database.scope == .public ? lastChange(of: zone) : zone.changed
+        let end = try database.scope == .public ? lastChange(of: zone) : zone.changed ?? 0
         return FollowedZone(zone: zone, end: end, oldestValidPosition: zone.oldestValidPosition)
     }
 

@@ -65,6 +65,7 @@ package struct LookupRecords {
         var isWhole = true
         if let zone {
             let (names, slots) = try names(of: items, in: zone, &course.hidden)
+            let roles = try roles(of: names)
             let shares = ShownShares(snapshot) {
                 try snapshot.heads(of: names, in: zone.number).compactMap { $0?.record }
             }
@@ -81,7 +82,7 @@ package struct LookupRecords {
                 do {
                     try append(
                         version, of: names[index], as: items[slot].rendering, with: shares,
-                        to: &writer)
+                        roles, to: &writer)
                     course.bytes += version.body.count
                 } catch let fault as Fault {
                     failed(items[slot], fault, &writer)
@@ -160,6 +161,16 @@ package struct LookupRecords {
         return (seen.map { names[$0] }, seen.map { slots[$0] })
     }
 
+    /// The roles of users whose own records are looked up by one who gives roles; nobody else sees them.
+    private func roles(of names: [RecordName]) throws -> [UserRecordName: Set<Int64>] {
+        guard database.scope == .public, database.caller.passesRoles else { return [:] }
+        let users = Array(Set(names.compactMap { UserRecord.user($0, in: id.name) }))
+        guard !users.isEmpty else { return [:] }
+        let known = Set(try snapshot.schema.roles.values)
+        let given = try snapshot.assignedRoles(of: users).map(known.intersection)
+        return Dictionary(uniqueKeysWithValues: zip(users, given))
+    }
+
     private func missing(_ name: String) -> Fault {
         // Only the record of a user can have such a name.
         let isUser = id.name.isDefault && UserRecordName(name) != nil
@@ -169,7 +180,8 @@ package struct LookupRecords {
 
     private func append(
         _ version: StoredVersion, of name: RecordName, as rendering: RecordRendering,
-        with shares: ShownShares, to writer: inout JSONWriter
+        with shares: ShownShares, _ roles: [UserRecordName: Set<Int64>],
+        to writer: inout JSONWriter
     ) throws {
         let mayRead = try access.allows(.read, ofType: version.type) {
             try RecordBody.creator(of: version)
@@ -181,9 +193,7 @@ package struct LookupRecords {
         else {
             return try database.append(version, as: rendering, with: shares, to: &writer)
         }
-        let roles = try snapshot.assignedRoles(of: user)
-            .intersection(snapshot.schema.roles.values)
-        try UserRecord.body([UInt8](version.body), roles: roles).withUnsafeBytes {
+        try UserRecord.body([UInt8](version.body), roles: roles[user] ?? []).withUnsafeBytes {
             try rendering.append(
                 $0, flags: version.flags, assets: database.assetLinks(of: version.record),
                 to: &writer)

@@ -104,7 +104,7 @@ package struct QueryRecords {
 
     private var bounds: QueryBounds {
         QueryBounds(
-            rowsMax: database.limits.queryRowsMax,
+            recordsMax: database.limits.queryRowsMax,
             millisecondsMax: database.limits.queryMillisecondsMax,
             sharedRecordsMax: database.limits.sharedQueryRecordsMax)
     }
@@ -127,7 +127,7 @@ package struct QueryRecords {
             ? "add a filter that fewer records match, or sort by the field that is filtered"
             : "add a filter on an indexed field that fewer records match"
         switch refusal {
-        case .tooManyRows:
+        case .tooManyRecords:
             return .badRequest(
                 "the query looked at \(limits.queryRowsMax) records without filling a page "
                     + "(limits.queryRowsMax); \(hint)", detail: .queryTooCostly)
@@ -152,7 +152,7 @@ package struct QueryRecords {
         _ zones: [StoredZone], _ snapshot: any StoreSnapshot
     ) throws -> Position {
         guard database.scope == .private else { return 0 }
-        var last = zones.map(\.changed).max() ?? 0
+        var last = zones.compactMap(\.changed).max() ?? 0
         // A default zone does not keep it.
         for zone in zones where zone.name.isDefault {
             try snapshot.versions(

@@ -55,34 +55,33 @@ package struct RequestAccess: Sendable {
             fault.retryAfterSeconds = 3_600
             throw fault
         }
-        for link in links {
-            let share = try share(link, transaction)
+        for share in try shares(transaction) {
             let request = StoredAccessRequest(user: user, madeAt: transaction.now, isBlocked: false)
             try transaction.save([request], settling: [], of: share)
             try transaction.enqueue(.tellRequests(share))
         }
     }
 
-    /// The share whose owner or administrators must decide.
+    /// The shares whose owners or administrators must decide, in the links' order, each once.
     ///
     /// Nil for a link that leads nowhere, and for a share that takes no request of this user: because they
     /// take part already, have left it, or are kept out of it.
-    private func share(
-        _ link: String, _ transaction: any StoreTransaction
-    ) throws -> ShareNumber? {
-        let guid = ShareLink(link)?.guid.text ?? ""
-        let record = try transaction.record(ofShortGUID: guid) ?? RecordNumber(0)
-        let ofRoot = try transaction.share(ofRoot: record)
-        let ofRecord = try transaction.share(ofRecord: record)
-        let share = ofRoot ?? ofRecord
-        let number = share?.number ?? ShareNumber(0)
-        let requests = AccessRequestList(try transaction.accessRequests(of: number))
-        let participants = ParticipantList(try transaction.participants(of: number))
+    private func shares(_ transaction: any StoreTransaction) throws -> [ShareNumber?] {
+        let shares = try transaction.shares(behind: links.map { ShareLink($0) })
+        let numbers = shares.map { $0?.number ?? ShareNumber(0) }
+        let requests = try transaction.accessRequests(numbers.map { .share($0) })
+        let participants = try transaction.participants(of: numbers)
         let addresses = try database.identities.person(named: user)?.addresses ?? []
-        let known = participants.invitation(of: user, addresses: addresses)
-        let admits = requests.admits(
-            user, most: database.limits.accessRequestsPerShareMax)
-        guard let share, share.allowsRequests, admits, known == nil else { return nil }
-        return share.number
+        var asked: Set<ShareNumber> = []
+        return shares.indices.map { index in
+            let known = ParticipantList(participants[index]).invitation(
+                of: user, addresses: addresses)
+            let admits = AccessRequestList(requests[index]).admits(
+                user, most: database.limits.accessRequestsPerShareMax)
+            guard let share = shares[index], share.allowsRequests, admits, known == nil,
+                asked.insert(share.number).inserted
+            else { return nil }
+            return share.number
+        }
     }
 }

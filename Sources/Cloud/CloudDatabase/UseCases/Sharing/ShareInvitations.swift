@@ -60,11 +60,12 @@ package struct ShareInvitations: Sendable {
     ///
     /// - Throws: `Fault` NOT_FOUND.
     package func resolve(_ snapshot: any StoreSnapshot) throws -> [UInt8] {
+        let found = try find(links, snapshot)
+        let shown = try InvitedRecords(Array(zip(found, links)), database, visitor, snapshot)
         var writer = JSONWriter(reserving: links.count * 2_048)
         for (index, link) in links.enumerated() {
             if index > 0 { writer.raw(",") }
-            let found = try find(link, snapshot)
-            try append(found, link, snapshot, to: &writer)
+            try append(found[index], link, shown.items[index], to: &writer)
         }
         return writer.bytes
     }
@@ -84,56 +85,64 @@ package struct ShareInvitations: Sendable {
         completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) throws {
         try database.storage.read { snapshot in
-            for link in links {
-                _ = try find(link, snapshot).joined(by: visitor, in: database)
+            for found in try find(links, snapshot) {
+                _ = try found.joined(by: visitor, in: database)
             }
         }
         let invitations = self
         database.writeInParts(links) { part, transaction in
-            try part.map { .success(try invitations.join($0, transaction)) }
+            try invitations.join(part, transaction)
+            return part.map { _ in .success(()) }
         } completion: { outcomes in
             completion(outcomes.flatMap { all in Result { for one in all { try one.get() } } })
         }
     }
 
-    private func join(_ link: Link, _ transaction: any StoreTransaction) throws {
-        try find(link, transaction).join(visitor, in: database, transaction)
+    /// Joins the shares that links lead to, each once.
+    private func join(_ links: [Link], _ transaction: any StoreTransaction) throws {
+        var joined: Set<ShareNumber> = []
+        for (found, link) in zip(try find(links, transaction), links) {
+            guard joined.insert(found.share.number).inserted else {
+                // Another link has led there already.
+                try LinkedShare.find(link.value, for: visitor, in: database, transaction)
+                    .join(visitor, in: database, transaction)
+                continue
+            }
+            try found.join(visitor, in: database, transaction)
+        }
     }
 
-    private func find(_ link: Link, _ snapshot: any StoreSnapshot) throws -> LinkedShare {
-        try LinkedShare.find(link.value, for: visitor, in: database, snapshot)
+    private func find(_ links: [Link], _ snapshot: any StoreSnapshot) throws -> [LinkedShare] {
+        try LinkedShare.find(links.map(\.value), for: visitor, in: database, snapshot).map {
+            guard let found = $0 else { throw LinkedShare.notFound }
+            return found
+        }
     }
-
-    // MARK: - Results
 
     private func append(
-        _ found: LinkedShare, _ link: Link, _ snapshot: any StoreSnapshot,
+        _ found: LinkedShare, _ link: Link, _ shown: InvitedRecords.Item,
         to writer: inout JSONWriter
     ) throws {
-        let isOwner = found.isOwned(by: visitor.user)
-        let seen = database.seen(in: isOwner ? .private : .shared)
         writer.raw("{\"shortGUID\":")
         writer.raw(link.text)
         writer.member("containerIdentifier", details.container.name)
         writer.raw(",\"environment\":\"")
         writer.raw(ascii: database.environment.rawValue)
         writer.raw(
-            isOwner ? "\",\"databaseScope\":\"PRIVATE\"" : "\",\"databaseScope\":\"SHARED\"")
+            found.isOwned(by: visitor.user)
+                ? "\",\"databaseScope\":\"PRIVATE\"" : "\",\"databaseScope\":\"SHARED\"")
         writer.raw(",\"zoneID\":")
         writer.raw(found.zoneJSON)
-        try appendRoot(found, link, seen, snapshot, to: &writer)
-        let shares = ShownShares(snapshot)
-        guard let stored = try shares.entry(of: found.share.record) else {
-            throw LinkedShare.notFound
+        writer.raw(",\"rootRecordName\":")
+        writer.string((shown.rootName ?? .zoneShare).text)
+        if let root = shown.root {
+            writer.raw(",\"rootRecord\":")
+            writer.raw(root)
         }
-        let rendering = try database.rendering(stored, for: found.entry, with: shares)
         writer.raw(",\"share\":")
-        let share = try snapshot.location(of: found.share.record).flatMap {
-            try snapshot.version(at: $0.position, in: $0.zone) { try rendering.record($0.body) }
-        }
-        writer.raw(share ?? Array("{}".utf8))
+        writer.raw(shown.share)
         writer.raw(",\"ownerIdentity\":")
-        try rendering.appendOwnerIdentity(to: &writer)
+        try shown.rendering.appendOwnerIdentity(to: &writer)
         writer.raw(",\"participantType\":\"")
         writer.raw((found.entry?.role ?? .publicUser).word)
         writer.raw("\",\"participantStatus\":\"")
@@ -145,21 +154,5 @@ package struct ShareInvitations: Sendable {
             writer.member("webpageURL", fallback + found.link)
         }
         writer.raw("}")
-    }
-
-    private func appendRoot(
-        _ found: LinkedShare, _ link: Link, _ seen: Database, _ snapshot: any StoreSnapshot,
-        to writer: inout JSONWriter
-    ) throws {
-        writer.raw(",\"rootRecordName\":")
-        guard let number = found.share.root, let root = try snapshot.location(of: number) else {
-            return writer.string(RecordName.zoneShare.text)
-        }
-        writer.string(root.name.text)
-        guard let rendering = link.root else { return }
-        _ = try snapshot.version(at: root.position, in: root.zone) { version in
-            writer.raw(",\"rootRecord\":")
-            try seen.append(version, as: rendering, with: ShownShares(snapshot), to: &writer)
-        }
     }
 }

@@ -9,7 +9,7 @@ enum IndexBounds {
     static let directWeightMax = 32_768
     /// Bytes of a record's words that do not count, and of a body in which no index has much to find.
     static let freeBytes = 512
-    /// For records whose writer has seen to it that they have few entries (`NewVersion.hasFewEntries`).
+    /// For records whose writer has seen to it that they have few entries (`NewVersion.isFoundAtOnce`).
     static let fewEntriesBytesMax = 8 * directWeightMax
     /// Bodies up to this size are looked into for what they bring to indexes; of larger ones every byte counts.
     static let weighedBytesMax = 16_384
@@ -77,7 +77,7 @@ extension SQLiteTransaction {
         let previousBytes = version.previousIsAlive ? version.previousBytes : 0
         let bytes = IndexBounds.weight(newBytes) + IndexBounds.weight(previousBytes)
         let left = IndexBounds.directWeightMax - indexedWeight
-        let hasFew = version.hasFewEntries && !isDeletion
+        let hasFew = version.isFoundAtOnce && !isDeletion
         if hasFew {
             guard bytes <= IndexBounds.fewEntriesBytesMax else { return nil }
         } else {

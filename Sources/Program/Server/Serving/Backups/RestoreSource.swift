@@ -18,14 +18,12 @@ protocol RestoreSource {
     /// How many bytes a store takes, with the assets that it brings.
     func byteCount(of key: StoreKey) throws -> Int64
 
-    /// Restores a store for a data folder, and its assets.
+    /// Restores a store, and its assets.
     ///
     /// - Returns: a line for each asset that is not there whole.
-    func restore(
-        _ key: StoreKey, for folder: String, assets: any AssetBlobStore
-    ) throws -> [String]
+    func restore(_ key: StoreKey, assets: any AssetBlobStore) throws -> [String]
 
-    func restoreCatalog(for folder: String) throws
+    func restoreCatalog() throws
 
     /// - Returns: false where it has no such file.
     func restoreFile(_ name: String, to path: String) throws -> Bool
@@ -71,25 +69,23 @@ struct PlainCopy: RestoreSource {
         }
     }
 
-    func restore(
-        _ key: StoreKey, for folder: String, assets storage: any AssetBlobStore
-    ) throws -> [String] {
+    func restore(_ key: StoreKey, assets storage: any AssetBlobStore) throws -> [String] {
         let copying = AssetCopying(
             key, from: assets.backupStorage(of: key, in: path), to: storage)
-        try restore(.store(key), for: folder) { try copying.copy($0) }
+        try restore(.store(key)) { try copying.copy($0) }
         return copying.problems
     }
 
-    func restoreCatalog(for folder: String) throws {
-        try restore(.catalog, for: folder) { _ in }
+    func restoreCatalog() throws {
+        try restore(.catalog) { _ in }
     }
 
     private func restore(
-        _ part: EnginePart, for folder: String, assets visit: (ReferencedAsset) throws -> Void
+        _ part: EnginePart, assets visit: (ReferencedAsset) throws -> Void
     ) throws {
         do {
             try factory.restore(
-                part, for: folder, from: { try layout.read(part, in: path, $0) }, assets: visit)
+                part, from: { try layout.read(part, in: path, $0) }, assets: visit)
         } catch let error as any EngineFault {
             throw CommandFailure("\(path)/\(layout.name(of: part)): \(error)")
         }
@@ -133,23 +129,21 @@ struct RepositoryBackup: RestoreSource {
         try contents.byteCount(of: BackupPartName.of(key))
     }
 
-    func restore(
-        _ key: StoreKey, for folder: String, assets: any AssetBlobStore
-    ) throws -> [String] {
+    func restore(_ key: StoreKey, assets: any AssetBlobStore) throws -> [String] {
         let name = BackupPartName.of(key)
-        try restore(.store(key), name, for: folder)
+        try restore(.store(key), name)
         try contents.copyAssets(of: name, to: assets)
         return []
     }
 
-    func restoreCatalog(for folder: String) throws {
-        try restore(.catalog, BackupPartName.catalog, for: folder)
+    func restoreCatalog() throws {
+        try restore(.catalog, BackupPartName.catalog)
     }
 
-    private func restore(_ part: EnginePart, _ name: String, for folder: String) throws {
+    private func restore(_ part: EnginePart, _ name: String) throws {
         do {
             try factory.restore(
-                part, for: folder, from: { try contents.read(name, $0) }, assets: { _ in })
+                part, from: { try contents.read(name, $0) }, assets: { _ in })
         } catch let error as any EngineFault {
             throw CommandFailure("\(name) of the backup: \(error)")
         }

@@ -84,7 +84,7 @@ struct DataBackup {
         _ part: EnginePart, of folder: DataFolder, _ body: (any PartImage) throws -> Value
     ) throws -> Value {
         do { return try folder.engine.read(part, body) } catch let error as any EngineFault {
-            let location = folder.engineWords.location(part, folder.path)
+            let location = folder.engineWords.location(part)
             throw CommandFailure("\(location) cannot be copied: \(error)")
         }
     }
@@ -96,7 +96,7 @@ struct DataBackup {
     ) throws {
         let problems = try image.problems()
         guard problems.isEmpty else {
-            let location = folder.engineWords.location(part, folder.path)
+            let location = folder.engineWords.location(part)
             throw CommandFailure("\(location) is damaged: \(problems.joined(separator: "; "))")
         }
         try copy.stream(CopyLayout(folder.engineWords).name(of: part)) { write in
@@ -126,7 +126,7 @@ struct DataBackup {
         // One that was killed has left `restoring`, and may have moved the containers already.
         let isAgain =
             try FileSystem.kind(of: restoring) != nil
-            && !factory.hasData(for: path)
+            && !factory.hasData()
         let foreign = try FileSystem.names(in: path).filter {
             !ownNames.contains($0)
                 && !(isAgain && ($0 == containersName || $0.hasPrefix(factory.words.catalog)))
@@ -145,8 +145,7 @@ struct DataBackup {
             try ErasureLedger(in: path).add(source.erasures())
             var problems: [String] = []
             for key in try source.stores() where isWanted(key) {
-                problems += try source.restore(
-                    key, for: path, assets: assets.storage(of: key, in: path))
+                problems += try source.restore(key, assets: assets.storage(of: key, in: path))
             }
             for name in [SecretKeys.fileName, SecretKeys.noteName, DataFolder.auditName] {
                 guard try source.restoreFile(name, to: "\(restoring)/\(name)") else { continue }
@@ -154,7 +153,7 @@ struct DataBackup {
                 try FileSystem.move("\(restoring)/\(name)", to: "\(path)/\(name)")
             }
             // Last: a folder without a catalog is no data folder yet.
-            try source.restoreCatalog(for: path)
+            try source.restoreCatalog()
             try FileSystem.removeTree(restoring)
             try FileSystem.synchronize(path)
             return problems
@@ -167,7 +166,7 @@ struct DataBackup {
 
     /// Removes what a failed restore has made; `restoring` last, so that it stays when something else cannot go.
     private static func undo(_ path: String, _ factory: any EngineFactory) throws {
-        if try !factory.hasData(for: path) {
+        if try !factory.hasData() {
             try FileSystem.removeTree("\(path)/\(containersName)")
         }
         try FileSystem.removeTree(restoringPath(in: path))

@@ -68,7 +68,7 @@ extension DataFolder {
         let random = process.random
         let assets = try AssetLocations(
             configuration, of: path, clock: process.clock, random: random)
-        let factory = try configuration.engineFactory { random.bytes($0) }
+        let factory = try configuration.engineFactory(for: path) { random.bytes($0) }
         let backups = try BackupTarget(source, configuration, clock: process.clock, random: random)
         let found: any RestoreSource
         if try backups.hasBackups() {

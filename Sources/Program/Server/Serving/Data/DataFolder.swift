@@ -73,7 +73,6 @@ package final class DataFolder: Sendable {
         let reports = StoreReports()
         engineWords = factory.words
         engine = try factory.open(
-            for: path,
             EngineOptions(
                 clock: clock, random: { random.bytes($0) }, report: { reports.tell($0, $1) },
                 onIndeterminate: onIndeterminate))
@@ -113,7 +112,7 @@ package final class DataFolder: Sendable {
         let name = factory.words.catalog
         let restoring = DataBackup.restoringPath(in: path)
         let isRestoring = try FileSystem.kind(of: restoring) != nil
-        if try factory.hasData(for: path) {
+        if try factory.hasData() {
             if isRestoring { try FileSystem.removeTree(restoring) }
             return
         }
@@ -147,9 +146,9 @@ package final class DataFolder: Sendable {
     package static func requireMade(_ loaded: LoadedConfiguration) throws {
         let path = loaded.values.data
         try FolderAccess.require(path, names: [])
-        let factory = try loaded.values.engineFactory { _ in [] }
-        guard try !factory.hasData(for: path) else { return }
-        let location = factory.words.location(.catalog, path)
+        let factory = try loaded.values.engineFactory(for: path) { _ in [] }
+        guard try !factory.hasData() else { return }
+        let location = factory.words.location(.catalog)
         let isInFolder = location.hasPrefix(path)
         throw CommandFailure(
             "\(path) is no data folder: "
@@ -173,7 +172,7 @@ package final class DataFolder: Sendable {
     ) throws -> DataFolder? {
         var limits = configuration.serviceLimits
         limit(&limits)
-        let factory = try configuration.engineFactory { process.random.bytes($0) }
+        let factory = try configuration.engineFactory(for: path) { process.random.bytes($0) }
         let catalogName = factory.words.catalog
         try FolderAccess.require(path, names: ["lock", catalogName, "containers"])
         do {
@@ -191,13 +190,13 @@ package final class DataFolder: Sendable {
             throw CommandFailure(reason)
         } catch let error as any EngineFault where error.isDamage {
             throw CommandFailure(
-                "\(factory.words.location(.catalog, path)) is damaged (\(error)); move the data folder away "
+                "\(factory.words.location(.catalog)) is damaged (\(error)); move the data folder away "
                     + "and restore a backup")
         } catch let error as any EngineFault where error.finding == .foreign {
-            throw CommandFailure("\(factory.words.location(.catalog, path)): \(error)")
+            throw CommandFailure("\(factory.words.location(.catalog)): \(error)")
         } catch StorageFailure.unavailable(.unreachable(let words)) {
             throw CommandFailure(
-                "\(factory.words.location(.catalog, path)) does not answer: \(words)")
+                "\(factory.words.location(.catalog)) does not answer: \(words)")
         }
     }
 

@@ -24,7 +24,7 @@ final class CopyTarget {
             throw CommandFailure("\(path) is in use (\(error)): stop the server there first")
         }
         let random = source.random
-        let factory = try configuration.engineFactory { random.bytes($0) }
+        let factory = try configuration.engineFactory(for: path) { random.bytes($0) }
         try DataFolder.requireWhole(path, factory)
         _ = try SecretKeys.open(configuration, of: path, random: random)
         try SecretKeys.add(
@@ -32,7 +32,6 @@ final class CopyTarget {
         locations = try AssetLocations(
             configuration, of: path, clock: source.clock, random: random)
         engine = try factory.open(
-            for: path,
             EngineOptions(
                 clock: source.clock, random: { random.bytes($0) }, report: { _, _ in },
                 onIndeterminate: { _ in }))

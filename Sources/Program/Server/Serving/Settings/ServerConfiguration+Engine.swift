@@ -15,12 +15,13 @@ import Telemetry
 extension ServerConfiguration {
     /// The engine that keeps the data: the one place of the server that names one.
     ///
+    /// - Parameter folder: of the server's data; each engine decides whether it keeps its own there, too.
     /// - Throws: `CommandFailure` for one that this build does not have, or whose password cannot be read.
     func engineFactory(
-        random: @escaping @Sendable (Int) -> [UInt8]
+        for folder: String, random: @escaping @Sendable (Int) -> [UInt8]
     ) throws(CommandFailure) -> any EngineFactory {
         switch storage.engine {
-        case .sqlite: return SQLiteEngineFactory(engineSettings, random: random)
+        case .sqlite: return SQLiteEngineFactory(folder: folder, engineSettings, random: random)
         case .postgres:
             #if PostgreSQL
                 return PostgreSQLEngineFactory(
@@ -37,8 +38,8 @@ extension ServerConfiguration {
     ///
     /// - Throws: `CommandFailure`.
     func requireOneEngine(in folder: String) throws {
-        let files = SQLiteEngineFactory(engineSettings) { _ in [] }
-        guard storage.engine != .sqlite, try files.hasData(for: folder) else { return }
+        let files = SQLiteEngineFactory(folder: folder, engineSettings) { _ in [] }
+        guard storage.engine != .sqlite, try files.hasData() else { return }
         throw CommandFailure(
             "\(folder) has \(files.words.catalog), and storage.engine is "
                 + "\(storage.engine.rawValue). Name another folder by --data, or the engine that keeps this one."

@@ -40,8 +40,6 @@ package final class LeasedStore: Store {
         try withExtendedLifetime(lease) { try store.prepare(query) }
     }
 
-    package var maintenance: [Maintenance] { store.maintenance }
-
     package func maintain(while goesOn: () -> Bool) throws -> Bool {
         try withExtendedLifetime(lease) { try store.maintain(while: goesOn) }
     }

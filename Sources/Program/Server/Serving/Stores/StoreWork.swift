@@ -37,10 +37,10 @@ final class StoreWork: Sendable {
         options.retentionMilliseconds =
             Milliseconds(configuration.retention.tombstoneDays) * 86_400_000
         options.counts = counts
-        options.report = { kind, error in
+        options.report = { word, error in
             log.warning(
                 "queued work failed; it is tried again",
-                [("kind", .text("\(kind)")), ("failure", .text("\(error)"))])
+                [("kind", .text(word)), ("failure", .text("\(error)"))])
         }
         self.options = options
         var notices = NoticeRunner.Options { subscription, owner in

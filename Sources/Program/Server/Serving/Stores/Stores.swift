@@ -55,7 +55,7 @@ package final class Stores: Sendable {
         self.reports = reports
         self.schedule = schedule
         self.keeper = keeper
-        let search = MissingSearch(engine: engine) { words.location($0, folder) }
+        let search = MissingSearch(engine: engine) { words.location($0) }
         self.search = search
         cache = LeaseCache(
             countMax: limits.openMax, idleSeconds: limits.idleSeconds,
