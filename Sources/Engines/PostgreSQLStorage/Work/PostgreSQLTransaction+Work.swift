@@ -17,6 +17,7 @@
             guard let kind = task.kind.number else { throw Self.unknown(task.kind) }
             if case .cover(let record, _) = task, let children { mark(children, of: record) }
             let row = WorkRow(task)
+            if case .cover(_, let zone) = task { job.trees.insert(zone) }
             job.statements.append(
                 Query(
                     """
