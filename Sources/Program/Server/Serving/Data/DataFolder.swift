@@ -64,8 +64,9 @@ package final class DataFolder: Sendable {
         requestLines = RequestLines(in: path, configuration.requestLimits)
         let random = process.random
         self.random = random
-        telemetryFile = TelemetryFile(
-            Self.telemetryPath(in: path), open: ServerConfiguration.openTelemetry)
+        telemetryFile = TelemetryFile(Self.telemetryPath(in: path)) {
+            try configuration.openTelemetry($0)
+        }
         secrets = try SecretKeys.open(configuration, of: path, random: random)
         audit = try AuditLog(path: Self.auditPath(in: path))
         let failedSignIns = FailedSignIns(audit: audit)
