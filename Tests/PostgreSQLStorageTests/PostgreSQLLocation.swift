@@ -144,6 +144,7 @@
             settings.sessionsMax = 12
             settings.sessionWaitSecondsMax = 600
             settings.snapshotSecondsMax = 600
+            settings.groupSilenceSecondsMax = 600
             return PostgreSQLEngineFactory(settings, place: "a test's database") { count in
                 (0..<count).map { _ in .random(in: 0...255) }
             }

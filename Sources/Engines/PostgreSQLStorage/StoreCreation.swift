@@ -13,6 +13,8 @@
             MigrationHistory(embedded: lenticular_postgres_migrations()),
             schema: StoreSessions.schema)
 
+        /// How far a counter moves with another life: further than the life before can have gone since it was copied.
+        private static let lifeGap: Position = 1 << 30
         private static let dayMilliseconds: Milliseconds = 86_400_000
 
         let connection: Connection
@@ -63,6 +65,50 @@
             let store = made.number(0, 0)
             _ = try connection.run(firstRows(store, try connection.node()))
             return store
+        }
+
+        /// Has a store go on with another life, far ahead; in the caller's transaction.
+        ///
+        /// - Returns: false for one of which nothing says where it stands.
+        func beginLife(of store: Int64) throws -> Bool {
+            let rows = try connection.run([Progress.query(store, locked: true)])
+            guard let row = rows.first, row.count == 1 else { return false }
+            let last = try Progress(row)
+            // Two lives from one copy must not give out the same numbers either.
+            let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 2
+            let node = try connection.node()
+            _ = try connection.run([
+                Query(
+                    """
+                    INSERT INTO incarnations (store, number, last_position, ended_at)
+                    VALUES ($1, $2, $3, NULL)
+                    """, .number(store), .number(last.incarnation), .number(last.lastPosition)),
+                Query(
+                    """
+                    UPDATE progress SET incarnation = $2, last_position = $3, cluster = $4,
+                        timeline = $5, life_count = life_count + 1
+                    WHERE store = $1
+                    """, .number(store), .number(random(7).reduce(0) { $0 << 8 | Int64($1) }),
+                    .number(last.lastPosition + Self.lifeGap + further),
+                    .number(node.cluster), .number(node.timeline)),
+            ])
+            return true
+        }
+
+        /// What a store is called that another engine's rows make, before the catalog has its name.
+        static func label(of key: StoreKey) -> [UInt8] {
+            Array("\(key.container.folded)/\(key.environment.rawValue)".utf8)
+        }
+
+        /// Takes what such rows have made out of reach; in the caller's transaction.
+        func abandon(takenFor label: [UInt8]) throws {
+            _ = try connection.run(
+                """
+                WITH gone AS (
+                    UPDATE stores SET removed_at = $2
+                    WHERE taken_for = $1 AND removed_at IS NULL RETURNING store)
+                DELETE FROM progress WHERE store IN (SELECT store FROM gone)
+                """, .bytes(label), .number(now))
         }
 
         /// Notes that a process has a store open, and forgets what others have left there that are long gone.

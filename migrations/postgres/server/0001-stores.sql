@@ -14,8 +14,12 @@ CREATE TABLE stores (
     -- Since when nobody reaches it any more and its rows only wait for being removed; null for a store in use.
     removed_at bigint,
     -- Of a store that was removed with its container, the container; null for one that another took the place of.
-    container bytea
+    container bytea,
+    -- Of a store that another engine's rows make, the container environment that it will be of.
+    taken_for bytea
 );
+CREATE UNIQUE INDEX stores_taken ON stores (taken_for)
+    WHERE taken_for IS NOT NULL AND removed_at IS NULL;
 CREATE INDEX stores_removed ON stores (store) WHERE removed_at IS NOT NULL;
 
 -- Which processes have which stores open.

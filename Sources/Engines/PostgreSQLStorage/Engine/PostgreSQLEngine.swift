@@ -18,6 +18,8 @@
             package var sessionWaitSecondsMax = 30
             /// How long a snapshot may live.
             package var snapshotSecondsMax = 60
+            /// As of `PostgreSQLStore.Options`.
+            package var groupSilenceSecondsMax = 15
 
             package init(_ connection: ConnectionOptions) { self.connection = connection }
 
@@ -78,6 +80,7 @@
                 connection: settings.connection, clock: options.clock, random: options.random)
             made.groups = settings.groups
             made.snapshotSecondsMax = settings.snapshotSecondsMax
+            made.groupSilenceSecondsMax = settings.groupSilenceSecondsMax
             made.notices = notices
             return made
         }

@@ -33,6 +33,14 @@ extension ServerConfiguration {
         }
     }
 
+    /// Where the data are, as commands name it.
+    var dataAddress: String {
+        switch storage.engine {
+        case .sqlite: "sqlite:\(data)"
+        case .postgres: storage.postgresURL
+        }
+    }
+
     /// Refuses a folder in which another engine than the configured one keeps data.
     ///
     /// - Throws: `CommandFailure`.
