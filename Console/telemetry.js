@@ -282,7 +282,7 @@ const as = (key, shown) => entry => shown(entry[key] ?? 0);
 /// What a line may show: its key, its title, its text, and what is not text.
 const COLUMNS = [
   ['operation', 'Operation', isolated('operation'), 'whole'],
-  ['status', 'Status', entry => html`<span class=${failed(entry) === null ? nothing : 'bad'}>${entry.status} ${failed(entry)}</span>`],
+  ['status', 'Status', entry => html`<span class=${failed(entry) === null ? nothing : 'bad'}>${entry.status} ${failed(entry)}</span>`, 'whole'],
   ['user', 'User', isolated('user'), 'whole'],
   ['app', 'App', isolated('app')],
   ['device', 'Device', isolated('device')],
