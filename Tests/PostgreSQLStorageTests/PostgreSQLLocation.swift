@@ -7,6 +7,7 @@
     import Storage
     import StorageConformance
     import Synchronization
+    import Testing
 
     extension Engine {
         /// The engine of this target, each time in a database of its own on one server.
@@ -55,6 +56,19 @@
             var options = ConnectionOptions(address: server.address(of: database))
             options.settings = ["SET search_path = stores, public"]
             return options
+        }
+
+        /// An engine as another process has it, on the database of a folder.
+        func engine(
+            _ folder: String = "a", _ change: (inout EngineOptions) -> Void = { _ in }
+        ) throws -> PostgreSQLEngine {
+            var options = EngineOptions(
+                clock: clock.clock,
+                random: { count in (0..<count).map { _ in .random(in: 0...255) } },
+                report: { _, _ in }, onIndeterminate: { _ in })
+            change(&options)
+            let opened = try factory.open(for: folder, options)
+            return try #require(opened as? PostgreSQLEngine)
         }
 
         func openPostgreSQLStore(

@@ -32,6 +32,8 @@ struct FailureTests {
 
         func prepare(_ query: StoreQuery) throws -> Int? { throw failure }
         let maintenance: [Maintenance] = []
+        func hold(_ duty: StoreDuty) throws -> StoreLease? { throw failure }
+
         func maintain(while goesOn: () -> Bool) throws -> Bool { throw failure }
     }
 

@@ -27,6 +27,8 @@ extension ForwardingStorage {
 
     var maintenance: [Maintenance] { store.maintenance }
 
+    func hold(_ duty: StoreDuty) throws -> StoreLease? { try store.hold(duty) }
+
     func maintain(while goesOn: () -> Bool) throws -> Bool {
         try store.maintain(while: goesOn)
     }

@@ -111,16 +111,22 @@
                 """, .bytes(label), .number(now))
         }
 
-        /// Notes that a process has a store open, and forgets what others have left there that are long gone.
+        /// Notes that a process has a store open, and forgets what others have left there that do not live.
         func noteOpening(of store: Int64, by process: [UInt8]) throws {
             _ = try connection.run([
                 Query(
                     "DELETE FROM group_marks WHERE store = $1 AND committed_at < $2",
                     .number(store), .number(now - Self.dayMilliseconds)),
-                Query("DELETE FROM openings WHERE store = $1", .number(store)),
                 Query(
-                    "INSERT INTO openings (store, process) VALUES ($1, $2)", .number(store),
-                    .bytes(process)),
+                    """
+                    DELETE FROM openings o
+                    WHERE o.store = $1 AND NOT \(LivingProcesses.lives("o.process"))
+                    """, .number(store)),
+                Query(
+                    """
+                    INSERT INTO openings (store, process) VALUES ($1, $2)
+                    ON CONFLICT (store, process) DO NOTHING
+                    """, .number(store), .bytes(process)),
             ])
         }
 

@@ -704,14 +704,14 @@ CREATE TABLE index_locations (
 -- ---------------------------------------------------------------------------------------------------------------
 -- Several processes
 
--- Who does the steps of what one process does at a time. Each time that somebody takes it over, the number is greater,
--- and every step checks it: so one who was stopped, and does not know that it has lost the lease, does nothing.
+-- Who does the steps of what one process does at a time, for as long as that process lives. Each time that another takes
+-- it over, the number is greater, and every step checks it: so one who was stopped, and does not know that it has lost the
+-- lease, does nothing.
 CREATE TABLE leases (
     store bigint NOT NULL,
     name bytea NOT NULL,
     number bigint NOT NULL,
+    -- A process, or nothing.
     holder bytea NOT NULL,
-    -- By the server's clock.
-    held_until bigint NOT NULL,
     PRIMARY KEY (store, name)
 ) WITH (fillfactor = 50);

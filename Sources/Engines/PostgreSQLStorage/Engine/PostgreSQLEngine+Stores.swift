@@ -35,7 +35,9 @@
 
         private static let statesText = """
             SELECT k.number, g.store, EXISTS (
-                SELECT 1 FROM stores.openings o WHERE o.store = p.store AND o.process <> $3)
+                SELECT 1 FROM stores.openings o
+                WHERE o.store = p.store AND o.process <> $3
+                    AND NOT \(LivingProcesses.lives("o.process")))
             FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY
                     AS k (container, environment, number)
                 JOIN stores s ON s.container = k.container AND s.environment = k.environment

@@ -49,6 +49,9 @@ extension Maintenance {
 
 extension SQLiteStore {
     package var maintenance: [Maintenance] { Maintenance.all }
+
+    /// One process has the file to itself.
+    package func hold(_ duty: StoreDuty) throws -> StoreLease? { .sole }
 }
 
 extension SQLiteTransaction {

@@ -36,11 +36,11 @@ final class CopyTarget {
                 keysOf: source.configuration, in: source.path, to: configuration)
             locations = try AssetLocations(
                 configuration, of: path, clock: source.clock, random: random)
-            engine = try factory.open(
-                for: path,
-                EngineOptions(
-                    clock: source.clock, random: { random.bytes($0) }, report: { _, _ in },
-                    onIndeterminate: { _ in }))
+            var options = EngineOptions(
+                clock: source.clock, random: { random.bytes($0) }, report: { _, _ in },
+                onIndeterminate: { _ in })
+            options.assets = try AssetLocations.name(configuration, of: path, random: random)
+            engine = try factory.open(for: path, options)
         } catch StorageFailure.unavailable(.unreachable(let words)) {
             throw CommandFailure(
                 "\(factory.words.location(.catalog, path)) does not answer: \(words)")
