@@ -6,12 +6,16 @@
 
 FROM swift:6.3-bookworm AS build
 RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates libnghttp2-dev libsqlite3-dev libssl-dev zlib1g-dev
+# What other traits need, as compose.postgres.yaml has them.
+ARG LIBRARIES=
+RUN test -z "$LIBRARIES" || apt-get install --no-install-recommends --yes $LIBRARIES
 WORKDIR /source
 COPY . .
 # There is no repository here to ask: docker build --build-arg LENTICULAR_COMMIT="$(git rev-parse --short=12 HEAD)"
 ARG LENTICULAR_COMMIT=
 RUN .ci/console-libraries
-RUN swift build -c release --product lenticular --traits ApplePush --static-swift-stdlib -Xlinker -s
+ARG TRAITS=ApplePush
+RUN swift build -c release --product lenticular --traits "$TRAITS" --static-swift-stdlib -Xlinker -s
 RUN mkdir -p /image/etc/ssl/certs /image/usr/bin /image/usr/lib/ssl \
     && install --directory --mode=0700 /data/lenticular /data/lenticular-backups \
     && cp .build/release/lenticular /image/usr/bin/ \

@@ -56,10 +56,13 @@ postgres: packages ## build the engine on PostgreSQL into .build-postgres, and r
 	swift build --build-tests --traits PostgreSQL --scratch-path .build-postgres
 	swift test --skip-build --traits PostgreSQL --scratch-path .build-postgres --filter 'PostgreSQL'
 
-postgres-proof: packages ## kill a server on PostgreSQL and its primary, promote the standby, 200 rounds: nothing may be lost
+postgres-proof: packages ## prove servers on PostgreSQL: kills, promotions of a standby, copies of containers, acceptance scripts
 	@.ci/packages libpq-dev postgresql python3
 	swift build -c release --product lenticular --traits PostgreSQL --scratch-path .build-postgres
-	Tests/postgres/proof.py --binary .build-postgres/release/lenticular --rounds 200 --promotions 40
+	Tests/postgres/proof.py --binary .build-postgres/release/lenticular --servers 3 --rounds 200 --promotions 40 \
+	    --stops 5 --pairs 100000
+	SERVER_BINARY=$$PWD/.build-postgres/release/lenticular Tests/postgres/moving.py
+	$(if $(wildcard .build/acceptance-venv/bin/python),.build/acceptance-venv/bin/python,python3) Tests/postgres/acceptance.py --binary .build-postgres/release/lenticular
 
 bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)
 	Benchmarks/run $(if $(ONLY),--only $(ONLY))

@@ -157,7 +157,7 @@ let package = Package(
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
                 "IndexedQueries", "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations",
-                "StoredRows",
+                "StoredRows", "Telemetry",
             ]),
         layer(
             "CloudDatabase", in: .cloud,
@@ -277,7 +277,7 @@ let package = Package(
             of: "PostgreSQLStorageTests",
             [
                 "PostgreSQLStorage", "PostgreSQL", "PostgreSQLServer", "Storage", "CloudModel",
-                "SQLiteStorage", "StorageConformance", "Awaiting", "Seeding",
+                "SQLiteStorage", "StorageConformance", "Awaiting", "Seeding", "Telemetry",
             ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "RequestRecordsTests", ["RequestRecords", "CloudModel", "Files", "Seeding"]),

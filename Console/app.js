@@ -147,8 +147,8 @@ class ConsoleApp extends Part {
     }
     this.requestUpdate();
     await this.updateComplete;
-    // On a narrow screen the way to all screens is one line that scrolls.
-    this.querySelector('nav a[aria-current]')?.scrollIntoView({block: 'nearest', inline: 'nearest'});
+    // On a narrow screen the ways to screens and their parts are lines that scroll.
+    this.querySelectorAll('nav a[aria-current]').forEach(link => link.scrollIntoView({block: 'nearest', inline: 'nearest'}));
   }
 
   async #leave() {
@@ -233,6 +233,7 @@ class ConsoleApp extends Part {
     const {screen, values} = this.place;
     const found = SCREENS[screen];
     if (!found) return html`<h1>Nothing is here</h1><p><a href=${to('overview')}>To the overview</a></p>`;
+    if (!customElements.get(`${screen}-screen`)) return this.failure ? nothing : waiting('One moment…');
     const {container, environment = 'development'} = values;
     const as = acting();
     const isThere = as && as.container === container && as.environment === environment;

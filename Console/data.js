@@ -11,6 +11,9 @@ import {exportRecords, importRecords} from './transfer.js';
 
 const PAGE = 200;
 const QUERY = ['container', 'environment', 'database', 'zone', 'type', 'filters', 'sort', 'columns'];
+/// In which a moment, and two coordinates, stand whole.
+const MOMENT = 15.5;
+const WIDTHS = {TIMESTAMP: MOMENT, LOCATION: 11};
 const DATABASES = [['public', 'Public'], ['private', 'Private'], ['shared', 'Shared']];
 
 const list = text => { try { return JSON.parse(text ?? '[]'); } catch { return []; } };
@@ -122,7 +125,7 @@ class DataScreen extends Asking {
       ...wanted.filter(name => fields.some(field => field.name === name)).map(name => {
         const field = fields.find(each => each.name === name);
         return {
-          key: name, title: name, rem: 8.4, sort: direction(name),
+          key: name, title: name, rem: WIDTHS[field.type] ?? 8.4, sort: direction(name),
           isNumber: ['INT64', 'DOUBLE'].includes(field.type), text: record => shown(record.fields?.[name]),
           editable: record => may('record save') && isShort(field.type) && !record.fields?.[name]?.isEncrypted
             ? written(field.type, record.fields?.[name]?.value) : undefined,
@@ -131,7 +134,7 @@ class DataScreen extends Asking {
       ...type ? [] : [{key: 'fields', title: 'Fields', rem: 22,
         text: record => Object.entries(record.fields ?? {}).map(([name, field]) => `${name}: ${shown(field, 40)}`)
           .join(' · ').slice(0, 300)}],
-      {key: 'modified', title: 'Changed', rem: 13.5,
+      {key: 'modified', title: 'Changed', rem: MOMENT,
         text: record => record.modified ? moment(record.modified.timestamp) : ''},
     ];
   }
@@ -164,7 +167,7 @@ class DataScreen extends Asking {
   }
 
   #buttons() {
-    if (!this.isReady) return nothing;
+    if (!this.isReady || this.aroundFailure) return nothing;
     const count = this.selected.size;
     return html`<div class="row tools">
       ${may('record save') ? button('New record', () => change({record: '', new: '1'}), {kind: ''}) : nothing}
@@ -228,7 +231,7 @@ class DataScreen extends Asking {
   }
 
   #typeList() {
-    if (!this.schema) return this.aroundFailure ? problem(this.aroundFailure, () => this.#loadAround()) : waiting('Looking…');
+    if (!this.schema) return this.failure ? nothing : this.aroundFailure ? problem(this.aroundFailure, () => this.#loadAround()) : waiting('Looking…');
     return html`<h2 id="types">Record types</h2><ul class="list" aria-labelledby="types">${
       ['', ...this.schema.keys()].map(name => html`<li><button type="button" class="plain"
         aria-current=${name === (this.values.type ?? '') ? 'true' : nothing}
@@ -237,7 +240,7 @@ class DataScreen extends Asking {
   }
 
   #query() {
-    if (!this.isReady) return nothing;
+    if (!this.isReady || this.aroundFailure) return nothing;
     const {type} = this.values;
     const filters = list(this.values.filters);
     const fields = this.#fields();
@@ -280,7 +283,10 @@ class DataScreen extends Asking {
   #body() {
     if (!this.isReady) return empty('Say whose records to look at.');
     if (this.failure && !this.records) {
-      return html`${problem(this.failure, () => this.#load())}${offer(this.failure, this.target, () => {
+      return html`${problem(this.failure, () => {
+        if (this.aroundFailure) this.#loadAround();
+        this.#load();
+      })}${offer(this.failure, this.target, () => {
         say('The index is added.');
         this.#loadAround();
         this.#load();

@@ -316,8 +316,10 @@ class AboutView extends Listing {
   find(signal) { return run('server show', {}, {signal}); }
 
   render() {
-    return html`<h2>About</h2>${this.shown('Looking…', ({version, commit, since}) => facts([['Version', version], ['Commit', html`<code>${commit || '–'}</code>`],
-      ['Serving since', time(since)]], 'about card'))}
+    return html`<h2>About</h2>${this.shown('Looking…', ({version, commit, since, processes = []}) => facts([['Version', version], ['Commit', html`<code>${commit || '–'}</code>`],
+      ['Serving since', time(since)],
+      ...processes.map(({process, version, begun, seen, isOwn}) => [isOwn ? 'This process' : 'Another process',
+        html`<code>${process.slice(0, 8)}</code> of ${version}, since ${time(begun)}, heard of ${time(seen)}`])], 'about card'))}
       <h2>Made with</h2>${table('Licences', ['What', 'For', 'Licence'], MADE_OF.map(([name, licence, address, use]) => html`<tr>
         <th scope="row">${name}</th><td>${use}</td><td><a href=${address} target="_blank" rel="noreferrer"
         aria-label=${`Licence of ${name}: ${licence}`}>${licence}</a></td></tr>`))}`;

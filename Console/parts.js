@@ -85,7 +85,7 @@ export const bytes = count => {
   let value = Number(count);
   let unit = 0;
   while (value >= 1000 && unit < units.length - 1) { value /= 1000; unit += 1; }
-  return `${unit && value < 10 ? value.toFixed(1) : Math.round(value)} ${units[unit]}`;
+  return `${unit && value < 10 ? value.toFixed(1) : Math.round(value)}\u00a0${units[unit]}`;
 };
 
 export const number = value => numbers.format(Number(value));

@@ -26,15 +26,18 @@ export const languages = ({server, container, environment, token, client}) => [
     |    }],
     |  }).getDefaultContainer();
     |
-    |  const user = await container.setUpAuth();
-    |  if (user) {
-    |    await container.privateCloudDatabase.saveRecords([
-    |      {recordType: 'Note', fields: {title: {value: 'Hello'}}}]);
-    |  }
+    |  const user = await container.setUpAuth() ?? await container.whenUserSignsIn();
+    |  const {records: [note]} = await container.privateCloudDatabase.saveRecords([
+    |    {recordType: 'Note', fields: {title: {value: 'Hello'}}}]);
+    |  document.body.append(user.userRecordName, ' has saved ', note.recordName);
     |</script>
     |</html>
 `},
   {name: 'Swift', text: pasted`
+    |import Foundation
+    |import LenticularCloudKit
+    |
+    |// tokenFromBrowser is yours: it shows the page, and returns the token that comes back.
     |let container = CKContainer(
     |    identifier: ${json(container)},
     |    service: CKServerAccess(
@@ -47,7 +50,7 @@ export const languages = ({server, container, environment, token, client}) => [
     |_ = try await container.privateCloudDatabase.save(note)
 `},
   {name: 'Python', text: pasted`
-    |import json, urllib.request
+    |import json, urllib.error, urllib.request
     |
     |server = ${json(`${server}/database/1/${container}/${environment}`)}
     |token = ${json(token)}
@@ -56,11 +59,16 @@ export const languages = ({server, container, environment, token, client}) => [
     |    request = urllib.request.Request(
     |        f"{server}/{path}?ckAPIToken={token}", json.dumps(body).encode(),
     |        {"Content-Type": "application/json"})
-    |    return json.load(urllib.request.urlopen(request))
+    |    try:
+    |        return json.load(urllib.request.urlopen(request))
+    |    except urllib.error.HTTPError as error:
+    |        return json.load(error)
     |
+    |# Until somebody has saved a Note: NOT_FOUND.
     |print(ask("public/records/query", {"query": {"recordType": "Note"}}))
 `},
   {name: 'curl', text: pasted`
+    |# Until somebody has saved a Note: NOT_FOUND.
     |curl ${shell(
       `${server}/database/1/${container}/${environment}/public/records/query?ckAPIToken=${token}`)} \\
     |  -d ${shell('{"query": {"recordType": "Note"}}')}

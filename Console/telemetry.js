@@ -106,7 +106,7 @@ async function marks({container, environment, from, to, starts}, signal) {
     asked('server show', {}, signal),
     asked('schema history', {container, environment, limit: 100}, signal)]);
   const found = starts.map(({minute}) => ({time: minute, words: 'server started'}));
-  for (const time of backups?.kept ?? []) found.push({time, words: 'backup'});
+  for (const at of backups?.kept ?? []) found.push({time: Date.parse(at), words: 'backup'});
   for (const {time, what} of entries) {
     if (['backup', 'shrink', 'restore'].includes(what)) found.push({time, words: what});
   }
@@ -282,7 +282,7 @@ const as = (key, shown) => entry => shown(entry[key] ?? 0);
 /// What a line may show: its key, its title, its text, and what is not text.
 const COLUMNS = [
   ['operation', 'Operation', isolated('operation'), 'whole'],
-  ['status', 'Status', entry => html`<span class=${failed(entry) === null ? nothing : 'bad'}>${entry.status} ${failed(entry)}</span>`],
+  ['status', 'Status', entry => html`<span class=${failed(entry) === null ? nothing : 'bad'}>${entry.status} ${failed(entry)}</span>`, 'whole'],
   ['user', 'User', isolated('user'), 'whole'],
   ['app', 'App', isolated('app')],
   ['device', 'Device', isolated('device')],

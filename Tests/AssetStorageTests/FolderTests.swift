@@ -29,6 +29,14 @@ struct FolderTests {
         }
     }
 
+    @Test("The first file makes its folder and those above it")
+    func foldersAbove() throws {
+        let folder = try TemporaryFolder()
+        let storage = FolderAssets(path: "\(folder.path)/containers/home/assets")
+        let digest = try storage.put([1, 2, 3]).digest
+        #expect(try storage.get(digest) == [1, 2, 3])
+    }
+
     @Test("Files stay readable when the setting for sealing changes")
     func changedSetting() throws {
         let folder = try TemporaryFolder()

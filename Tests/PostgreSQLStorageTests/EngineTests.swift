@@ -18,12 +18,8 @@
             key = StoreKey(try #require(ContainerID("iCloud.Home")), .development)
         }
 
-        private func engine(_ folder: String = "a") throws -> any StorageEngine {
-            try location.factory(folder).open(
-                EngineOptions(
-                    clock: Clock { 1_700_000_000_000 },
-                    random: { count in (0..<count).map { _ in .random(in: 0...255) } },
-                    report: { _, _ in }, onIndeterminate: { _ in }))
+        private func engine(_ folder: String = "a") throws -> PostgreSQLEngine {
+            try location.engine(folder)
         }
 
         /// An engine with a store of one zone, and the image of the store.
@@ -110,6 +106,10 @@
             _ = try first.open(key, notices: CommitNotices())
             #expect(try isLeftOpen(first) == false)
             let second = try engine()
+            // The first lives, and does what is due there.
+            #expect(try isLeftOpen(second) == false)
+            let connection = try Connection(location.connection(of: "a"))
+            try LivingProcesses(connection).end(first.process)
             #expect(try isLeftOpen(second) == true)
             _ = try second.open(key, notices: CommitNotices())
             _ = second.close(key, isUnused: true)

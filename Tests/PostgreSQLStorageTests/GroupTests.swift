@@ -71,6 +71,8 @@
             else { throw StorageFailure.missing }
             let names = names.compactMap { RecordName($0) }
             let heads = try transaction.heads(of: names, in: zone.number)
+            // As every save does.
+            _ = try transaction.keepsTrees(zone.number)
             let first = try transaction.takePositions(names.count)
             let versions = zip(names, heads).enumerated().map { index, pair in
                 NewVersion(
@@ -142,8 +144,37 @@
             defer { fixture.location.remove() }
             let before = fixture.store.groupRoundTrips
             try fixture.save((0..<100).map { "r\($0)" }, foreseen: false)
-            // The owner, the zone and all of the names.
-            #expect(fixture.store.groupRoundTrips - before == 5)
+            // The owner, the zone, all of the names, and whether trees are shared.
+            #expect(fixture.store.groupRoundTrips - before == 6)
+        }
+
+        @Test("A tree that a write of a group shares is known to the writes behind it")
+        func trees() throws {
+            let fixture = try Fixture()
+            defer { fixture.location.remove() }
+            let zone = fixture.zone
+            let outcome = Mutex<[Bool]>([])
+            let done = DispatchGroup()
+            let load = WriteLoad { [needs = fixture.needs(["root"])] in needs }
+            func step(_ body: @escaping @Sendable (any StoreTransaction) throws -> Void) {
+                done.enter()
+                fixture.store.write(load) { transaction in
+                    try body(transaction)
+                    let found = try transaction.keepsTrees(zone.number)
+                    outcome.withLock { $0.append(found) }
+                } completion: { _ in
+                    done.leave()
+                }
+            }
+            step { _ in }
+            step { transaction in
+                _ = try transaction.makeShare(
+                    in: zone.number, record: RecordNumber(2), root: RecordNumber(1),
+                    publicPermission: .none)
+            }
+            step { _ in }
+            #expect(done.wait(timeout: .now() + .seconds(600)) == .success)
+            #expect(outcome.withLock { $0 } == [false, true, true])
         }
 
         @Test("A write that fails after it was told of is undone alone")

@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Awaiting
     import CloudModel
+    import Dispatch
     import PostgreSQL
     import PostgreSQLStorage
     import Storage
@@ -14,6 +15,34 @@
         /// Longer than any test takes.
         private static let long: Int64 = 86_400_000
 
+        /// Processes that have one store open, which they share.
+        private struct Processes {
+            let location: PostgreSQLLocation
+            let store: PostgreSQLStore
+            let connection: Connection
+
+            init() throws {
+                location = try PostgreSQLLocation()
+                store = try location.openPostgreSQLStore()
+                _ = try location.openCatalog()
+                connection = try Connection(location.connection)
+            }
+
+            /// Has a process live for a time; one that has none is taken for dead.
+            func live(_ identity: [UInt8], for milliseconds: Int64 = long) throws {
+                let process = LivingProcess(identity: identity, version: "", catalogVersion: 1)
+                _ = try LivingProcesses(connection).renew(process, for: milliseconds)
+            }
+
+            func take(_ holder: [UInt8], _ duty: StoreDuty = .outbox) throws -> StepLease? {
+                try StepLease.take(duty, of: number(), by: holder, connection)
+            }
+
+            func number() throws -> Int64 {
+                try connection.run("SELECT store FROM stores").number(0, 0)
+            }
+        }
+
         /// A step that leaves a zone of a name, if it may.
         private static func step(
             _ name: String, _ lease: StepLease, in store: PostgreSQLStore
@@ -22,7 +51,7 @@
             let name = try #require(ZoneName(name))
             try store.writeAndWait { transaction in
                 _ = try transaction.makeZone(named: name, ofOwnerNamed: user)
-                try lease.check(for: long, in: transaction)
+                try lease.check(in: transaction)
             }
         }
 
@@ -35,60 +64,90 @@
         }
 
         @Test(
-            "A lease has one holder; a step of one who was stopped too long is refused, and leaves nothing"
+            "A lease has one holder that lives; a step of one who was stopped is refused, and leaves nothing"
         )
         func fencing() throws {
-            let location = try PostgreSQLLocation()
-            defer { location.remove() }
-            // Two processes; the first is stopped once its lease has begun, which by then has ended.
-            let stopped = try location.openPostgreSQLStore()
-            let store = try location.openPostgreSQLStore()
-            func take(
-                _ holder: [UInt8], for milliseconds: Int64, in store: PostgreSQLStore
-            ) throws -> StepLease? {
-                try store.writeAndWait {
-                    try StepLease.take("outbox", by: holder, for: milliseconds, in: $0)
-                }
-            }
-            let first = try #require(try take(Self.one, for: Self.long, in: stopped))
+            let processes = try Processes()
+            defer { processes.location.remove() }
+            // Two processes; the first is stopped once it has its lease.
+            let stopped = processes.store
+            let store = try processes.location.openPostgreSQLStore()
+            try processes.live(Self.one)
+            try processes.live(Self.other)
+            let first = try #require(try processes.take(Self.one))
             try Self.step("a", first, in: stopped)
-            #expect(try take(Self.other, for: Self.long, in: store) == nil)
-            // Its time is over, and nobody has taken it: it goes on.
-            let ended = try #require(try take(Self.one, for: 0, in: stopped))
-            #expect(ended.number > first.number)
-            #expect(throws: StepLease.Lost()) { try Self.step("b", first, in: stopped) }
-            try stopped.writeAndWait { try ended.check(for: 0, in: $0) }
-            let second = try #require(try take(Self.other, for: Self.long, in: store))
-            #expect(second.number > ended.number)
-            // The first wakes up.
-            #expect(throws: StepLease.Lost()) { try Self.step("c", ended, in: stopped) }
+            #expect(try processes.take(Self.other) == nil)
+            #expect(try processes.take(Self.one) == first)
+            // It is taken for dead, and nobody has taken over: it goes on.
+            try processes.live(Self.one, for: 0)
+            try Self.step("b", first, in: stopped)
+            let second = try #require(try processes.take(Self.other))
+            #expect(second.number > first.number)
+            // The first wakes up, and lives again.
+            try processes.live(Self.one)
+            #expect(throws: StoreLease.Lost()) { try Self.step("c", first, in: stopped) }
+            #expect(try processes.take(Self.one) == nil)
             try Self.step("d", second, in: store)
-            #expect(try Self.zones(in: store) == ["a", "d"])
-            // Another thing, and another store, are others' to do.
-            let further = try stopped.writeAndWait {
-                try StepLease.take("work", by: Self.one, in: $0)
-            }
-            #expect(further?.number == 1)
-            // Who lets go makes room at once, and cannot go on.
-            try store.writeAndWait { try second.end(in: $0) }
-            let third = try #require(try take(Self.one, for: Self.long, in: stopped))
-            #expect(throws: StepLease.Lost()) { try Self.step("e", second, in: store) }
+            #expect(try Self.zones(in: store) == ["a", "b", "d"])
+            // Another duty is another's to do.
+            #expect(try processes.take(Self.one, .work)?.number == 1)
+            // Who lets go makes room at once, and cannot go on once another has it.
+            try StepLease.end(
+                of: processes.number(), by: Self.other, processes.connection)
+            let third = try #require(try processes.take(Self.one))
+            #expect(throws: StoreLease.Lost()) { try Self.step("e", second, in: store) }
             try Self.step("f", third, in: stopped)
-            #expect(try Self.zones(in: store) == ["a", "d", "f"])
+            #expect(try Self.zones(in: store) == ["a", "b", "d", "f"])
             #expect(try store.problems() == [])
+        }
+
+        @Test("Nobody takes a lease over before a step that has checked it is done")
+        func stepUnderWay() throws {
+            let processes = try Processes()
+            defer { processes.location.remove() }
+            let lease = try #require(try processes.take(Self.one))
+            let (begun, goesOn) = (Awaited<Bool>(), Awaited<Bool>())
+            let isDone = Awaited<Bool>()
+            processes.store.write(WriteLoad()) { transaction in
+                try lease.check(in: transaction)
+                begun.tell(true)
+                _ = try goesOn.value()
+            } completion: { result in
+                if case .success = result { isDone.tell(true) } else { isDone.tell(false) }
+            }
+            _ = try begun.value()
+            let options = processes.location.connection
+            let number = try processes.number()
+            let taken = Awaited<Int64>()
+            DispatchQueue.global().async {
+                // NB: what fails is told by no number.
+                let connection = try? Connection(options)
+                let found = try? connection.map {
+                    try StepLease.take(.outbox, of: number, by: Self.other, $0)
+                }
+                taken.tell(found??.number ?? -1)
+            }
+            try Wait.until {
+                // NB: one that cannot be asked is asked again.
+                let waiting = try? processes.connection.run(
+                    """
+                    SELECT count(*) FROM pg_stat_activity
+                    WHERE wait_event_type = 'Lock' AND datname = current_database()
+                    """)
+                return waiting?.number(0, 0) == 1
+            }
+            goesOn.tell(true)
+            #expect(try isDone.value())
+            #expect(try taken.value() == lease.number + 1)
         }
 
         @Test("A write that shares a group with a refused step is done all the same")
         func groups() throws {
-            let location = try PostgreSQLLocation()
-            defer { location.remove() }
-            let store = try location.openPostgreSQLStore()
-            let lost = try store.writeAndWait { transaction in
-                let lease = try StepLease.take("outbox", by: Self.one, for: 0, in: transaction)
-                _ = try StepLease.take("outbox", by: Self.other, in: transaction)
-                return lease
-            }
-            let lease = try #require(lost)
+            let processes = try Processes()
+            defer { processes.location.remove() }
+            let store = processes.store
+            let lease = try #require(try processes.take(Self.one))
+            _ = try #require(try processes.take(Self.other))
             let user = try #require(Self.user)
             let name = try #require(ZoneName("kept"))
             let failures = Awaited<Int>()
@@ -148,24 +207,32 @@
             func process(_ identity: [UInt8], seeing version: Int64) -> LivingProcess {
                 LivingProcess(identity: identity, version: "1.0\u{0}", catalogVersion: version)
             }
+            /// Without when they were heard of.
+            func plain(_ found: [LivingProcess]) -> [LivingProcess] {
+                found.map {
+                    LivingProcess(
+                        identity: $0.identity, version: $0.version,
+                        catalogVersion: $0.catalogVersion)
+                }
+            }
             let (a, b) = (process(Self.one, seeing: 5), process(Self.other, seeing: 4))
-            #expect(try processes.renew(a, for: Self.long) == [a])
+            #expect(try plain(processes.renew(a, for: Self.long)) == [a])
             let before = connection.roundTrips
-            #expect(try processes.renew(b, for: Self.long) == [a, b])
+            #expect(try plain(processes.renew(b, for: Self.long)) == [a, b])
             #expect(connection.roundTrips - before == 1)
             // Who has changed the catalog waits for one of both.
-            #expect(try processes.behind(catalogVersion: 5) == [b])
+            #expect(try plain(processes.behind(catalogVersion: 5)) == [b])
             let seen = process(Self.other, seeing: 5)
-            #expect(try processes.renew(seen, for: Self.long) == [a, seen])
-            #expect(try processes.behind(catalogVersion: 5) == [])
-            #expect(try processes.behind(catalogVersion: 6) == [a, seen])
+            #expect(try plain(processes.renew(seen, for: Self.long)) == [a, seen])
+            #expect(try plain(processes.behind(catalogVersion: 5)) == [])
+            #expect(try plain(processes.behind(catalogVersion: 6)) == [a, seen])
             // One whose lease has ended is waited for by nobody, until it says a word again.
             _ = try processes.renew(seen, for: 0)
-            #expect(try processes.renew(a, for: Self.long) == [a])
-            #expect(try processes.behind(catalogVersion: 6) == [a])
-            #expect(try processes.renew(seen, for: Self.long) == [a, seen])
+            #expect(try plain(processes.renew(a, for: Self.long)) == [a])
+            #expect(try plain(processes.behind(catalogVersion: 6)) == [a])
+            #expect(try plain(processes.renew(seen, for: Self.long)) == [a, seen])
             try processes.end(Self.one)
-            #expect(try processes.renew(seen, for: Self.long) == [seen])
+            #expect(try plain(processes.renew(seen, for: Self.long)) == [seen])
             // Long dead ones are forgotten.
             _ = try processes.renew(a, for: -2 * Self.long)
             _ = try processes.renew(seen, for: Self.long)

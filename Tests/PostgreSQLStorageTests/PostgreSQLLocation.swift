@@ -7,6 +7,7 @@
     import Storage
     import StorageConformance
     import Synchronization
+    import Testing
 
     extension Engine {
         /// The engine of this target, each time in a database of its own on one server.
@@ -55,6 +56,19 @@
             var options = ConnectionOptions(address: server.address(of: database))
             options.settings = ["SET search_path = stores, public"]
             return options
+        }
+
+        /// An engine as another process has it, on the database of a folder.
+        func engine(
+            _ folder: String = "a", _ change: (inout EngineOptions) -> Void = { _ in }
+        ) throws -> PostgreSQLEngine {
+            var options = EngineOptions(
+                clock: clock.clock,
+                random: { count in (0..<count).map { _ in .random(in: 0...255) } },
+                report: { _, _ in }, onIndeterminate: { _ in })
+            change(&options)
+            let opened = try factory(folder).open(options)
+            return try #require(opened as? PostgreSQLEngine)
         }
 
         func openPostgreSQLStore(
@@ -116,6 +130,7 @@
             settings.sessionsMax = 12
             settings.sessionWaitSecondsMax = 600
             settings.snapshotSecondsMax = 600
+            settings.groupSilenceSecondsMax = 600
             return PostgreSQLEngineFactory(settings, place: "a test's database") { count in
                 (0..<count).map { _ in .random(in: 0...255) }
             }

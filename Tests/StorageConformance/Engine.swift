@@ -96,11 +96,14 @@ package struct StoragePromise: Sendable, CustomStringConvertible {
 
     /// Everything that is promised.
     package static let all: [StoragePromise] =
+        ofStores + catalog + lists + people + browsers + operators + letters + factors + engines
+
+    /// What is promised of a store.
+    package static let ofStores: [StoragePromise] =
         transactions + notices + followers + positions + zones + records + currentRecords + names
         + surveys + schemas + lives + shares + accessRequests + memberships + queries + locations
         + words
-        + assets + subscriptions + destinations + outbox + work
-        + collection + catalog + lists + people + browsers + operators + letters + factors + engines
+        + assets + subscriptions + destinations + outbox + work + collection
 }
 
 /// What an engine does that it promises not to, or does not do that it promises.

@@ -31,6 +31,8 @@ struct FailureTests {
         let notices = CommitNotices()
 
         func prepare(_ query: StoreQuery) throws -> Int? { throw failure }
+        func hold(_ duty: StoreDuty) throws -> StoreLease? { throw failure }
+
         func maintain(while goesOn: () -> Bool) throws -> Bool { throw failure }
     }
 

@@ -25,6 +25,8 @@ extension ForwardingStorage {
         try store.prepare(query)
     }
 
+    func hold(_ duty: StoreDuty) throws -> StoreLease? { try store.hold(duty) }
+
     func maintain(while goesOn: () -> Bool) throws -> Bool {
         try store.maintain(while: goesOn)
     }

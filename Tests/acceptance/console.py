@@ -25,6 +25,7 @@ CONTAINER = "iCloud.org.example.Atlas"
 OTHER = "iCloud.org.example.Other"
 PASSWORD = "correct horse battery"
 WIDTHS = (390, 820, 1280)
+NARROWEST = 360
 TIMEOUT_MS = 300_000
 NAUGHTY = [
     "<script>document.title='ran'</script>", "<img src=x onerror=\"document.title='ran'\">", "javascript:alert(1)",
@@ -107,9 +108,21 @@ class Run:
                 if self.pictures:
                     page.screenshot(path=os.path.join(self.pictures, f"{name}-{width}-{scheme}.png"))
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than {width}"
+        page.set_viewport_size({"width": NARROWEST, "height": 820})
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), f"{name} is wider than {NARROWEST}"
         page.emulate_media(color_scheme="light")
         page.set_viewport_size({"width": 1280, "height": 820})
         assert page.errors == [], page.errors
+
+    def thread_time(self, page):
+        """Tells, each time that it is called, how many milliseconds of its own time the page's thread has had.
+
+        A busy machine does not make that longer.
+        """
+        session = page.context.new_cdp_session(page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        return lambda: next(metric["value"] for metric in session.send("Performance.getMetrics")["metrics"]
+                            if metric["name"] == "TaskDuration") * 1000
 
     def second_factor(self, page, email):
         """Sets one up at the server's own pages, and keeps the recovery codes."""

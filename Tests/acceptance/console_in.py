@@ -10,8 +10,10 @@ import re
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 
+from chromium import Origin
 from console import CONTAINER, NAUGHTY, OTHER, PASSWORD, Run, held, say
 
 CONSOLE = os.path.join(os.path.dirname(__file__), "../../Console")
@@ -20,12 +22,18 @@ PAINT_MS_MAX = 300
 PAINT_TURNS = 6
 # In which a calm machine paints a page of text.
 CALM_MS = 100
+# What some commands want beside what they say that they require.
+WANTED = {
+    "container set": {"key=value": ["name=a"]}, "api-token set": {"any-origin": True}, "user password": {"password-stdin": PASSWORD},
+    "web-token revoke": {"all": True}, "storage copy": {"from": "sqlite:/none", "to": "sqlite:/no"},
+    "alert add": {"metric": "errors", "above": "5", "mail": "op@example.org"},
+}
 # Two style sheets, the charts, the modules that the document names, and the session.
 PAINT_FILES_MAX = 11
 
 
 class In(Run):
-    parts = ("strangers", "weight", "paint", "start", "rights")
+    parts = ("strangers", "weight", "paint", "start", "outside", "rights")
     looks = 36
 
     def strangers(self):
@@ -44,30 +52,33 @@ class In(Run):
         page.context.close()
 
     def paint(self):
-        """The first paint comes after one round of files, and within 300 ms where the machine is calm.
+        """The first paint comes after one round of files, and within 300 ms.
 
-        By turns with a page of text of the same server: only turns in which that one is painted at once are judged, and of
-        those the best one.
+        By the page's thread in any case. By the clock where the machine is calm: by turns with a page of text of the same
+        server, only turns in which that one is painted at once are judged, and of those the best one.
         """
         blank = self.base + self.files + "lit.txt"
-        judged = []
+        judged, works = [], []
         for _ in range(PAINT_TURNS):
-            before, _ = self.painted(blank)
-            shown, files = self.painted(f"{self.base}/console/")
-            after, _ = self.painted(blank)
+            before = self.painted(blank)[0]
+            shown, files, work = self.painted(f"{self.base}/console/")
+            after = self.painted(blank)[0]
+            works.append(work)
             # No script that is loaded asks for another one, and nothing is asked of the interface but who is signed in.
             assert len(files) <= PAINT_FILES_MAX, files
             if max(before, after) <= CALM_MS:
                 judged.append(shown)
             if judged and min(judged) <= PAINT_MS_MAX:
-                say(f"first paint after {min(judged):.0f} ms; a page of text after {min(before, after):.0f} ms")
-                return
-        assert len(judged) < 2, f"first paint after {min(judged):.0f} ms at best"
-        say("first paint is not judged: the machine is busy")
+                break
+        told = f"{min(judged):.0f} ms" if judged else "a time that is not judged, as the machine is busy"
+        say(f"first paint after {told}; the page's thread has worked for {min(works):.0f} ms by then")
+        assert min(works) <= PAINT_MS_MAX and (len(judged) < 2 or min(judged) <= PAINT_MS_MAX), (judged, works)
 
     def painted(self, address):
-        """When a page is first painted in a browser that knows nothing of it, and what it has loaded by then, but pictures."""
+        """When a page is first painted in a browser that knows nothing of it, what it has loaded by then, but pictures, and
+        how long its thread has worked."""
         page = self.page()
+        spent = self.thread_time(page)
         page.goto(address)
         page.wait_for_function("() => performance.getEntriesByName('first-contentful-paint').length")
         paint, files = page.evaluate("""() => {
@@ -76,8 +87,9 @@ class In(Run):
             ({responseEnd, initiatorType}) => responseEnd <= startTime && initiatorType !== 'img');
           return [startTime, files.map(({name}) => name)];
         }""")
+        work = spent()
         page.context.close()
-        return paint, files
+        return paint, files, work
 
     def weight(self):
         """All that a browser ever loads of the console, as the server sends it."""
@@ -105,15 +117,19 @@ class In(Run):
         return plain, len(body)
 
     def whole(self, name, served):
-        """What a browser gets of a file is the file, without indentation and comments."""
+        """What a browser gets of a file is the file, without comments and spaces."""
         with open(os.path.join(CONSOLE, name), "rb") as file:
             source = file.read()
         lines = [line.lstrip(b" ") for line in source.split(b"\n")]
         source = b"".join(line + b"\n" for line in lines if line and not line.startswith(b"//"))
-        assert served == source, name
+        assert served == source if name.endswith(".css") else served.replace(b" ", b"") == source.replace(b" ", b""), name
 
     def start(self):
         """A container, its token and its origin; and what there is to paste is right."""
+        with Origin() as app:
+            self.make(app, f"http://127.0.0.1:{app.server_address[1]}")
+
+    def make(self, app, origin):
         began = time.monotonic()
         page = self.signed_in("op@example.org")
         page.get_by_text("No container is here yet").wait_for()
@@ -124,34 +140,95 @@ class In(Run):
         assert page.get_by_label("ID", exact=True).evaluate("field => !field.validity.valid")
         page.get_by_label("ID", exact=True).fill(CONTAINER)
         page.get_by_label("Name of the app").fill("Atlas")
-        page.get_by_label("Origin of the web app").fill("https://atlas.example.org")
+        page.get_by_label("Origin of the web app").fill(origin)
         self.look(page, "new-container")
         page.get_by_role("button", name="Make container and token").click()
         page.get_by_role("heading", name="Your token").wait_for()
         say(f"a container with its token after {time.monotonic() - began:.0f} s, pictures included")
         self.look(page, "token")
         token = page.get_by_label("API token").text_content()
-        origin = page.get_by_role("cell", name="https://atlas.example.org")
-        origin.wait_for()
+        page.get_by_role("cell", name=origin).wait_for()
+        web = page.get_by_label("Web code").text_content()
         page.get_by_role("tab", name="Web").focus()
         for name in ("Swift", "Python"):
             page.keyboard.press("ArrowRight")
             page.get_by_role("tab", name=name, selected=True).wait_for()
-        self.server.save([{"recordName": "n", "recordType": "Note", "fields": {"title": {"value": "Hello"}}}])
-        python = page.get_by_label("Python code").text_content()
-        # The token is of one origin, so that a script has to say it.
-        python = python.replace('"application/json"}', '"application/json", "Origin": "https://atlas.example.org"}')
-        done = subprocess.run([sys.executable, "-c", python], capture_output=True, text=True)
-        assert done.returncode == 0 and "Hello" in done.stdout, done.stderr
+        python = [sys.executable, "-c", page.get_by_label("Python code").text_content()]
         page.get_by_role("tab", name="curl").click()
-        curl = page.get_by_label("curl code").text_content() + "-H 'Origin: https://atlas.example.org' -sS\n"
-        curl = curl.replace("\n-H", " -H")
-        done = subprocess.run(["bash", "-c", curl], capture_output=True, text=True)
-        assert "Hello" in done.stdout, done.stderr + done.stdout
+        curl = ["bash", "-c", page.get_by_label("curl code").text_content()]
+        # There is no record yet, as the code says; then the page for the web saves one of somebody's own, and so makes its type.
+        self.pasted(python, "NOT_FOUND")
+        self.pasted(curl, "NOT_FOUND")
+        app.page = web
+        self.web(origin)
+        self.pasted(python, "'records': []")
+        self.server.save([{"recordName": "n", "recordType": "Note", "fields": {"title": {"value": "Hello"}}}])
+        self.pasted(python, "Hello")
+        self.pasted(curl, "Hello")
         page.reload()
         page.get_by_role("button", name="Revoke").wait_for()
         assert token not in page.content(), "a token is shown this once"
         page.context.close()
+
+    def pasted(self, command, expected):
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0 and expected in done.stdout, done.stderr + done.stdout
+
+    def web(self, origin):
+        """The page for the web at its origin: somebody signs in, and their record is there."""
+        page = self.page()
+        page.goto(f"{origin}/")
+        with page.expect_popup() as popup:
+            page.locator("#apple-sign-in-button").get_by_text("Sign in").click()
+        window = popup.value
+        window.get_by_label("E-mail address").fill("stranger@example.org")
+        window.get_by_label("Password", exact=True).fill(PASSWORD)
+        window.get_by_role("button", name="Sign in", exact=True).click()
+        window.get_by_role("button", name="Allow").click()
+        page.wait_for_function("() => document.body.innerText.includes(' has saved ')")
+        name = page.locator("body").inner_text().split()[-1]
+        records = self.server.command("record", "get", CONTAINER, "development", "private", name,
+                                      "--user", "stranger@example.org")["records"]
+        assert records[0]["fields"]["title"]["value"] == "Hello", records
+        page.context.close()
+
+    def outside(self):
+        """Who is no operator, or none any more, by every route of the interface, whatever they carry."""
+        self.operator("former")
+        page = self.signed_in("former@example.org")
+        commands = page.evaluate("async () => (await (await fetch('/console/api')).json()).commands.map(({path}) => path)")
+        routes = [("POST", path) for path in commands] + [
+            ("GET", "/console/api"), ("GET", "/console/api/session"), ("DELETE", "/console/api/session"),
+            ("POST", "/console/api/session/acting"), ("DELETE", "/console/api/session/acting")]
+        number = page.evaluate("async () => (await (await fetch('/console/api/session')).json()).page")
+        ended = "; ".join(f"{each['name']}={each['value']}" for each in page.context.cookies())
+        self.server.command("operator", "remove", "former@example.org")
+        page.context.close()
+        page = self.page()
+        account = f"http://{self.server.address[0]}:{self.server.address[1]}/account"
+        page.goto(account)
+        page.get_by_label("E-mail address").fill("stranger@example.org")
+        page.get_by_label("Password", exact=True).fill(PASSWORD)
+        page.get_by_role("button", name="Sign in", exact=True).click()
+        page.wait_for_url("**/account")
+        cookie = "; ".join(f"{each['name']}={each['value']}" for each in page.context.cookies())
+        assert cookie, "somebody has signed in"
+        page.context.close()
+        web = self.server.command("web-token", "create", CONTAINER, "development", "stranger@example.org")["webAuthToken"]
+        carried = [{}, {"Cookie": ended, "X-Console-Page": number}, {"Cookie": cookie, "X-Console-Page": number},
+                   {"Authorization": f"Bearer {web}"}]
+        # The same secrets under the console's own name.
+        carried += [{"Cookie": f"lenticular-console={pair.split('=', 1)[1]}", "X-Console-Page": number} for pair in cookie.split("; ")]
+        for method, path in routes:
+            for headers in carried:
+                request = urllib.request.Request(self.base + path, b"{}" if method == "POST" else None, {
+                    "Content-Type": "application/json", **headers}, method=method)
+                try:
+                    raise AssertionError((method, path, headers, urllib.request.urlopen(request).read()))
+                except urllib.error.HTTPError as error:
+                    answer = json.load(error)
+                    assert (error.code, answer["error"]) == (401, "UNAUTHENTICATED"), (method, path, headers, answer)
+        say(f"{len(routes)} routes are shut to {len(carried)} kinds of strangers")
 
     def rights(self):
         """Who only looks, and who has another container, by every command of the list."""
@@ -181,25 +258,27 @@ class In(Run):
 
     def refused(self, page, values):
         """Every command that is said to be out of reach is; and each of another's container."""
-        answers = page.evaluate("""async values => {
+        answers = page.evaluate("""async ([values, wanted]) => {
           const {page} = await (await fetch('/console/api/session')).json();
           const {commands} = await (await fetch('/console/api')).json();
           const seen = [];
-          for (const {name, path, may, arguments: takes} of commands) {
+          for (const {name, path, may, streams, arguments: takes} of commands) {
             const isAbout = takes.some(({key}) => key === 'container') && values.container;
             if (may && !isAbout) continue;
             const body = Object.fromEntries(takes.filter(({required}) => required).map(({key, choices, repeatable, form}) => [
               key, values[key] ?? (choices[0] || (form === 'flag' ? true : repeatable ? ['a'] : key.includes('email') ? 'op@example.org' : 'a'))]));
             if (isAbout) body.container = values.container;
             body.yes = takes.some(({key}) => key === 'yes') || undefined;
-            const answer = await fetch(path, {method: 'POST', body: JSON.stringify(body),
+            const text = JSON.stringify({...body, ...wanted[name]});
+            const isRead = streams === 'body';
+            const answer = await fetch(isRead ? `${path}?arguments=${encodeURIComponent(text)}` : path, {method: 'POST', body: isRead ? '' : text,
               headers: {'Content-Type': 'application/json', 'X-Console-Page': page}});
             seen.push([name, answer.status, (await answer.json()).error]);
           }
           return seen;
-        }""", values)
+        }""", [values, WANTED])
         assert len(answers) > 20, answers
-        wrong = [each for each in answers if each[2] not in ("FORBIDDEN", "USAGE", "REFUSED")]
+        wrong = [each for each in answers if each[2] != "FORBIDDEN"]
         assert not wrong, wrong
         say(f"{len(answers)} commands are refused to {page.locator('.who summary').text_content()}")
 

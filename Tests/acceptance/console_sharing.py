@@ -1,6 +1,7 @@
 """Sharing in the console: what somebody shares and has joined, on their behalf, with people, links and requests."""
 
 import json
+import re
 import urllib.parse
 import urllib.request
 
@@ -67,7 +68,17 @@ class Sharing(Run):
         page.get_by_role("link", name="rome").click()
         page.get_by_role("link", name="Its records").click()
         page.wait_for_url("**/console/data?**zone=Trips**")
-        page.get_by_role("dialog").get_by_role("heading", name="rome").wait_for()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("heading", name="rome").wait_for()
+        self.ask("ann", "development", "records/modify", {"zoneID": {"zoneName": "Trips"}, "operations": [
+            {"operationType": "create", "record": {"recordName": "day", "recordType": "Trip", "parent": {"recordName": "rome"}}}]})
+        # From a part to its parent, and from that to its share, and back.
+        page.goto(page.url.replace("record=rome", "record=day"))
+        for name, whose in (("Parent", "rome"), ("Share", entry["share"]["recordName"])):
+            dialog.locator("dl div", has=page.locator("dt", has_text=re.compile(f"^{name}$"))).get_by_role("button").click()
+            dialog.get_by_role("heading", name=whose).wait_for()
+        page.go_back()
+        dialog.get_by_role("heading", name="rome").wait_for()
         page.context.close()
 
     def join(self):

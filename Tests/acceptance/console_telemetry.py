@@ -1,6 +1,7 @@
 """Charts in the console, held against the requests that were made: zoomed, beside the time before, with what happened
 meanwhile, told apart, and from an error to its lines."""
 
+import os
 import tempfile
 import time
 
@@ -26,6 +27,7 @@ class Telemetry(Run):
             file.write(SCHEMA)
             file.flush()
             self.server.command("schema", "import", CONTAINER, "development", file.name)
+        self.server.command("server", "backup")
 
     def counted(self, page, wanted):
         """What was asked is counted minute by minute: looks again until so many requests, and a mark, are shown."""
@@ -52,8 +54,8 @@ class Telemetry(Run):
         assert page.locator(".about dd").first.inner_text().startswith(f"{total:,} "), page.locator(".about").inner_text()
         before = page.evaluate("document.querySelector('telemetry-screen').before")
         assert before["to"] <= told["from"] and before["total"]["requests"] == 0, (before["to"], told["from"])
-        for mark in ("schema changed", "server started"):
-            page.get_by_label("What happened meanwhile").get_by_text(mark).wait_for()
+        for mark in ("schema changed", "server started", "backup"):
+            page.get_by_label("What happened meanwhile").get_by_text(mark).first.wait_for()
         self.look(page, "telemetry")
         row = page.get_by_role("row", name="records/query")
         row.get_by_role("cell", name="3", exact=True).first.wait_for()
@@ -108,4 +110,6 @@ class Telemetry(Run):
 
 
 if __name__ == "__main__":
-    held(Telemetry)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["LENTICULAR_BACKUPS_TO"] = os.path.join(folder, "backups")
+        held(Telemetry)

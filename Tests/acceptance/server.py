@@ -19,6 +19,19 @@ os.environ.setdefault("LENTICULAR_LIMITS_INDEX_WAIT_MILLISECONDS", "30000")
 os.environ.setdefault("LENTICULAR_LIMITS_QUERY_MILLISECONDS_MAX", "600000")
 
 
+def database():
+    """What has a server keep its stores in a new database, where the tests are run on PostgreSQL; else nothing."""
+    folder = os.environ.get("TEST_POSTGRES")
+    if not folder:
+        return {}
+    name = f"test{os.getpid()}x{random.randrange(1 << 32)}"
+    subprocess.run(
+        ["createdb", "-h", folder, "-U", "postgres", name], check=True, stdin=subprocess.DEVNULL, timeout=120)
+    return {
+        "LENTICULAR_STORAGE_ENGINE": "postgres",
+        "LENTICULAR_STORAGE_POSTGRES_URL": f"postgresql://postgres@/{name}?host={folder}"}
+
+
 def free_port():
     """A port that nobody has, below those that outgoing connections take until it is listened at."""
     while True:
@@ -33,6 +46,7 @@ def free_port():
 class Server:
     def __init__(self):
         self.folder = tempfile.mkdtemp()
+        self.storage = database()
         self.process = None
         self.address = None
         # Where it listens, in place of a port of this machine.
@@ -57,6 +71,7 @@ class Server:
 
     def start(self):
         """Waits until the log says where the server listens; later starts use the same port."""
+        os.environ |= self.storage
         listen = "127.0.0.1:%d" % (self.address[1] if self.address else 0)
         path = os.path.join(self.folder, "log")
         with open(path, "wb") as log, open(os.path.join(self.folder, "errors"), "ab") as errors:
@@ -94,6 +109,7 @@ class Server:
 
     def command(self, *words):
         """Runs one command on the data folder; its answer as JSON."""
+        os.environ |= self.storage
         output = subprocess.run(
             [BINARY, *words, "--data", self.data, "--json"], capture_output=True, text=True
         )
@@ -102,6 +118,7 @@ class Server:
 
     def make_person(self, name, password, *more):
         """Somebody who signs in by a password, as NAME@example.org."""
+        os.environ |= self.storage
         subprocess.run(
             [BINARY, "user", "create", f"{name}@example.org", "--given-name", name.title(),
              *more, "--password-stdin", "--data", self.data],

@@ -1,4 +1,4 @@
-"""Containers that move to another server's folder by `storage copy`, and back into use by `--reopen`.
+"""Containers that move to another server by `storage copy`, and back into use by `--reopen`.
 
 A device goes on at the copy with its sync token, its web token and its API token; the server that was left answers
 TRY_AGAIN_LATER; two accounts with one address are refused; and a copy that is killed 50 times has each row and each
@@ -20,6 +20,27 @@ CONTAINER = "iCloud.org.example.Notes"
 OTHER = "iCloud.org.example.Other"
 KILLS = int(os.environ.get("STORAGE_COPY_KILLS", "50"))
 ZONE = {"zoneName": "Notes"}
+
+
+class Files(Server):
+    """A server that keeps its data in its folder."""
+
+    @property
+    def storage(self):
+        return f"sqlite:{self.data}"
+
+    @property
+    def settings(self):
+        """What says where a server is, beside the address of its data."""
+        return []
+
+    @property
+    def others_settings(self):
+        """The same, for the one that takes a copy."""
+        return []
+
+    def empty(self):
+        shutil.rmtree(self.data, ignore_errors=True)
 
 
 class Device:
@@ -94,13 +115,27 @@ def run(*words):
     return subprocess.run([BINARY, *words], capture_output=True, text=True)
 
 
+def copying(source, target, *more):
+    return ["storage", "copy", "--from", source.storage, *source.settings,
+            "--to", target.storage, *target.others_settings, *more]
+
+
 def copy(source, target, *more):
-    return run("storage", "copy", "--from", f"sqlite:{source}", "--to", f"sqlite:{target}", *more)
+    return run(*copying(source, target, *more))
 
 
-def moves():
+def reopen(server):
+    return run("storage", "copy", "--from", server.storage, *server.settings, "--reopen")
+
+
+def check(server):
+    """What the server's own check finds."""
+    return run("check", "--data", server.data, *server.settings).stdout
+
+
+def moves(kind_here=Files, kind_there=Files):
     """A container moves while its server runs, is used there, and comes back into use here."""
-    with Server() as here, Server() as there:
+    with kind_here() as here, kind_there() as there:
         here.start()
         here.command("container", "create", CONTAINER)
         here.command("container", "create", OTHER)
@@ -113,16 +148,16 @@ def moves():
         names, token = ada.changes(here)
         assert sorted(names) == ["file", "one", "two"], names
 
-        copied = copy(here.data, there.data, "--container", CONTAINER, "--json")
+        copied = copy(here, there, "--container", CONTAINER, "--json")
         assert copied.returncode == 0, copied
         report = json.loads(copied.stdout)
         assert report["containers"] == [CONTAINER] and report["assets"] == 1, report
         refused = ada.ask(here, "changes/zone", {"zones": [{"zoneID": ZONE}]}, status=503)
         assert refused["serverErrorCode"] == "TRY_AGAIN_LATER", refused
         other.save(here, ["still"])
-        again = copy(here.data, there.data, "--container", CONTAINER)
+        again = copy(here, there, "--container", CONTAINER)
         assert again.returncode == 0, again
-        assert "moved=moved" in run("container", "list", "--data", here.data).stdout
+        assert "moved=moved" in run("container", "list", "--data", here.data, *here.settings).stdout
 
         # The tokens of before go on there; the name of the user stays what it was.
         there.start()
@@ -132,16 +167,16 @@ def moves():
         ada.save(there, ["three"])
         names, later = ada.changes(there, token)
         assert names == ["three"], names
-        assert run("check", "--data", there.data).stdout == "no problems\n"
+        assert check(there) == "no problems\n", check(there)
         assert there.command("user", "apps", "ada@example.org"), "the account came along"
 
         # A server that runs there is not written to behind its back.
-        busy = copy(here.data, there.data, "--container", OTHER)
+        busy = copy(here, there, "--container", OTHER)
         assert busy.returncode == 1 and "stop the server there first" in busy.stderr, busy
         other.save(here, ["and still"])
 
         # Here again: what the copy has given out has expired, what came before it goes on.
-        reopened = run("storage", "copy", "--from", f"sqlite:{here.data}", "--reopen")
+        reopened = reopen(here)
         assert reopened.returncode == 0 and CONTAINER in reopened.stdout, reopened
         told, _ = ada.changes(here, later)
         assert "serverErrorCode" in told, told
@@ -152,16 +187,16 @@ def moves():
 
         # The copy is another one by now.
         there.stop()
-        refused = copy(here.data, there.data, "--container", CONTAINER)
+        refused = copy(here, there, "--container", CONTAINER)
         assert refused.returncode == 1 and "delete it there first" in refused.stderr, refused
-        assert run("storage", "copy", "--from", f"sqlite:{here.data}", "--reopen").returncode == 0
+        assert reopen(here).returncode == 0
         here.stop()
-        assert run("check", "--data", here.data).stdout == "no problems\n"
+        assert check(here) == "no problems\n", check(here)
 
 
-def refusals():
-    """Two people with one address stay two, and an engine that cannot be copied from says so."""
-    with Server() as here, Server() as there:
+def refusals(kind_here=Files, kind_there=Files):
+    """Two people with one address stay two, and what is no address of such data is refused."""
+    with kind_here() as here, kind_there() as there:
         for server in here, there:
             server.start()
             server.command("user", "create", "ada@example.org")
@@ -171,32 +206,35 @@ def refusals():
         there.command("container", "create", OTHER)
         for server in here, there:
             server.stop()
-        refused = copy(here.data, there.data)
+        refused = copy(here, there)
         assert refused.returncode == 1, refused
         assert "ada@example.org is the address of account" in refused.stderr, refused
-        listed = run("container", "list", "--data", there.data).stdout
+        listed = run("container", "list", "--data", there.data, *there.settings).stdout
         assert listed.split() == [OTHER], listed
         # Nobody uses what is half on its way; until it is reopened.
         here.start()
         ada.ask(here, "changes/zone", {"zones": [{"zoneID": ZONE}]}, status=503)
-        assert run("storage", "copy", "--from", f"sqlite:{here.data}", "--reopen").returncode == 0
+        assert reopen(here).returncode == 0
         ada.save(here, ["one"])
-        for words in (["--from", "postgresql://x", "--to", f"sqlite:{there.data}"],
-                      ["--from", f"sqlite:{here.data}", "--to", "postgresql://x"],
-                      ["--from", f"sqlite:{here.data}", "--to", "x"],
-                      ["--from", f"sqlite:{here.data}", "--to", f"sqlite:{here.data}"],
-                      ["--from", f"sqlite:{here.data}"]):
+        start = ["--from", here.storage, *here.settings]
+        for words in (["--from", "postgresql://x", *here.settings, "--to", there.storage],
+                      [*start, "--to", "postgresql://x"],
+                      [*start, "--to", "postgresql://ada:secret@x/y"],
+                      [*start, "--to", "x"],
+                      [*start, "--to", here.storage, *here.others_settings],
+                      start):
             refused = run("storage", "copy", *words)
             assert refused.returncode in (1, 2) and refused.stderr, (words, refused)
+            assert "secret" not in refused.stderr, refused
         ada.save(here, ["two"])
 
 
-def kills():
+def kills(kind_here=Files, kind_there=Files):
     """All containers, with a copy that is killed at random moments."""
     seed = int(os.environ.get("STORAGE_COPY_SEED", random.randrange(1 << 32)))
     print(f"storage copy: {KILLS} kills, STORAGE_COPY_SEED={seed}")
     chance = random.Random(seed)
-    with Server() as here, Server() as there:
+    with kind_here() as here, kind_there() as there:
         here.start()
         here.command("container", "create", CONTAINER)
         here.command("user", "create", "ada@example.org")
@@ -208,26 +246,22 @@ def kills():
         for number in range(20):
             ada.save(here, [f"f{number}"], ada.upload(here, bytes([number]) * 300_000))
         names += [f"f{number}" for number in range(20)]
+        _, token = ada.changes(here)
         here.stop()
 
-        def copying():
+        def begin():
             return subprocess.Popen(
-                [BINARY, "storage", "copy", "--from", f"sqlite:{here.data}",
-                 "--to", f"sqlite:{there.data}"],
-                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-
-        def begin_anew():
-            shutil.rmtree(there.data, ignore_errors=True)
+                [BINARY, *copying(here, there)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
         began = time.monotonic()
-        first = copying()
+        first = begin()
         _, errors = first.communicate()
         assert first.returncode == 0, errors
         whole = time.monotonic() - began
-        begin_anew()
+        there.empty()
         killed = 0
         while killed < KILLS:
-            process = copying()
+            process = begin()
             try:
                 process.wait(timeout=chance.uniform(0, whole))
             except subprocess.TimeoutExpired:
@@ -237,12 +271,20 @@ def kills():
                 continue
             assert process.returncode == 0, process.stderr.read()
             if killed < KILLS:
-                begin_anew()
-        last = copying()
+                there.empty()
+        # Here nobody uses what is half on its way, and there nobody finds it.
+        here.start()
+        listed = here.command("container", "list")
+        if "copying" in json.dumps(listed):
+            ada.ask(here, "changes/zone", {"zones": [{"zoneID": ZONE}]}, status=503)
+        here.stop()
+        last = begin()
         _, errors = last.communicate()
         assert last.returncode == 0, errors
-        assert run("check", "--data", there.data).stdout == "no problems\n"
+        assert check(there) == "no problems\n", check(there)
         there.start()
+        found, later = ada.changes(there, token)
+        assert found == [] and later == token, (len(found), later)
         found, _ = ada.changes(there)
         assert sorted(found) == sorted(names), f"{len(found)} of {len(names)}"
         for number in range(20):
@@ -252,6 +294,7 @@ def kills():
         ada.ask(here, "changes/zone", {"zones": [{"zoneID": ZONE}]}, status=503)
 
 
-moves()
-refusals()
-kills()
+if __name__ == "__main__":
+    moves()
+    refusals()
+    kills()

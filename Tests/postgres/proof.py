@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
-"""Kills a server on PostgreSQL, its primary, or both, and promotes the standby; what was acknowledged must be there.
+"""Kills servers on PostgreSQL, their primary, or both, and promotes the standby; what was acknowledged must be there.
 
-    Tests/postgres/proof.py [--rounds N] [--promotions N] [--writers N] [--seed N] [--binary FILE]
+    Tests/postgres/proof.py [--servers N] [--rounds N] [--promotions N] [--stops N] [--pairs N] [--writers N]
+        [--seed N] [--binary FILE]
 
-Writers save records under names that nobody uses again, one request after the other, and note what was acknowledged.
-Followers read the zone's changes from the position that they have come to. Each round ends something in the middle of
-this, has it begin again, and compares: every follower has every record that was acknowledged, once.
+Writers save records under names that nobody uses again, one request after the other, each by one of the servers, and
+note what was acknowledged. Followers read the zone's changes from the position that they have come to, each page by
+another server. Each round ends something in the middle of this, has it begin again, and compares: every follower has
+every record that was acknowledged, once. A stop (SIGSTOP) lets one server sleep for 30 seconds; the others go on.
+
+At the end come pairs: a save by one server, and a lookup by another that begins after the answer. None may miss it.
 """
 
 import argparse
 import http.client
+import itertools
 import json
 import os
 import random
+import shutil
 import signal
 import socket
 import subprocess
@@ -30,14 +36,21 @@ ZONE = {"zoneID": {"zoneName": "Shelf"}}
 READY_SECONDS_MAX = 120
 # How long writers go on before something ends, at most.
 ROUND_SECONDS_MAX = 1.5
+# Longer than any lease, and than a group may be silent.
+STOP_SECONDS = 30
+PAIR_THREADS = 8
 
 
 class Server:
-    """The server that is proved, in a data folder of its own."""
+    """A server that is proved, in a data folder of its own; it shares the assets and the key of the first."""
 
-    def __init__(self, binary, folder, database):
-        self.binary, self.data = binary, folder / "data"
-        self.log = folder / "server.log"
+    def __init__(self, binary, folder, database, number=0):
+        self.binary, self.data = binary, folder / f"data{number}"
+        self.log = folder / f"server{number}.log"
+        if number > 0:
+            self.data.mkdir(mode=0o700)
+            (self.data / "containers").symlink_to(folder / "data0/containers")
+            shutil.copy(folder / "data0/secrets.key", self.data)
         self.environment = os.environ | {
             "LENTICULAR_STORAGE_ENGINE": "postgres", "LENTICULAR_STORAGE_POSTGRES_URL": database,
             "LENTICULAR_CONSOLE_LISTEN": "", "LENTICULAR_METRICS_LISTEN": ""}
@@ -92,14 +105,17 @@ class Server:
 
 
 class Caller:
-    """What a user asks; a failure to be tried again is none."""
+    """What a user asks, of one server after the other; a failure to be tried again is none."""
 
-    def __init__(self, server, query):
-        self.server, self.query = server, query
+    def __init__(self, servers, query):
+        self.servers, self.query, self.turns = servers, query, itertools.count()
 
     def post(self, operation, body):
+        return self.post_to(self.servers[next(self.turns) % len(self.servers)], operation, body)
+
+    def post_to(self, server, operation, body):
         path = f"/database/1/{CONTAINER}/development/private/{operation}{self.query}"
-        status, answer = self.server.ask("POST", path, body)
+        status, answer = server.ask("POST", path, body)
         if answer.get("serverErrorCode") not in (None, "TRY_AGAIN_LATER"):
             raise RuntimeError(f"{operation}: {status} {answer}")
         return answer if status == 200 else None
@@ -120,6 +136,7 @@ class Writer(threading.Thread):
             self.failure = error
 
     def save(self, size):
+        """Saves by one server, which may end or sleep meanwhile."""
         names = [f"{self.label}-{self.count + index}" for index in range(size)]
         self.count += size
         operations = [{"operationType": "create", "record": {
@@ -188,47 +205,57 @@ class Proof:
                 tempfile.TemporaryDirectory() as folder:
             self.standby.follow(self.primary, "standby")
             self.primary.wait_for("standby")
-            self.server = Server(self.asked.binary, Path(folder), url(self.primary, self.standby))
-            self.server.start()
+            self.servers = []
             try:
+                for number in range(self.asked.servers):
+                    server = Server(
+                        self.asked.binary, Path(folder), url(self.primary, self.standby), number)
+                    server.start()
+                    self.servers.append(server)
                 self.provision()
-                kinds = self.kinds()
-                for number, kind in enumerate(kinds):
+                for number, kind in enumerate(self.kinds()):
                     self.round(number, kind)
-                self.server.stop()
-                problems = self.server.command("check")["problems"]
+                self.pair()
+                for server in self.servers:
+                    server.stop()
+                problems = self.servers[0].command("check")["problems"]
                 assert problems == [], problems
             finally:
-                self.server.kill()
+                for server in self.servers:
+                    server.kill()
 
     def kinds(self):
         """What ends in each round, in an order by chance."""
-        promotions = ["promotion"] * self.asked.promotions
+        promotions = ["promotion"] * self.asked.promotions + ["stop"] * self.asked.stops
         others = ["server", "primary", "both"] * (self.asked.rounds // 3 + 1)
         kinds = promotions + others[: max(0, self.asked.rounds - len(promotions))]
         self.chosen.shuffle(kinds)
         return kinds
 
     def provision(self):
-        self.server.command("container", "create", CONTAINER)
-        token = self.server.command("api-token", "create", CONTAINER, "development")["apiToken"]
-        self.server.command("user", "create", "ada@example.org")
-        web = self.server.command(
+        first = self.servers[0]
+        first.command("container", "create", CONTAINER)
+        token = first.command("api-token", "create", CONTAINER, "development")["apiToken"]
+        first.command("user", "create", "ada@example.org")
+        web = first.command(
             "web-token", "create", CONTAINER, "development", "ada@example.org", "--expires", "86400")
         self.caller = Caller(
-            self.server, f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}")
+            self.servers, f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}")
         self.caller.post("zones/modify", {"operations": [{"operationType": "create", "zone": ZONE}]})
         self.followers = [Follower(self.caller) for _ in range(2)]
 
     def round(self, number, kind):
         writers = [
-            Writer(self.caller, f"{number}-{index}", random.Random(self.chosen.random()))
+            Writer(
+                Caller([self.servers[index % len(self.servers)]], self.caller.query), f"{number}-{index}",
+                random.Random(self.chosen.random()))
             for index in range(self.asked.writers)]
         for writer in writers:
             writer.start()
         time.sleep(self.chosen.uniform(0, ROUND_SECONDS_MAX))
         getattr(self, f"end_{kind}")()
-        self.server.wait_until_ready()
+        for server in self.servers:
+            server.wait_until_ready()
         # What is saved behind it must not be mistaken for anything before it.
         time.sleep(self.chosen.uniform(0, 0.3))
         for writer in writers:
@@ -256,21 +283,64 @@ class Proof:
             if follower.records.keys() != anew.records.keys():
                 raise RuntimeError("a follower has what another has not")
 
+    def pair(self):
+        """Saves by one server what is looked up by another once that is acknowledged."""
+        if len(self.servers) < 2:
+            return
+        stale, counts, failures = [], [0] * PAIR_THREADS, []
+
+        def run(thread):
+            chosen = random.Random(f"{self.seed} {thread}")
+            try:
+                for number in range(self.asked.pairs // PAIR_THREADS):
+                    writer, reader = chosen.sample(self.servers, 2)
+                    name = f"pair-{thread}-{number}"
+                    record = {"recordName": name, "recordType": "Note", "fields": {"text": {"value": name}}}
+                    operations = [{"operationType": "create", "record": record}]
+                    if not self.caller.post_to(writer, "records/modify", ZONE | {"operations": operations}):
+                        continue
+                    found = self.caller.post_to(
+                        reader, "records/lookup", ZONE | {"records": [{"recordName": name}]})
+                    if found and "fields" not in found["records"][0]:
+                        stale.append(name)
+                    counts[thread] += found is not None
+            except Exception as error:
+                failures.append(error)
+
+        threads = [threading.Thread(target=run, args=[number]) for number in range(PAIR_THREADS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        if failures:
+            raise failures[0]
+        if stale:
+            raise RuntimeError(f"{len(stale)} of {sum(counts)} reads were stale: {stale[:10]}")
+        print(f"{sum(counts)} pairs of a save and a read by another server, 0 stale", flush=True)
+
     # MARK: What ends
 
     def end_server(self):
-        self.server.kill()
-        self.server.start()
+        server = self.chosen.choice(self.servers)
+        server.kill()
+        server.start()
+
+    def end_stop(self):
+        server = self.chosen.choice(self.servers)
+        server.process.send_signal(signal.SIGSTOP)
+        time.sleep(STOP_SECONDS)
+        server.process.send_signal(signal.SIGCONT)
 
     def end_primary(self):
         self.primary.crash()
         self.primary.start()
 
     def end_both(self):
-        self.server.kill()
+        server = self.chosen.choice(self.servers)
+        server.kill()
         self.primary.crash()
         self.primary.start()
-        self.server.start()
+        server.start()
 
     def end_promotion(self):
         self.primary.crash()
@@ -283,15 +353,19 @@ class Proof:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--servers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--promotions", type=int, default=3)
+    parser.add_argument("--stops", type=int, default=0)
+    parser.add_argument("--pairs", type=int, default=2_000)
     parser.add_argument("--writers", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--binary", default=str(REPOSITORY / ".build/release/lenticular"))
     proof = Proof(parser.parse_args())
     proof.run()
-    print(f"{sum(proof.counts.values())} rounds ({proof.counts}): {len(proof.acknowledged)} records acknowledged,"
-          f" none lost; {proof.unknown} without an answer, {proof.refused} told to try again")
+    print(f"{sum(proof.counts.values())} rounds of {proof.asked.servers} servers ({proof.counts}):"
+          f" {len(proof.acknowledged)} records acknowledged, none lost;"
+          f" {proof.unknown} without an answer, {proof.refused} told to try again")
 
 
 if __name__ == "__main__":

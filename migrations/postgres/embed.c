@@ -10,6 +10,10 @@ static const unsigned char server_0001[] = {
 #embed "server/0001-stores.sql"
 };
 
+static const unsigned char telemetry_0001[] = {
+#embed "telemetry/0001-telemetry.sql"
+};
+
 static const struct lenticular_postgres_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
 };
@@ -18,10 +22,18 @@ static const struct lenticular_postgres_migration server[] = {
     {"0001-stores", (const char *)server_0001, sizeof server_0001},
 };
 
+static const struct lenticular_postgres_migration telemetry[] = {
+    {"0001-telemetry", (const char *)telemetry_0001, sizeof telemetry_0001},
+};
+
 struct lenticular_postgres_migrations lenticular_postgres_catalog_migrations(void) {
     return (struct lenticular_postgres_migrations){catalog, sizeof catalog / sizeof *catalog};
 }
 
 struct lenticular_postgres_migrations lenticular_postgres_migrations(void) {
     return (struct lenticular_postgres_migrations){server, sizeof server / sizeof *server};
+}
+
+struct lenticular_postgres_migrations lenticular_postgres_telemetry_migrations(void) {
+    return (struct lenticular_postgres_migrations){telemetry, sizeof telemetry / sizeof *telemetry};
 }

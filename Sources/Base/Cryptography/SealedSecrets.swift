@@ -75,6 +75,12 @@ package struct SealedSecrets: Sendable {
         self.random = random
     }
 
+    /// Whether the key is at hand that has sealed something.
+    package func hasKey(of sealed: [UInt8]) -> Bool {
+        let name = sealed.dropFirst().prefix(Self.nameBytes)
+        return keys.contains { $0.name.elementsEqual(name) }
+    }
+
     /// What the keys are called, in hexadecimal; no secret, and the same for the same key anywhere.
     package var keyNames: [String] { keys.map { Hexadecimal.encode($0.name) } }
 

@@ -89,7 +89,7 @@ package protocol ServerData: AnyObject, Sendable {
     ///   - container: nil for all.
     ///   - source: where the data are, as the operator named it.
     /// - Returns: those that were not in use.
-    func reopen(_ container: ContainerID?, in source: String) throws -> [ContainerID]
+    func reopen(_ container: ContainerID?, in source: StorageAddress) throws -> [ContainerID]
 
     /// Hands a notice to its webhook once, beside what waits for it, and waits for what comes of it.
     ///

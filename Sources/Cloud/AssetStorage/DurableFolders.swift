@@ -1,3 +1,4 @@
+import Platform
 import Synchronization
 
 /// Folders whose names are on the disk.
@@ -10,10 +11,10 @@ import Synchronization
 final class DurableFolders: Sendable {
     private let known = Mutex<Set<String>>([])
 
-    /// Makes a folder where there is none; its name is on the disk when this returns.
-    ///
-    /// - Parameter path: the folder above it exists.
+    /// Makes a folder where there is none, and those above it; their names are on the disk when this returns.
     func make(_ path: String) throws(AssetFailure) {
+        let above = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
+        if !above.isEmpty, access(above, F_OK) != 0 { try make(above) }
         let isNew = try AssetFiles.makeFolder(path)
         if !isNew, known.withLock({ $0.contains(path) }) { return }
         try AssetFiles.synchronizeFolder("\(path)/..")

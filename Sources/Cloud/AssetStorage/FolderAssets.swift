@@ -27,7 +27,7 @@ package final class FolderAssets: AssetBlobStore {
     private let notes = Mutex(())
 
     /// - Parameters:
-    ///   - path: the folder, made when the first file comes; the one above exists.
+    ///   - path: the folder, made when the first file comes, with those above it.
     ///   - key: seals new files; nil leaves them as they are.
     ///   - freeBytesMin: uploads are refused that would leave less on the disk.
     ///   - reserved: so much is to be left at least, asked anew each time.

@@ -42,8 +42,10 @@ package protocol RecordReading: AnyObject {
     ///
     /// - Parameters:
     ///   - through: the last position; `.max` for all.
+    ///   - expected: about how many are visited; nil where the caller cannot tell. It changes nothing but how much an
+    ///     engine behind a network fetches at once.
     func versions(
-        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
+        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool, expected: Int?,
         _ visit: (StoredVersion) throws -> Bool) throws
 
     /// Visits versions of all zones in an order that stays the same; tombstones and deleted zones are
@@ -100,6 +102,16 @@ extension RecordReading {
         return found
     }
 
+    /// As above, for a caller who cannot tell how many they visit.
+    package func versions(
+        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
+        _ visit: (StoredVersion) throws -> Bool
+    ) throws {
+        try versions(
+            in: zone, after: after, through: through, newestFirst: newestFirst, expected: nil, visit
+        )
+    }
+
     /// As `heads`, for one name.
     package func head(of name: RecordName, in zone: ZoneNumber) throws -> StoredHead? {
         try heads(of: [name], in: zone).first ?? nil
@@ -110,7 +122,9 @@ extension RecordReading {
         at position: Position, in zone: ZoneNumber, _ visit: (StoredVersion) throws -> Value
     ) throws -> Value? {
         var found: Value?
-        try versions(in: zone, after: position - 1, through: position, newestFirst: false) {
+        try versions(
+            in: zone, after: position - 1, through: position, newestFirst: false, expected: 1
+        ) {
             found = try visit($0)
             return false
         }

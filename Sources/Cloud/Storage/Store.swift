@@ -83,6 +83,14 @@ package protocol Store: AnyObject, Sendable {
     /// - Throws: `StorageFailure`.
     func prepare(_ query: StoreQuery) throws -> Int?
 
+    /// Takes a duty for this process, or tells that it still has it; nil while another process has it.
+    ///
+    /// In an engine that one process has to itself every duty is its own (`StoreLease.sole`). Blocks where processes share a store,
+    /// mostly not.
+    ///
+    /// - Throws: `StorageFailure`.
+    func hold(_ duty: StoreDuty) throws -> StoreLease?
+
     /// Does what the engine has left for itself whose steps are transactions of their own (`Maintenance.isBeside`), so
     /// that they hold nobody up for long.
     ///

@@ -14,6 +14,8 @@ package final class ProtocolResponder: Responder {
     package struct Dependencies: Sendable {
         package var limits: ServiceLimits
         package var rates = RateLimits()
+        /// How many processes share the rates.
+        package var processCount: @Sendable () -> Int = { 1 }
         /// A monotonic clock in nanoseconds.
         package var uptime: @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
         package var clock: Clock
@@ -74,10 +76,12 @@ package final class ProtocolResponder: Responder {
         self.dependencies = dependencies
         people = KnownPeople(catalog: dependencies.catalog)
         assets = AssetResponder(dependencies)
-        rates = RateBudgets(dependencies.rates, now: dependencies.uptime)
+        rates = RateBudgets(
+            dependencies.rates, processCount: dependencies.processCount, now: dependencies.uptime)
         containers = ContainerBudgets(
             dependencies.catalog, dependencies.limits,
-            burstSeconds: dependencies.rates.burstSeconds, now: dependencies.uptime)
+            burstSeconds: dependencies.rates.burstSeconds,
+            processCount: dependencies.processCount, now: dependencies.uptime)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = Workers(name: "web", dependencies.workers)
         turns = (0..<dependencies.loopCount).map { _ in LoopTurns(now: dependencies.uptime) }

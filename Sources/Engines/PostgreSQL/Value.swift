@@ -109,7 +109,10 @@
         /// - Parameter text: changes rows; its last parameter is free.
         package static func requiring(
             _ count: Int, _ text: String, _ values: Value...
-        ) -> Query {
+        ) -> Query { requiring(count, text, values) }
+
+        /// As above.
+        package static func requiring(_ count: Int, _ text: String, _ values: [Value]) -> Query {
             Query(
                 """
                 WITH changed AS (\(text) RETURNING 1)

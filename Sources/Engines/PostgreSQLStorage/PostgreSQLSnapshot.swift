@@ -257,10 +257,11 @@
 
         func versions(
             in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-            _ visit: (StoredVersion) throws -> Bool
+            expected: Int?, _ visit: (StoredVersion) throws -> Bool
         ) throws {
             try scan(
-                zone, after: after, through: through, newestFirst: newestFirst, visit)
+                zone, after: after, through: through, newestFirst: newestFirst, expected: expected,
+                visit)
         }
 
         func page(

@@ -27,6 +27,10 @@
             package var notices = CommitNotices()
             /// Tells of the commits of other processes; nil where there are none.
             package var exchange: CommitExchange?
+            /// Called once when another process has removed or replaced the store; must not block.
+            var gone: @Sendable () -> Void = {}
+            /// Of this process among others; nil for one that is alone.
+            var presence: ProcessPresence?
 
             package init(
                 connection: ConnectionOptions, clock: Clock,
@@ -43,6 +47,7 @@
         let number: Int64
         private let facts = StoreFacts()
         private let exchange: CommitExchange?
+        private let duties: HeldDuties?
         private let committer: GroupCommitter
         // Touched on the committer's queue only, and in `init` before anybody else can.
         private nonisolated(unsafe) let groups: StoreGroups
@@ -77,8 +82,9 @@
                 exchange: options.exchange, followerChangesMax: options.followerChangesMax,
                 silenceSecondsMax: options.groupSilenceSecondsMax, random: options.random,
                 sessions: sessions.writers)
+            duties = options.presence.map(HeldDuties.init)
             exchange = options.exchange
-            exchange?.join(number, notices)
+            exchange?.join(number, notices, gone: options.gone)
             // The groups never leave a commit to a restart: they look what became of it.
             committer = GroupCommitter(groups, options: options.groups, onIndeterminate: { _ in })
         }
@@ -140,6 +146,18 @@
                 completion(result.mapError(Self.failure))
             }
         }
+
+        package func hold(_ duty: StoreDuty) throws -> StoreLease? {
+            guard let duties else { return .sole }
+            do { return try duties.hold(duty, of: number, readers) } catch let error
+                as PostgreSQLError
+            {
+                throw error.failure
+            }
+        }
+
+        /// Lets other processes do what this one has done; the store is closed.
+        func endDuties(_ connection: Connection) throws { try duties?.end(of: number, connection) }
 
         private static func failure(_ error: any Error) -> any Error {
             switch error {

@@ -278,11 +278,12 @@
 
         override func versions(
             in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-            _ visit: (StoredVersion) throws -> Bool
+            expected: Int?, _ visit: (StoredVersion) throws -> Bool
         ) throws {
             guard through - after == 1, let known = record(at: through, in: zone) else {
                 return try scan(
-                    zone, after: after, through: through, newestFirst: newestFirst, visit)
+                    zone, after: after, through: through, newestFirst: newestFirst,
+                    expected: expected, visit)
             }
             guard !known.isDamaged else { throw DamagedVersion(zone: zone, position: through) }
             _ = try known.visit(visit)

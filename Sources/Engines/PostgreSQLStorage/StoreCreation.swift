@@ -13,6 +13,8 @@
             MigrationHistory(embedded: lenticular_postgres_migrations()),
             schema: StoreSessions.schema)
 
+        /// How far a counter moves with another life: further than the life before can have gone since it was copied.
+        private static let lifeGap: Position = 1 << 30
         private static let dayMilliseconds: Milliseconds = 86_400_000
 
         let connection: Connection
@@ -65,16 +67,66 @@
             return store
         }
 
-        /// Notes that a process has a store open, and forgets what others have left there that are long gone.
+        /// Has a store go on with another life, far ahead; in the caller's transaction.
+        ///
+        /// - Returns: false for one of which nothing says where it stands.
+        func beginLife(of store: Int64) throws -> Bool {
+            let rows = try connection.run([Progress.query(store, locked: true)])
+            guard let row = rows.first, row.count == 1 else { return false }
+            let last = try Progress(row)
+            // Two lives from one copy must not give out the same numbers either.
+            let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 2
+            let node = try connection.node()
+            _ = try connection.run([
+                Query(
+                    """
+                    INSERT INTO incarnations (store, number, last_position, ended_at)
+                    VALUES ($1, $2, $3, NULL)
+                    """, .number(store), .number(last.incarnation), .number(last.lastPosition)),
+                Query(
+                    """
+                    UPDATE progress SET incarnation = $2, last_position = $3, cluster = $4,
+                        timeline = $5, life_count = life_count + 1
+                    WHERE store = $1
+                    """, .number(store), .number(random(7).reduce(0) { $0 << 8 | Int64($1) }),
+                    .number(last.lastPosition + Self.lifeGap + further),
+                    .number(node.cluster), .number(node.timeline)),
+            ])
+            return true
+        }
+
+        /// What a store is called that another engine's rows make, before the catalog has its name.
+        static func label(of key: StoreKey) -> [UInt8] {
+            Array("\(key.container.folded)/\(key.environment.rawValue)".utf8)
+        }
+
+        /// Takes what such rows have made out of reach; in the caller's transaction.
+        func abandon(takenFor label: [UInt8]) throws {
+            _ = try connection.run(
+                """
+                WITH gone AS (
+                    UPDATE stores SET removed_at = $2
+                    WHERE taken_for = $1 AND removed_at IS NULL RETURNING store)
+                DELETE FROM progress WHERE store IN (SELECT store FROM gone)
+                """, .bytes(label), .number(now))
+        }
+
+        /// Notes that a process has a store open, and forgets what others have left there that do not live.
         func noteOpening(of store: Int64, by process: [UInt8]) throws {
             _ = try connection.run([
                 Query(
                     "DELETE FROM group_marks WHERE store = $1 AND committed_at < $2",
                     .number(store), .number(now - Self.dayMilliseconds)),
-                Query("DELETE FROM openings WHERE store = $1", .number(store)),
                 Query(
-                    "INSERT INTO openings (store, process) VALUES ($1, $2)", .number(store),
-                    .bytes(process)),
+                    """
+                    DELETE FROM openings o
+                    WHERE o.store = $1 AND NOT \(LivingProcesses.lives("o.process"))
+                    """, .number(store)),
+                Query(
+                    """
+                    INSERT INTO openings (store, process) VALUES ($1, $2)
+                    ON CONFLICT (store, process) DO NOTHING
+                    """, .number(store), .bytes(process)),
             ])
         }
 

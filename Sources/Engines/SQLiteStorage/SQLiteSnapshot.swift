@@ -242,7 +242,7 @@ class SQLiteSnapshot: StoreSnapshot {
     }
 
     func versions(
-        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
+        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool, expected: Int?,
         _ visit: (StoredVersion) throws -> Bool
     ) throws {
         try visiting {

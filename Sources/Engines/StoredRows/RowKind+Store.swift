@@ -3,6 +3,8 @@ extension RowKind {
     package static let ofStoreItself = "store"
     /// The current versions of records and their tombstones, with the texts that were saved.
     package static let ofRecords = "records"
+    /// When records were deleted whose current version is a tombstone.
+    package static let ofTombstones = "tombstones"
     /// The queue of work, without what an engine left for itself.
     package static let ofWork = "work"
 
@@ -16,7 +18,7 @@ extension RowKind {
             incarnation last_position schema_revision life_count subscription_revision token_key:b name:b \
             owners zones records roles work shares destinations outbox
             """),
-        RowKind("incarnations", key: "number", "last_position ended_at lost_through"),
+        RowKind("incarnations", key: "number", "last_position ended_at"),
     ]
 
     private static let zones = [
@@ -34,7 +36,7 @@ extension RowKind {
         RowKind("record_types", key: "id", "name:t is_removed"),
         RowKind("fields", key: "record_type name:t", "value_type indexes preferred"),
         RowKind("system_fields", key: "record_type name:t", "indexes"),
-        RowKind("roles", key: "id", "name:t is_removed"),
+        RowKind("roles", key: "id", "name:t"),
         RowKind("permissions", key: "record_type role:t", "granted"),
         RowKind("assigned_roles", key: "user_record_name:t role", ""),
         RowKind("schema_changes", key: "number", "made_at made_by:t difference:t"),
@@ -43,7 +45,7 @@ extension RowKind {
 
     private static let records = [
         RowKind(ofRecords, key: "zone position", "record record_type flags name:t body:b"),
-        RowKind("tombstones", key: "deleted_at zone position", ""),
+        RowKind(ofTombstones, key: "deleted_at zone position", ""),
         RowKind("links", key: "target_zone target_name:t kind source", ""),
     ]
 

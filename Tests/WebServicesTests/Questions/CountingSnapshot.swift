@@ -109,12 +109,13 @@ class CountingSnapshot: StoreSnapshot {
     }
 
     func versions(
-        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
+        in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool, expected: Int?,
         _ visit: (StoredVersion) throws -> Bool
     ) throws {
         note("versions")
         try snapshot.versions(
-            in: zone, after: after, through: through, newestFirst: newestFirst, visit)
+            in: zone, after: after, through: through, newestFirst: newestFirst,
+            expected: expected, visit)
     }
 
     func versions(

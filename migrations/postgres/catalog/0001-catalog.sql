@@ -31,9 +31,12 @@ CREATE TABLE processes (
     process bytea PRIMARY KEY,
     -- Of the program.
     version bytea NOT NULL,
+    -- Where its assets are: all who live have the same.
+    assets bytea NOT NULL,
     -- The catalog's version up to which it has dropped what it kept.
     catalog_version bigint NOT NULL,
     begun_at bigint NOT NULL,
+    seen_at bigint NOT NULL,
     lives_until bigint NOT NULL
 ) WITH (fillfactor = 50);
 

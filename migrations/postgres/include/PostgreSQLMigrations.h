@@ -18,3 +18,6 @@ struct lenticular_postgres_migrations lenticular_postgres_catalog_migrations(voi
 
 /// The files that make a server's database, in the order in which they run.
 struct lenticular_postgres_migrations lenticular_postgres_migrations(void);
+
+/// The files that make the telemetry's schema, in the order in which they run.
+struct lenticular_postgres_migrations lenticular_postgres_telemetry_migrations(void);

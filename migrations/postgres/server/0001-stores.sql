@@ -14,8 +14,12 @@ CREATE TABLE stores (
     -- Since when nobody reaches it any more and its rows only wait for being removed; null for a store in use.
     removed_at bigint,
     -- Of a store that was removed with its container, the container; null for one that another took the place of.
-    container bytea
+    container bytea,
+    -- Of a store that another engine's rows make, the container environment that it will be of.
+    taken_for bytea
 );
+CREATE UNIQUE INDEX stores_taken ON stores (taken_for)
+    WHERE taken_for IS NOT NULL AND removed_at IS NULL;
 CREATE INDEX stores_removed ON stores (store) WHERE removed_at IS NOT NULL;
 
 -- Which processes have which stores open.
@@ -700,14 +704,14 @@ CREATE TABLE index_locations (
 -- ---------------------------------------------------------------------------------------------------------------
 -- Several processes
 
--- Who does the steps of what one process does at a time. Each time that somebody takes it over, the number is greater,
--- and every step checks it: so one who was stopped, and does not know that it has lost the lease, does nothing.
+-- Who does the steps of what one process does at a time, for as long as that process lives. Each time that another takes
+-- it over, the number is greater, and every step checks it: so one who was stopped, and does not know that it has lost the
+-- lease, does nothing.
 CREATE TABLE leases (
     store bigint NOT NULL,
     name bytea NOT NULL,
     number bigint NOT NULL,
+    -- A process, or nothing.
     holder bytea NOT NULL,
-    -- By the server's clock.
-    held_until bigint NOT NULL,
     PRIMARY KEY (store, name)
 ) WITH (fillfactor = 50);

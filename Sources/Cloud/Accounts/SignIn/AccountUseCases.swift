@@ -67,9 +67,10 @@ package struct AccountUseCases: Sendable {
         letterKinds: Set<Address.Kind>, publicBaseURL: String,
         note: @escaping Note = { _, _, _ in },
         failed: @escaping SignInFailure.Told = { _ in },
-        export: Export? = nil, fetch: (any ProviderFetch)? = nil
+        export: Export? = nil, fetch: (any ProviderFetch)? = nil,
+        processCount: @escaping @Sendable () -> Int = { 1 }
     ) throws {
-        let limits = GuessLimits(random: random)
+        let limits = GuessLimits(random: random, processCount: processCount)
         self.catalog = catalog
         self.random = random
         self.settings = settings

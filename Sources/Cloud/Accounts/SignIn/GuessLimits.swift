@@ -72,7 +72,16 @@ package final class GuessLimits: Sendable {
     private let key: HMACSHA256
     private let rows = Mutex([Slot](repeating: Slot(), count: 2 * slotsPerRow))
 
-    package init(random: RandomSource = .system) { key = HMACSHA256(key: random.bytes(32)) }
+    private let processCount: @Sendable () -> Int
+
+    /// - Parameter processCount: how many processes count guesses, each those that it sees: each guess counts once for each
+    ///   of them, so that all together allow no more than one alone.
+    package init(
+        random: RandomSource = .system, processCount: @escaping @Sendable () -> Int = { 1 }
+    ) {
+        key = HMACSHA256(key: random.bytes(32))
+        self.processCount = processCount
+    }
 
     /// Counts a guess to all of its subjects, unless one of them has to wait.
     ///
@@ -83,6 +92,7 @@ package final class GuessLimits: Sendable {
         _ subjects: [(subject: Subject, policy: Policy)], now: Milliseconds
     ) -> Int? {
         let counted = subjects.map { (slots(of: $0.subject), $0.policy) }
+        let weight = processCount()
         return rows.withLock { rows in
             var wait: Milliseconds = 0
             for (slots, policy) in counted {
@@ -95,7 +105,7 @@ package final class GuessLimits: Sendable {
                 for slot in slots {
                     // Conservative: only the places that hold the smaller number grow.
                     let own = Self.live(rows[slot], policy, now)
-                    rows[slot].count = max(own, UInt32(clamping: known.count + 1))
+                    rows[slot].count = max(own, UInt32(clamping: known.count + weight))
                     rows[slot].lastAt = now
                 }
             }
@@ -106,8 +116,9 @@ package final class GuessLimits: Sendable {
     /// Takes back a guess that was right.
     package func giveBack(_ subject: Subject) {
         let slots = slots(of: subject)
+        let weight = UInt32(clamping: processCount())
         rows.withLock { rows in
-            for slot in slots where rows[slot].count > 0 { rows[slot].count -= 1 }
+            for slot in slots { rows[slot].count -= min(rows[slot].count, weight) }
         }
     }
 

@@ -7,16 +7,18 @@ package struct CopyRequest: Sendable {
     /// One container; nil for all that the server has.
     package let container: ContainerID?
     /// Where the data are, as the operator named it.
-    package let source: String
-    /// The data folder that takes it, which no server may serve meanwhile.
-    package let folder: String
+    package let source: StorageAddress
+    /// What takes it, which no server may serve meanwhile.
+    package let target: StorageAddress
     /// The settings of the server there; nil for those of a new one.
     package let settings: String?
 
-    package init(container: ContainerID?, source: String, folder: String, settings: String?) {
+    package init(
+        container: ContainerID?, source: StorageAddress, target: StorageAddress, settings: String?
+    ) {
         self.container = container
         self.source = source
-        self.folder = folder
+        self.target = target
         self.settings = settings
     }
 }
@@ -68,10 +70,10 @@ package struct CopyStorage: AdministrativeAction {
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> CopyReport {
-        let folder = try StorageAddress.folder(of: target)
         let request = CopyRequest(
             container: try container.map { try data.containers.find($0).id },
-            source: try StorageAddress.folder(of: source), folder: folder, settings: settings)
+            source: try StorageAddress(source), target: try StorageAddress(target),
+            settings: settings)
         return try data.copyStorage(request, CheckProgress(tell))
     }
 }
@@ -102,6 +104,6 @@ package struct ReopenStorage: AdministrativeAction {
     package func run(in data: any ServerData, by actor: Operator) throws -> [ContainerID] {
         try data.reopen(
             container.map { try data.containers.find($0).id },
-            in: StorageAddress.folder(of: source))
+            in: StorageAddress(source))
     }
 }

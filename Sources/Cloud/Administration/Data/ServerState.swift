@@ -1,6 +1,7 @@
 import CloudModel
+import Storage
 
-/// Which server this is, since when it serves, and how its backups stand.
+/// Which server this is, since when it serves, with which other processes, and how its backups stand.
 package struct ServerState: Sendable {
     /// How the backups stand that the server makes by itself.
     package struct Backups: Sendable {
@@ -29,8 +30,14 @@ package struct ServerState: Sendable {
     package let since: Milliseconds?
     /// Nil where no server runs, or it makes none.
     package let backups: Backups?
+    /// Those that have the same database, in the order in which they began; empty where none can.
+    package let processes: [ServingProcess]
 
-    package init(version: String, commit: String, since: Milliseconds?, backups: Backups?) {
+    package init(
+        version: String, commit: String, since: Milliseconds?, backups: Backups?,
+        processes: [ServingProcess] = []
+    ) {
+        self.processes = processes
         self.version = version
         self.commit = commit
         self.since = since
@@ -52,7 +59,7 @@ package struct SettingInForce: Sendable, Equatable {
     }
 }
 
-/// Says which server this is, since when it serves, and how its backups stand.
+/// Says which server this is, since when it serves, with which other processes, and how its backups stand.
 package struct ShowServer: AdministrativeAction {
     package var name: String { "server show" }
     package var right: ActionRight { .server }

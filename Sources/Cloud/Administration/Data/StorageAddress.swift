@@ -2,28 +2,29 @@
 package enum StorageAddress: Equatable, Sendable {
     /// `sqlite:FOLDER`, a data folder.
     case folder(String)
-    /// `postgresql://…`
-    case database
+    /// `postgresql://…`, with whatever stands in it.
+    case database(url: String)
 
     private static let folderStart = "sqlite:"
-    private static let databaseStarts = ["postgresql:", "postgres:"]
+    private static let databaseStarts = ["postgresql://", "postgres://"]
 
-    /// Nil for a text of another form.
-    package init?(_ text: String) {
+    /// - Throws: `StorageAddressRefusal` for a text of another form.
+    package init(_ text: String) throws(StorageAddressRefusal) {
         if text.hasPrefix(Self.folderStart) {
             let path = text.dropFirst(Self.folderStart.count)
-            guard !path.isEmpty else { return nil }
+            guard !path.isEmpty else { throw .unknownForm }
             self = .folder(String(path))
         } else if Self.databaseStarts.contains(where: { text.hasPrefix($0) }) {
-            self = .database
+            self = .database(url: text)
         } else {
-            return nil
+            throw .unknownForm
         }
     }
 
-    /// The text with its folder made absolute; nil for a text that is no address.
+    /// The text with its folder made absolute; nil for a text that is no address of a folder.
     package static func absolute(_ text: String, _ absolute: (String) -> String) -> String? {
-        switch StorageAddress(text) {
+        // NB: what is no address is refused where it is used as one.
+        switch try? StorageAddress(text) {
         case .folder(let path): folderStart + absolute(path)
         case .database: text
         case nil: nil
@@ -34,25 +35,14 @@ package enum StorageAddress: Equatable, Sendable {
 /// Why data cannot be copied from an address or to it.
 package enum StorageAddressRefusal: Error, Sendable, CustomStringConvertible {
     case unknownForm
-    case database
+    case unusableURL
 
     package var description: String {
         switch self {
-        case .unknownForm: "an address is sqlite:FOLDER, the data folder of a server"
-        case .database: "storage in PostgreSQL cannot be copied yet, from there nor to there"
-        }
-    }
-}
-
-extension StorageAddress {
-    /// The folder of an address that something can be copied from or to.
-    ///
-    /// - Throws: `StorageAddressRefusal`.
-    package static func folder(of text: String) throws(StorageAddressRefusal) -> String {
-        switch StorageAddress(text) {
-        case .folder(let path): return path
-        case .database: throw .database
-        case nil: throw .unknownForm
+        case .unknownForm:
+            "an address is sqlite:FOLDER, the data folder of a server, or the postgresql://… of its settings"
+        case .unusableURL:
+            "the database is named as in storage.postgresURL, postgresql://USER@HOST/DATABASE without a password"
         }
     }
 }

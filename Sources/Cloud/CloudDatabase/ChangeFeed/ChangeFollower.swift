@@ -8,11 +8,18 @@ package struct ChangeFollower: Sendable {
     private let storage: any Store
     private let name: FollowerName
     private let changesPerPage: Int
+    private let lease: StoreLease
 
-    /// - Parameter changesPerPage: how many changes are read in one snapshot.
-    package init(_ storage: any Store, as name: FollowerName, changesPerPage: Int = 256) {
+    /// - Parameters:
+    ///   - changesPerPage: how many changes are read in one snapshot.
+    ///   - lease: checked with all that is written; `takePage` throws `StoreLease.Lost` when another process has it.
+    package init(
+        _ storage: any Store, as name: FollowerName, changesPerPage: Int = 256,
+        by lease: StoreLease = .sole
+    ) {
         self.storage = storage
         self.name = name
+        self.lease = lease
         self.changesPerPage = max(1, changesPerPage)
     }
 
@@ -105,7 +112,7 @@ package struct ChangeFollower: Sendable {
         preparing prepare: (Read) throws -> [Made],
         writing write: @escaping @Sendable (Made, any StoreTransaction) throws -> Void
     ) throws -> CommitNotices.Mark? {
-        let (name, mark) = (name, storage.notices.mark)
+        let (name, lease, mark) = (name, lease, storage.notices.mark)
         let taken = try storage.read { snapshot -> (last: Position, found: Read)? in
             guard let position = try snapshot.position(of: name) else { return nil }
             let page = Page(snapshot, after: position, limit: changesPerPage)
@@ -115,10 +122,14 @@ package struct ChangeFollower: Sendable {
         guard let (last, found) = taken else { return mark }
         let pieces = try prepare(found)
         for piece in pieces.dropLast() {
-            try storage.writeAndWait(caller: .background) { try write(piece, $0) }
+            try storage.writeAndWait(caller: .background) { transaction in
+                try lease.check(in: transaction)
+                try write(piece, transaction)
+            }
         }
         let piece = pieces.last
         try storage.writeAndWait(caller: .background) { transaction in
+            try lease.check(in: transaction)
             if let piece { try write(piece, transaction) }
             try transaction.advance(name, through: last)
         }

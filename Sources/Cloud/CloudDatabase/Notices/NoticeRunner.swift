@@ -25,6 +25,9 @@ package final class NoticeRunner: Sendable {
         ) { self.decode = decode }
     }
 
+    /// After this it looks again whether another process still does it.
+    private static let lookMilliseconds: Milliseconds = 5_000
+
     private weak let storage: (any Store)?
     private let notices: CommitNotices
     private let options: Options
@@ -61,7 +64,14 @@ package final class NoticeRunner: Sendable {
         watch.end()
         let start = DispatchTime.now().uptimeNanoseconds
         while !runner.isStopped, let storage {
-            guard let mark = try takePage(of: storage) else { continue }
+            guard let lease = try storage.hold(.notices) else {
+                return .later(milliseconds: Self.lookMilliseconds)
+            }
+            let mark: CommitNotices.Mark
+            do {
+                guard let end = try takePage(of: storage, by: lease) else { continue }
+                mark = end
+            } catch is StoreLease.Lost { continue }
             options.counts.note(lag: DispatchTime.now().uptimeNanoseconds &- start)
             let isFollowing = try storage.read { try $0.position(of: .notices) } != nil
             let parts: Set<StorePart> =
@@ -72,12 +82,14 @@ package final class NoticeRunner: Sendable {
         return .never
     }
 
-    private func takePage(of storage: any Store) throws -> CommitNotices.Mark? {
+    private func takePage(
+        of storage: any Store, by lease: StoreLease
+    ) throws -> CommitNotices.Mark? {
         let writing = writing
         let handover = NoticeHandover(
             waitMilliseconds: options.limits.handoverMilliseconds, hasEnded: options.hasEnded)
         var queued = 0
-        let mark = try ChangeFollower(storage, as: .notices).takePage(
+        let mark = try ChangeFollower(storage, as: .notices, by: lease).takePage(
             reading: { page in try matching.match(page, of: storage) },
             preparing: { made in
                 queued = made.noticeCount + made.bodies.count * made.webhooks.count

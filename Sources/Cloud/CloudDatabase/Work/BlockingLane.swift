@@ -9,6 +9,8 @@ import Storage
 final class BlockingLane: Sendable {
     /// How long a step may take before another holder may do it too.
     private static let holdMilliseconds: Milliseconds = 600_000
+    /// After this it looks again whether another process still does it.
+    private static let othersMilliseconds: Milliseconds = 5_000
 
     private weak let storage: (any Store)?
     private let holder: WorkHolder
@@ -43,6 +45,8 @@ final class BlockingLane: Sendable {
             return try step(storage)
         } catch StorageFailure.indeterminate {
             return .never
+        } catch is StoreLease.Lost {
+            return .afterPause(nanoseconds: 0)
         }
     }
 
@@ -52,8 +56,12 @@ final class BlockingLane: Sendable {
         guard try storage.read({ try $0.nextWorkMoment(kinds, for: holder) }) != nil else {
             return .whenWoken
         }
+        guard let lease = try storage.hold(.work) else {
+            return .later(milliseconds: Self.othersMilliseconds)
+        }
         let isHeld = isHeld
         let (taken, wait) = try storage.writeAndWait(caller: .background) { transaction in
+            try lease.check(in: transaction)
             var turn = WorkTurn(holder, kinds)
             let taken = try transaction.takeWork(
                 &turn, heldUntil: isHeld ? transaction.now + Self.holdMilliseconds : nil)
@@ -67,16 +75,18 @@ final class BlockingLane: Sendable {
             let hasMore = try work()
             options.counts.noteDone()
             try storage.writeAndWait(caller: .background) { transaction in
+                try lease.check(in: transaction)
                 if hasMore {
                     try transaction.advance(taken, to: taken.cursor)
                 } else {
                     try transaction.finish(taken)
                 }
             }
-        } catch let error where !(error is StorageFailure) {
+        } catch let error where !(error is StorageFailure || error is StoreLease.Lost) {
             options.counts.noteFailed()
             if taken.failures == 0 { options.report(taken.task.word, error) }
             try storage.writeAndWait(caller: .background) { transaction in
+                try lease.check(in: transaction)
                 let wait = backoff.milliseconds(after: taken.failures + 1)
                 try transaction.postpone(taken, until: transaction.now + wait)
             }

@@ -63,6 +63,8 @@ package final class OutboxRunner: Sendable {
     private static let askedSecondsMax = 86_400
     /// The runner looks again after this time at the latest.
     private static let lookMillisecondsMax: Milliseconds = 3_600_000
+    /// After this it looks again whether another process still sends.
+    private static let othersMilliseconds: Milliseconds = 5_000
 
     private weak let storage: (any Store)?
     private let notices: CommitNotices
@@ -107,29 +109,51 @@ package final class OutboxRunner: Sendable {
             defer { state.told = [] }
             return state.told
         }
-        do {
-            if !told.isEmpty { try note(told, in: storage) }
-        } catch {
-            state.withLock { $0.told = told + $0.told }
-            throw error
-        }
+        if !told.isEmpty { try settle(told, in: storage) }
         let mark = notices.mark
         let found = try storage.read { try find($0) }
-        if !found.lost.isEmpty || !found.ended.isEmpty {
-            let (lost, ended) = (found.lost, found.ended)
-            try storage.writeAndWait(caller: .background) { transaction in
-                try transaction.removeNotices(lost)
-                for number in ended { try transaction.removeDestination(number) }
-            }
+        if found.hasSome {
+            guard let lease = try storage.hold(.outbox),
+                try remove(found.lost, found.ended, by: lease, in: storage)
+            else { return .later(milliseconds: Self.othersMilliseconds) }
+            for (destination, notice) in found.ready { send(notice, to: destination) }
         }
-        for (destination, notice) in found.ready { send(notice, to: destination) }
         watch.begin(notices.watch([.senders], since: mark)) { [runner] in runner.wake() }
         guard let next = found.next else { return .whenWoken }
         let pause = min(max(1, next - options.clock.now()), Self.lookMillisecondsMax)
         return .later(milliseconds: pause)
     }
 
+    /// Removes what is not sent; false when another process sends by now.
+    private func remove(
+        _ lost: [NoticeNumber], _ ended: [DestinationNumber], by lease: StoreLease,
+        in storage: any Store
+    ) throws -> Bool {
+        guard !lost.isEmpty || !ended.isEmpty else { return true }
+        do {
+            try storage.writeAndWait(caller: .background) { transaction in
+                try lease.check(in: transaction)
+                try transaction.removeNotices(lost)
+                for number in ended { try transaction.removeDestination(number) }
+            }
+            return true
+        } catch is StoreLease.Lost { return false }
+    }
+
+    /// Writes what came of notices, unless another process sends by now: then that one sends them once more.
+    private func settle(_ told: [Told], in storage: any Store) throws {
+        do {
+            if let lease = try storage.hold(.outbox) { try note(told, by: lease, in: storage) }
+        } catch is StoreLease.Lost {
+        } catch {
+            state.withLock { $0.told = told + $0.told }
+            throw error
+        }
+        end(told)
+    }
+
     private struct Due {
+        var hasSome: Bool { !ready.isEmpty || !lost.isEmpty || !ended.isEmpty }
         var ready: [(StoredDestination, StoredNotice)] = []
         var lost: [NoticeNumber] = []
         var ended: [DestinationNumber] = []
@@ -197,11 +221,16 @@ package final class OutboxRunner: Sendable {
     }
 
     /// Writes what came of notices, and lets their destinations go on.
-    private func note(_ told: [Told], in storage: any Store) throws {
+    private func note(_ told: [Told], by lease: StoreLease, in storage: any Store) throws {
         let (options, now) = (options, options.clock.now())
         try storage.writeAndWait(cost: told.count, caller: .background) { transaction in
+            try lease.check(in: transaction)
             for one in told { try Self.note(one, options, now, in: transaction) }
         }
+    }
+
+    /// Has these no longer count as under way.
+    private func end(_ told: [Told]) {
         state.withLock { state in
             for one in told {
                 let number = one.destination.number

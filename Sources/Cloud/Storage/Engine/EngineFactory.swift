@@ -54,10 +54,16 @@ package struct EngineWords: Sendable {
 /// What an engine is given when it is opened.
 package struct EngineOptions: Sendable {
     package var clock: Clock
+    /// Of the program, for those who see the processes of a database.
+    package var programVersion = ""
+    /// Names where the assets are, which all processes on a database must share; empty for what no other process has.
+    package var assets = ""
     /// Makes that many random bytes, which nobody must be able to guess.
     package var random: @Sendable (Int) -> [UInt8]
     /// Called with what the opening of a store has found.
     package var report: @Sendable (StoreKey, StoreReport) -> Void
+    /// Called with an open store whose data another process has removed or replaced, so that it is closed.
+    package var onGone: @Sendable (StoreKey) -> Void = { _ in }
     /// Called once when the outcome of a commit is unknown; the process must end.
     package var onIndeterminate: @Sendable (String) -> Void
 

@@ -150,6 +150,9 @@ package protocol StorageEngine: AnyObject, Sendable {
 
     // MARK: Figures
 
+    /// Who has these data open; does not wait.
+    var processes: ServingProcesses { get }
+
     /// What the engine counts about itself, over all stores that this process has had open.
     var figures: [EngineFigure] { get }
 

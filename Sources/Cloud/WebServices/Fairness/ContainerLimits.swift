@@ -59,14 +59,19 @@ final class ContainerBudgets: Sendable {
     private let catalog: any CatalogStorage
     private let server: ServiceLimits
     private let burstSeconds: Int
+    private let processCount: @Sendable () -> Int
     private let now: @Sendable () -> UInt64
     private let state = Mutex(State())
 
-    /// - Parameter now: a monotonic clock in nanoseconds.
+    /// - Parameters:
+    ///   - processCount: as `RateBudgets`.
+    ///   - now: a monotonic clock in nanoseconds.
     init(
         _ catalog: any CatalogStorage, _ server: ServiceLimits, burstSeconds: Int,
+        processCount: @escaping @Sendable () -> Int = { 1 },
         now: @escaping @Sendable () -> UInt64
     ) {
+        self.processCount = processCount
         self.catalog = catalog
         self.server = server
         self.burstSeconds = burstSeconds
@@ -107,7 +112,7 @@ final class ContainerBudgets: Sendable {
         guard let limits = try limits(of: container),
             limits.requests != nil || limits.records != nil
         else { return nil }
-        let now = now()
+        let (now, weight) = (now(), processCount())
         return state.withLock { state in
             var entry = state.entries[container] ?? Entry()
             if let budget = limits.requests, budget.isExhausted(entry.requests, now) {
@@ -117,7 +122,7 @@ final class ContainerBudgets: Sendable {
                 return budget.status(entry.records, now)
             }
             guard takes, let budget = limits.requests else { return nil }
-            entry.requests = budget.taking(1, from: entry.requests, now)
+            entry.requests = budget.taking(weight, from: entry.requests, now)
             state.entries[container] = entry
             return nil
         }
@@ -126,10 +131,10 @@ final class ContainerBudgets: Sendable {
     /// Counts records that an admitted request is about to save or delete.
     func charge(_ container: ContainerID, records: Int) throws {
         guard let budget = try limits(of: container)?.records else { return }
-        let now = now()
+        let (now, weight) = (now(), processCount())
         state.withLock { state in
             var entry = state.entries[container] ?? Entry()
-            entry.records = budget.taking(records, from: entry.records, now)
+            entry.records = budget.taking(records * weight, from: entry.records, now)
             state.entries[container] = entry
         }
     }

@@ -21,16 +21,20 @@ struct RateBudgetSet: Sendable {
     ///   - count: bytes of its body; nil for a request that only reads, which no budget of what is written
     ///     holds back.
     ///   - takes: false to look only.
+    ///   - weight: how often each counts.
     func admit(
-        _ entry: inout RateTable.Entry, writing count: Int?, takes: Bool, _ now: UInt64
+        _ entry: inout RateTable.Entry, writing count: Int?, takes: Bool, weight: Int = 1,
+        _ now: UInt64
     ) -> RateVerdict {
         let writes = count != nil
         if let (budget, fullAt) = nearest(entry, writes), budget.isExhausted(fullAt, now) {
             return RateVerdict(isAdmitted: false, status: budget.status(fullAt, now))
         }
         guard takes else { return RateVerdict(isAdmitted: true, status: nil) }
-        if let requests { entry.requests = requests.taking(1, from: entry.requests, now) }
-        if let bytes, let count { entry.bytes = bytes.taking(count, from: entry.bytes, now) }
+        if let requests { entry.requests = requests.taking(weight, from: entry.requests, now) }
+        if let bytes, let count {
+            entry.bytes = bytes.taking(count * weight, from: entry.bytes, now)
+        }
         guard let (budget, fullAt) = nearest(entry, writes), budget.isNotable(fullAt, now) else {
             return RateVerdict(isAdmitted: true, status: nil)
         }

@@ -50,10 +50,16 @@ package final class RateBudgets: Sendable {
     private let anonymous: RateBudgetSet
     private let user: RateBudgetSet
     private let serverKey: RateBudgetSet
+    private let processCount: @Sendable () -> Int
     private let now: @Sendable () -> UInt64
 
-    /// - Parameter now: a monotonic clock in nanoseconds.
-    init(_ limits: RateLimits, now: @escaping @Sendable () -> UInt64) {
+    /// - Parameters:
+    ///   - processCount: how many processes share the limits: each has its part of them.
+    ///   - now: a monotonic clock in nanoseconds.
+    init(
+        _ limits: RateLimits, processCount: @escaping @Sendable () -> Int = { 1 },
+        now: @escaping @Sendable () -> UInt64
+    ) {
         let callersMax = limits.callersMax >> Self.shardBits
         shards = (0..<(1 << Self.shardBits)).map { _ in Shard(callersMax: callersMax) }
         // A block of addresses writes nothing.
@@ -72,6 +78,7 @@ package final class RateBudgets: Sendable {
                 "limits.serverKeyRequestsPerSecondMax", "limits.serverKeyRecordsPerSecondMax",
                 "limits.serverKeyBytesPerSecondMax"
             ))
+        self.processCount = processCount
         self.now = now
     }
 
@@ -82,9 +89,10 @@ package final class RateBudgets: Sendable {
     ///   - takes: false for a request that comes again when its body is there, and may be refused already.
     func admit(_ principal: Principal, writing bytes: Int?, takes: Bool = true) -> RateVerdict {
         let (kind, budgets, now) = (principal.kind, budgets(of: principal), now())
+        let weight = processCount()
         return withShard(of: principal) { contents, hash in
             let verdict = contents.table.withEntry(hash) { entry in
-                budgets.admit(&entry, writing: bytes, takes: takes, now)
+                budgets.admit(&entry, writing: bytes, takes: takes, weight: weight, now)
             }
             if !verdict.isAdmitted {
                 contents.counts[kind.index].throttled &+= 1
@@ -98,10 +106,10 @@ package final class RateBudgets: Sendable {
     /// Counts records that an admitted request is about to save or delete.
     func charge(_ principal: Principal, records: Int) {
         guard let budget = budgets(of: principal).records else { return }
-        let now = now()
+        let (now, weight) = (now(), processCount())
         withShard(of: principal) { contents, hash in
             contents.table.withEntry(hash) { entry in
-                entry.records = budget.taking(records, from: entry.records, now)
+                entry.records = budget.taking(records * weight, from: entry.records, now)
             }
         }
     }

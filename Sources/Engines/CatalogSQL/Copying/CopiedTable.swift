@@ -7,6 +7,8 @@ struct CopiedTable {
     enum Meeting {
         /// The other catalog's stays: it is of the same person, or the server's own.
         case kept
+        /// It comes beside those that are there, but for one that says the same: the table numbers its rows.
+        case added
         /// Nothing is taken. What the row is, and which of its fields names it.
         case refused(_ what: String, named: Int)
     }
@@ -161,6 +163,6 @@ struct CopiedTable {
             "name:t has_all is_read_only made_at expires_at used_at",
             .refused("operator token", named: 1)),
         CopiedTable(
-            "operator_looks", key: "number", "account:t time kind:t action:t container:t", .kept),
+            "operator_looks", key: "account:t time kind:t action:t container:t", "", .added),
     ]
 }

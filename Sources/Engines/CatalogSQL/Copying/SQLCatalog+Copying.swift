@@ -78,6 +78,7 @@ extension CopiedTable {
     /// - Throws: `CopyRefusal`.
     fileprivate func take(_ values: [CopiedValue], in catalog: CatalogConnection) throws {
         let bound = bound(values)
+        if case .added = meeting, try isThere(values, bound, in: catalog) { return }
         let places = Array(repeating: "?", count: bound.count).joined(separator: ", ")
         let added = try catalog.run(
             "INSERT INTO \(kind.name) (\(columns)) VALUES (\(places)) ON CONFLICT DO NOTHING", bound
@@ -99,9 +100,25 @@ extension CopiedTable {
                 "\(kind.name): what belongs to account \(Self.text(values[account])) belongs to "
                     + "another there")
         case .kept: try refuseAddress(values, bound, in: catalog)
+        case .added: return
         case .refused(let what, let name):
             throw CopyRefusal("the \(what) \(Self.text(values[name])) is there already, as another")
         }
+    }
+
+    /// Whether a row says the same in all of its fields.
+    private func isThere(
+        _ values: [CopiedValue], _ bound: [CatalogValue], in catalog: CatalogConnection
+    ) throws -> Bool {
+        let same = zip(kind.fields, values).map {
+            $1 == .nothing ? "\($0.name) IS NULL" : "\($0.name) = ?"
+        }
+        let known = zip(values, bound).filter { $0.0 != .nothing }.map(\.1)
+        var isThere = false
+        try catalog.visit(
+            "SELECT 1 FROM \(kind.name) WHERE \(same.joined(separator: " AND ")) LIMIT 1", known
+        ) { _ in isThere = true }
+        return isThere
     }
 
     /// An address that the other catalog has verified for another account: two people are never made one.

@@ -16,9 +16,12 @@
         static let migrator = Migrator(
             MigrationHistory(embedded: lenticular_postgres_catalog_migrations()), schema: "catalog")
 
-        private let readers: ConnectionPool
+        let readers: ConnectionPool
         private let writers: ConnectionPool
-        private let knownVersion: Atomic<Int>
+        /// Moves whenever what was kept of the catalog may have ended.
+        private let generation: Atomic<Int>
+        /// Of the process among others; nil for one that is alone.
+        let presence = Mutex<ProcessPresence?>(nil)
         private let onIndeterminate: @Sendable (String) -> Void
 
         /// Opens the catalog, making it or bringing it to this version.
@@ -37,7 +40,7 @@
             try Self.migrator.migrate(connection)
             let version = try connection.run("SELECT version FROM catalog_version WHERE id = 0")
             guard version.count == 1 else { throw InvalidRow(table: "catalog_version") }
-            knownVersion = Atomic(Int(version.number(0, 0)))
+            generation = Atomic(Int(version.number(0, 0)))
             readers = ConnectionPool(server, max: readersMax, waitSecondsMax: waitSecondsMax)
             writers = ConnectionPool(server, max: 1, waitSecondsMax: waitSecondsMax)
             self.onIndeterminate = onIndeterminate
@@ -57,8 +60,24 @@
             return options
         }
 
-        /// Moves with the changes of this process; those of others show once this one writes.
-        package var version: Int { knownVersion.load(ordering: .acquiring) }
+        /// Moves with the changes of all processes, before any of them is acknowledged; with each look while others do not
+        /// wait for this one.
+        package var version: Int {
+            guard presence.withLock({ $0?.isCurrent ?? true }) else { return moved() }
+            return generation.load(ordering: .acquiring)
+        }
+
+        @discardableResult
+        private func moved() -> Int { generation.add(1, ordering: .acquiringAndReleasing).newValue }
+
+        /// Makes the process one of many, and has it wait for the others after what ends what was true.
+        func join(identity: [UInt8], version: String, assets: String) -> ProcessPresence {
+            let made = ProcessPresence(identity, version: version, assets: assets) {
+                [weak self] _ in self?.moved()
+            }
+            presence.withLock { $0 = made }
+            return made
+        }
 
         /// The server keeps no copy of its own.
         package func removeCopies() throws {}
@@ -93,11 +112,12 @@
         func writing<Outcome>(
             endsWhatWasTrue: Bool, _ body: (Connection) throws -> Outcome
         ) throws -> Outcome {
-            try using(writers, begin: Self.turn) { connection in
+            let (outcome, version) = try using(writers, begin: Self.turn) { connection in
                 let outcome = try body(connection)
-                try commit(connection, endsWhatWasTrue)
-                return outcome
+                return (outcome, try commit(connection, endsWhatWasTrue))
             }
+            if let version { waitForOthers(version) }
+            return outcome
         }
 
         private static let snapshot = [Query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
@@ -134,23 +154,26 @@
             }
         }
 
-        private func commit(_ connection: Connection, _ endsWhatWasTrue: Bool) throws {
+        /// - Returns: the version that this has made; nil where nothing has ended that was true.
+        private func commit(_ connection: Connection, _ endsWhatWasTrue: Bool) throws -> Int64? {
             var last = [Query("SELECT pg_current_xact_id_if_assigned()::text::bigint")]
             if endsWhatWasTrue {
-                last.insert(
-                    Query("UPDATE catalog_version SET version = version + 1 WHERE id = 0"), at: 0)
+                let move = "UPDATE catalog_version SET version = version + 1 WHERE id = 0"
+                last.insert(Query("\(move) RETURNING version"), at: 0)
             }
             // After a failed commit nobody knows what is there, so caches are dropped then, too.
-            defer { if endsWhatWasTrue { knownVersion.add(1, ordering: .releasing) } }
-            let number = try connection.run(last).last.flatMap { $0.optionalNumber(0, 0) }
+            defer { if endsWhatWasTrue { moved() } }
+            let rows = try connection.run(last)
+            let number = rows.last.flatMap { $0.optionalNumber(0, 0) }
             switch connection.commit(after: []) {
-            case .committed: return
+            case .committed: break
             case .undone(let error): throw error
             case .indeterminate(let error):
                 // Nothing was written that could be in the database or not.
                 guard let number else { throw error }
                 try settle(number, error)
             }
+            return endsWhatWasTrue ? rows.first?.number(0, 0) : nil
         }
 
         /// Asks the server, in another session, what became of a transaction, once it has ended: it had the turn.

@@ -35,7 +35,9 @@
 
         private static let statesText = """
             SELECT k.number, g.store, EXISTS (
-                SELECT 1 FROM stores.openings o WHERE o.store = p.store AND o.process <> $3)
+                SELECT 1 FROM stores.openings o
+                WHERE o.store = p.store AND o.process <> $3
+                    AND NOT \(LivingProcesses.lives("o.process")))
             FROM unnest($1::bytea[], $2::bytea[]) WITH ORDINALITY
                     AS k (container, environment, number)
                 JOIN stores s ON s.container = k.container AND s.environment = k.environment
@@ -69,7 +71,7 @@
         }
 
         /// Nil for a store that the catalog does not know.
-        private func knownNumber(_ key: StoreKey) throws -> Int64? {
+        func knownNumber(_ key: StoreKey) throws -> Int64? {
             guard let known = try states(of: [key])[key] else { return nil }
             guard let number = known.number else { throw StorageFailure.missing }
             return number
@@ -88,9 +90,11 @@
                     """, .text(key.container.folded), .text(key.environment.rawValue), .bytes(name))
                 guard added == 1 else { return nil }
                 return try inStores(connection) {
-                    try StoreCreation(
-                        connection: connection, random: options.random, now: options.clock.now()
-                    ).make(named: name)
+                    let creation = StoreCreation(
+                        connection: connection, random: options.random, now: options.clock.now())
+                    // What a copy has left here that did not come to its end is nobody's by now.
+                    try creation.abandon(takenFor: StoreCreation.label(of: key))
+                    return try creation.make(named: name)
                 }
             }
         }

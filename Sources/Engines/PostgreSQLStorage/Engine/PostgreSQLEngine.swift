@@ -18,6 +18,8 @@
             package var sessionWaitSecondsMax = 30
             /// How long a snapshot may live.
             package var snapshotSecondsMax = 60
+            /// As of `PostgreSQLStore.Options`.
+            package var groupSilenceSecondsMax = 15
 
             package init(_ connection: ConnectionOptions) { self.connection = connection }
 
@@ -39,8 +41,10 @@
         let sessions: StoreSessions
         let settings: Settings
         let options: EngineOptions
-        /// Names this process among those that have stores open.
-        let process: [UInt8]
+        /// Names this process among those on the database.
+        package let process: [UInt8]
+        private let presence: ProcessPresence
+        private let exchange: CommitExchange
         private let state = Mutex(State())
 
         /// Opens the catalog, making it or bringing it to this version, and the tables of all stores with it.
@@ -59,6 +63,22 @@
             self.settings = settings
             self.options = options
             process = options.random(16)
+            presence = tables.join(
+                identity: process, version: options.programVersion, assets: options.assets)
+            // Before anything is kept of the catalog, and before anything is opened.
+            try Self.begin(presence, options.assets, sessions.server.connect())
+            exchange = CommitExchange(sessions.server.options, presence)
+        }
+
+        /// Joins the processes that live, unless their assets are elsewhere.
+        private static func begin(
+            _ presence: ProcessPresence, _ assets: String, _ connection: Connection
+        ) throws {
+            try presence.round(connection)
+            let others = try LivingProcesses(connection).living()
+            guard let other = others.first(where: { $0.assets != assets }) else { return }
+            try presence.end(connection)
+            throw AssetsElsewhere(own: assets, others: other.assets)
         }
 
         package func open(_ key: StoreKey, notices: CommitNotices) throws -> any EngineStore {
@@ -68,7 +88,9 @@
                     connection: connection, random: options.random, now: options.clock.now()
                 ).noteOpening(of: number, by: process)
             }
-            let store = PostgreSQLStore(number, sessions, storeOptions(notices))
+            var storeOptions = storeOptions(notices)
+            storeOptions.gone = { [gone = options.onGone] in gone(key) }
+            let store = PostgreSQLStore(number, sessions, storeOptions)
             state.withLock { $0.open[key] = store }
             return store
         }
@@ -78,7 +100,9 @@
                 connection: settings.connection, clock: options.clock, random: options.random)
             made.groups = settings.groups
             made.snapshotSecondsMax = settings.snapshotSecondsMax
+            made.groupSilenceSecondsMax = settings.groupSilenceSecondsMax
             made.notices = notices
+            (made.exchange, made.presence) = (exchange, presence)
             return made
         }
 
@@ -90,8 +114,12 @@
             // NB: where it cannot be asked, it stays noted as open, and the next start looks.
             let isKnown = (try? due = store.nextMoment()) != nil
             store.close()
-            // NB: as above.
-            if isKnown { try? forgetOpening(of: store.number) }
+            // NB: as above; a duty that is not let go ends with this process.
+            try? longSession { connection in
+                try store.endDuties(connection)
+                guard isKnown else { return }
+                try StoreCreation.forgetOpening(of: store.number, by: process, connection)
+            }
             state.withLock { state in
                 state.open[key] = nil
                 state.closed.add(store.measurements)
@@ -99,11 +127,7 @@
             return due
         }
 
-        private func forgetOpening(of store: Int64) throws {
-            try longSession { connection in
-                try StoreCreation.forgetOpening(of: store, by: process, connection)
-            }
-        }
+        package var processes: ServingProcesses { presence.processes }
 
         package var figures: [EngineFigure] {
             let (open, closed) = state.withLock { (Array($0.open.values), $0.closed) }
@@ -112,7 +136,11 @@
 
         package func setDue(_ stores: [KnownStore]) throws { try tables.setDue(stores) }
 
-        package func close() {}
+        package func close() {
+            exchange.close()
+            // NB: a lease that cannot be ended ends by itself.
+            try? longSession { try presence.end($0) }
+        }
 
         /// Runs a body on a session of its own, for what takes long.
         func longSession<Value>(_ body: (Connection) throws -> Value) throws -> Value {

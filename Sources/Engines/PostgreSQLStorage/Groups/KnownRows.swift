@@ -12,6 +12,8 @@
         private(set) var keys: [Position: RecordKey] = [:]
         var owners: [UserRecordName: StoredOwner?] = [:]
         var zones: [ZoneNameKey: StoredZone?] = [:]
+        /// Zones in which nothing is shared as a tree.
+        var treeless: Set<ZoneNumber> = []
 
         mutating func note(_ record: CurrentRecord?, _ key: RecordKey) {
             records.updateValue(record, forKey: key)
@@ -23,6 +25,7 @@
             for (key, saved) in changes.saved { note(saved.current, key) }
             owners.merge(changes.ownersByName) { $1 }
             zones.merge(changes.zonesByName) { $1 }
+            treeless.subtract(changes.trees)
             for (name, owner) in owners {
                 guard let owner, let bytes = changes.owners[owner.number] else { continue }
                 owners.updateValue(owner.using(bytes), forKey: name)
@@ -76,7 +79,7 @@
                     """, .number(store), .texts(owners.map(\.text))),
                 Query(
                     """
-                    SELECT o.record_name, \(ZoneRows.columns)
+                    SELECT o.record_name, \(ZoneRows.columns), \(ZoneRows.keepsTrees)
                     FROM unnest($2::bytea[], $3::bytea[]) AS n (owner, zone)
                         JOIN owners o ON o.store = $1 AND o.record_name = n.owner
                         JOIN zones z ON z.store = $1 AND z.owner = o.owner AND z.name = n.zone
@@ -104,6 +107,8 @@
                 let zone = try ZoneRows.zone(answers[1], row, from: 1)
                 guard let name = StoredOwner.name(answers[1].text(row, 0)) else { continue }
                 numbers[OwnedZone(owner: name, zone: zone.name)] = zone.number
+                let keepsTrees = answers[1].number(row, 1 + ZoneRows.columnCount) != 0
+                if !keepsTrees { known.treeless.insert(zone.number) }
                 known.zones.updateValue(
                     zone, forKey: ZoneNameKey(owner: zone.owner, name: zone.name))
             }

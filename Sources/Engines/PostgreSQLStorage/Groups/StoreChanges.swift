@@ -42,6 +42,8 @@
         var indexes: StoreFacts.KnownIndexes?
         /// Rows of indexes that come, and with false those that go.
         var entries: [EntryRow: Bool] = [:]
+        /// Zones in which something is shared as a tree from now on, or is to be worked on for a share.
+        var trees: Set<ZoneNumber> = []
         /// What has moved beside zones and owners.
         var moved: Set<StorePart> = []
 
@@ -81,6 +83,7 @@
             outbox.add(other.outbox)
             indexes = other.indexes ?? indexes
             entries.merge(other.entries) { $1 }
+            trees.formUnion(other.trees)
             moved.formUnion(other.moved)
         }
     }

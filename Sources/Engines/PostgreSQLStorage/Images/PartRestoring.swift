@@ -6,8 +6,6 @@
     /// Puts what an image has into the tables of its part, in one transaction.
     struct PartRestoring {
         private static let assetsPerPage = 1_000
-        /// How far a restored store's counter moves at least: further than its life before can have gone since.
-        private static let restoredGap: Position = 1 << 30
 
         private static let hasData = ForeignImage("the database has data already")
 
@@ -39,6 +37,8 @@
                 try PostgreSQLCatalog.migrator.migrate(connection) {
                     isMade = true
                     _ = try rows(from: write)
+                    // Those that lived when the image was made have another database.
+                    _ = try connection.run("DELETE FROM processes")
                 }
                 guard isMade else { throw Self.hasData }
                 return
@@ -47,7 +47,9 @@
             let creation = StoreCreation(connection: connection, random: random, now: 0)
             let store = try creation.transaction {
                 let store = try rows(from: write)
-                try beginLife(of: store)
+                guard try creation.beginLife(of: store) else {
+                    throw DamagedImage("it does not say where the store stands")
+                }
                 return store
             }
             try visitAssets(of: store, visit)
@@ -62,32 +64,6 @@
             try write { try blocks.take($0) { try reader.take($0) } }
             try blocks.finish()
             return try reader.finish()
-        }
-
-        private func beginLife(of store: Int64) throws {
-            let progress = try connection.run([Progress.query(store, locked: true)])
-            guard let rows = progress.first, rows.count == 1 else {
-                throw DamagedImage("it does not say where the store stands")
-            }
-            let last = try Progress(rows)
-            // Two lives from one copy must not give out the same numbers either.
-            let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 2
-            let node = try connection.node()
-            _ = try connection.run([
-                Query(
-                    """
-                    INSERT INTO incarnations (store, number, last_position, ended_at)
-                    VALUES ($1, $2, $3, NULL)
-                    """, .number(store), .number(last.incarnation), .number(last.lastPosition)),
-                Query(
-                    """
-                    UPDATE progress SET incarnation = $2, last_position = $3, cluster = $4,
-                        timeline = $5, life_count = life_count + 1
-                    WHERE store = $1
-                    """, .number(store), .number(random(7).reduce(0) { $0 << 8 | Int64($1) }),
-                    .number(last.lastPosition + Self.restoredGap + further),
-                    .number(node.cluster), .number(node.timeline)),
-            ])
         }
 
         private func visitAssets(of store: Int64, _ visit: (ReferencedAsset) throws -> Void) throws

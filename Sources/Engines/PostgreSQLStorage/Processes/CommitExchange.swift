@@ -11,6 +11,7 @@
         private struct Watched {
             var tally = CommitTally()
             let notices: CommitNotices
+            let gone: @Sendable () -> Void
         }
 
         private let announcements: CommitAnnouncements
@@ -23,8 +24,14 @@
 
             var numbers: [Int64] { watched.withLock { Array($0.keys) } }
 
-            func join(_ store: Int64, _ notices: CommitNotices) {
-                watched.withLock { $0[store] = Watched(notices: notices) }
+            func join(
+                _ store: Int64, _ notices: CommitNotices, gone: @escaping @Sendable () -> Void
+            ) {
+                watched.withLock { $0[store] = Watched(notices: notices, gone: gone) }
+            }
+
+            func gone(_ store: Int64) {
+                watched.withLock { $0.removeValue(forKey: store) }?.gone()
             }
 
             func leave(_ store: Int64) { watched.withLock { $0[store] = nil } }
@@ -45,19 +52,25 @@
         }
 
         /// - Parameter options: lead straight to the server: a pooler between them hands no notifications on.
-        package init(_ options: ConnectionOptions) {
+        package convenience init(_ options: ConnectionOptions) { self.init(options, nil) }
+
+        /// - Parameter presence: of the process; its rounds begin now.
+        init(_ options: ConnectionOptions, _ presence: ProcessPresence?) {
             let stores = Stores()
             self.stores = stores
             announcements = CommitAnnouncements(options)
-            listener = CommitListener(options, watched: { stores.numbers }) { store, commit in
-                stores.committed(store, commit, isOwn: false)
-            }
+            listener = CommitListener(
+                options, presence, watched: { stores.numbers },
+                gone: { stores.gone($0) }, found: { stores.committed($0, $1, isOwn: false) })
             DispatchQueue(label: "store.listener", qos: .userInitiated).async { [listener] in
                 listener.run()
             }
         }
 
-        func join(_ store: Int64, _ notices: CommitNotices) { stores.join(store, notices) }
+        /// - Parameter gone: called once when the store is no more; must not block.
+        func join(
+            _ store: Int64, _ notices: CommitNotices, gone: @escaping @Sendable () -> Void
+        ) { stores.join(store, notices, gone: gone) }
 
         func leave(_ store: Int64) { stores.leave(store) }
 
@@ -80,6 +93,8 @@
             listener.close()
             announcements.close()
         }
+
+        deinit { listener.close() }
     }
 
     /// What an exchange has done.

@@ -31,19 +31,26 @@
 
         private let options: ConnectionOptions
         private let state = Mutex(State())
+        private let presence: ProcessPresence?
         private let watched: @Sendable () -> [Int64]
         private let found: @Sendable (Int64, CommitState) -> Void
+        private let gone: @Sendable (Int64) -> Void
 
         /// - Parameters:
+        ///   - presence: of the process, which has its rounds here; nil for none.
         ///   - watched: the stores to ask for.
+        ///   - gone: called with a store that is no more.
         ///   - found: called on the listener's thread with where a store stands, known already or not.
         init(
-            _ options: ConnectionOptions, watched: @escaping @Sendable () -> [Int64],
+            _ options: ConnectionOptions, _ presence: ProcessPresence?,
+            watched: @escaping @Sendable () -> [Int64],
+            gone: @escaping @Sendable (Int64) -> Void,
             found: @escaping @Sendable (Int64, CommitState) -> Void
         ) {
             self.options = options
+            self.presence = presence
             self.watched = watched
-            self.found = found
+            (self.found, self.gone) = (found, gone)
         }
 
         var measurements: Measurements { state.withLock { $0.measurements } }
@@ -73,12 +80,16 @@
             while !isClosed {
                 // First of all: what was committed before it listened nobody tells.
                 if DispatchTime.now() >= next {
+                    try presence?.round(connection)
                     try askAll(connection)
                     isWell()
                     next = .now() + .milliseconds(Self.intervalMilliseconds)
                 }
                 for message in try connection.notifications(until: next) {
                     state.withLock { $0.measurements.messages += 1 }
+                    if message == CommitAnnouncements.catalogMoved {
+                        try presence?.round(connection)
+                    }
                     for (store, commit) in CommitState.states(in: message) { found(store, commit) }
                 }
             }
@@ -92,11 +103,14 @@
                 """
                 SELECT store, last_position, commit_count FROM progress WHERE store = ANY ($1)
                 """, .numbers(stores))
+            var missing = Set(stores)
             for row in 0..<rows.count {
+                missing.remove(rows.number(row, 0))
                 let commit = CommitState(
                     position: rows.number(row, 1), commits: rows.number(row, 2))
                 found(rows.number(row, 0), commit)
             }
+            for store in missing { gone(store) }
         }
 
         /// Has `run` return, within the time between two questions.

@@ -11,6 +11,11 @@
         package let version: String
         /// The catalog's version up to which it has dropped what it kept.
         package let catalogVersion: Int64
+        /// Names where its assets are.
+        package var assets = ""
+        /// When it began and when it was heard of last, by the database's clock; 0 for what is not known yet.
+        package var begunAt: Int64 = 0
+        package var seenAt: Int64 = 0
 
         package init(identity: [UInt8], version: String, catalogVersion: Int64) {
             self.identity = identity
@@ -30,7 +35,15 @@
         private static let rememberedMilliseconds: Int64 = 86_400_000
 
         static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-        private static let columns = "process, version, catalog_version"
+        private static let columns = "process, version, catalog_version, begun_at, seen_at, assets"
+
+        /// Whether the process of a column lives, in SQL.
+        static func lives(_ column: String) -> String {
+            """
+            EXISTS (SELECT 1 FROM catalog.processes living
+                WHERE living.process = \(column) AND living.lives_until > \(now))
+            """
+        }
 
         private let connection: Connection
 
@@ -47,35 +60,43 @@
                 """
                 WITH renewed AS (
                     INSERT INTO catalog.processes AS p
-                        (process, version, catalog_version, begun_at, lives_until)
-                    VALUES ($1, $2, $3, \(Self.now), \(Self.now) + $4)
+                        (process, version, catalog_version, begun_at, seen_at, lives_until, assets)
+                    VALUES ($1, $2, $3, \(Self.now), \(Self.now), \(Self.now) + $4, $6)
                     ON CONFLICT (process) DO UPDATE SET version = excluded.version,
                         catalog_version = excluded.catalog_version,
-                        lives_until = excluded.lives_until
+                        seen_at = excluded.seen_at, lives_until = excluded.lives_until
                     RETURNING \(Self.columns)),
                 forgotten AS (
                     DELETE FROM catalog.processes
                     WHERE process <> $1 AND lives_until < \(Self.now) - $5)
                 SELECT \(Self.columns) FROM renewed UNION ALL
                 SELECT \(Self.columns) FROM catalog.processes
-                WHERE process <> $1 AND lives_until > \(Self.now) ORDER BY process
+                WHERE process <> $1 AND lives_until > \(Self.now) ORDER BY begun_at, process
                 """, .bytes(process.identity), .text(process.version),
                 .number(process.catalogVersion), .number(milliseconds),
-                .number(Self.rememberedMilliseconds))
+                .number(Self.rememberedMilliseconds), .text(process.assets))
             return Self.processes(rows)
         }
 
         /// Those who live and have not come up to a version of the catalog yet.
         ///
         /// Who has changed the catalog waits until there are none: they have confirmed it, or their lease has ended.
-        package func behind(catalogVersion: Int64) throws -> [LivingProcess] {
+        ///
+        /// - Parameter identity: of the process that asks, which is not among them.
+        package func behind(
+            catalogVersion: Int64, but identity: [UInt8] = []
+        ) throws -> [LivingProcess] {
             Self.processes(
                 try connection.run(
                     """
                     SELECT \(Self.columns) FROM catalog.processes
-                    WHERE lives_until > \(Self.now) AND catalog_version < $1 ORDER BY process
-                    """, .number(catalogVersion)))
+                    WHERE lives_until > \(Self.now) AND catalog_version < $1 AND process <> $2
+                    ORDER BY begun_at, process
+                    """, .number(catalogVersion), .bytes(identity)))
         }
+
+        /// Those who live, in the order in which they began.
+        package func living() throws -> [LivingProcess] { try behind(catalogVersion: .max) }
 
         /// Ends the lease of a process that ends in order, so that nobody waits for it.
         package func end(_ identity: [UInt8]) throws {
@@ -85,9 +106,12 @@
 
         private static func processes(_ rows: Rows) -> [LivingProcess] {
             (0..<rows.count).map {
-                LivingProcess(
+                var process = LivingProcess(
                     identity: Array(rows.bytes($0, 0)), version: rows.text($0, 1),
                     catalogVersion: rows.number($0, 2))
+                process.begunAt = rows.number($0, 3)
+                (process.seenAt, process.assets) = (rows.number($0, 4), rows.text($0, 5))
+                return process
             }
         }
     }

@@ -1,79 +1,60 @@
 #if PostgreSQL
-    import CloudModel
     import PostgreSQL
     import Storage
 
-    /// The right to do steps of something in one store, that one process has at a time.
+    /// The right to a duty in one store, as the database has it.
     ///
-    /// Each time that somebody takes it, it has a greater number. Every step checks the number in its own transaction,
-    /// behind the lock of the store's counter: so a process that was stopped, and wakes up when another has taken over,
-    /// is refused, whatever its clock says. How long a lease lasts the server's clock says.
+    /// It lasts as long as its holder lives (`LivingProcesses`), so nothing renews it by itself. Each time that another
+    /// process takes it over, it has a greater number. Every step checks the number in its own transaction: so a
+    /// process that was stopped, and wakes up when another has taken over, is refused, whatever its clock says.
     package struct StepLease: Equatable, Sendable {
-        /// Another process has taken over, or nobody has the lease any more.
-        package struct Lost: Error, Equatable {
-            package init() {}
-        }
-
-        /// How long a process may be silent.
-        package static let milliseconds: Int64 = 5_000
-
-        /// What is done under it, such as `outbox`.
-        package let name: String
+        package let duty: StoreDuty
         package let number: Int64
 
-        /// Takes the lease, unless another holder's has not ended; also the holder's own, which then is another one.
+        package init(_ duty: StoreDuty, number: Int64) {
+            self.duty = duty
+            self.number = number
+        }
+
+        /// Takes a lease, unless another holder lives; the holder's own stays as it is.
+        ///
+        /// - Parameter connection: to the tables of stores; in no transaction.
         package static func take(
-            _ name: String, by holder: [UInt8], for milliseconds: Int64 = milliseconds,
-            in transaction: any StoreTransaction
+            _ duty: StoreDuty, of store: Int64, by holder: [UInt8], _ connection: Connection
         ) throws -> StepLease? {
-            let transaction = try postgreSQL(transaction)
-            let rows = try transaction.ask(
+            let rows = try connection.run(
                 """
-                INSERT INTO leases AS l (store, name, number, holder, held_until)
-                VALUES ($1, $2, 1, $3, \(LivingProcesses.now) + $4)
-                ON CONFLICT (store, name) DO UPDATE SET number = l.number + 1,
-                    holder = excluded.holder, held_until = excluded.held_until
-                WHERE l.holder = excluded.holder OR l.held_until <= \(LivingProcesses.now)
+                INSERT INTO leases AS l (store, name, number, holder) VALUES ($1, $2, 1, $3)
+                ON CONFLICT (store, name) DO UPDATE SET holder = excluded.holder,
+                    number = l.number + (l.holder <> excluded.holder)::int
+                WHERE l.holder = excluded.holder OR NOT \(LivingProcesses.lives("l.holder"))
                 RETURNING number
-                """, .number(transaction.store), .text(name), .bytes(holder),
-                .number(milliseconds))
-            guard rows.count == 1 else { return nil }
-            return StepLease(name: name, number: rows.number(0, 0))
+                """, .number(store), .text(duty.rawValue), .bytes(holder))
+            return rows.count == 1 ? StepLease(duty, number: rows.number(0, 0)) : nil
         }
 
-        /// Fails a step unless the lease is still the last one that was taken; renews it.
+        /// Fails a step unless the lease is still the last one that was taken; nobody takes it before the step's end.
         ///
-        /// A lease whose time has passed and that nobody else has taken is good: nobody does these steps meanwhile.
+        /// One whose holder is taken for dead and that nobody else has taken is good: nobody does these steps meanwhile.
         ///
-        /// - Throws: `Lost`.
-        package func check(
-            for milliseconds: Int64 = milliseconds, in transaction: any StoreTransaction
-        ) throws {
-            let transaction = try Self.postgreSQL(transaction)
-            let rows = try transaction.ask(
-                """
-                UPDATE leases SET held_until = \(LivingProcesses.now) + $4
-                WHERE store = $1 AND name = $2 AND number = $3 RETURNING 1
-                """, .number(transaction.store), .text(name), .number(number),
-                .number(milliseconds))
-            guard rows.count == 1 else { throw Lost() }
-        }
-
-        /// Lets go of the lease, so that another process need not wait for its end.
-        package func end(in transaction: any StoreTransaction) throws {
-            let transaction = try Self.postgreSQL(transaction)
-            _ = try transaction.ask(
-                "UPDATE leases SET held_until = 0 WHERE store = $1 AND name = $2 AND number = $3",
-                .number(transaction.store), .text(name), .number(number))
-        }
-
-        private static func postgreSQL(
-            _ transaction: any StoreTransaction
-        ) throws -> PostgreSQLTransaction {
-            guard let own = transaction as? PostgreSQLTransaction else {
+        /// - Throws: `StoreLease.Lost`.
+        package func check(in transaction: any StoreTransaction) throws {
+            guard let transaction = transaction as? PostgreSQLTransaction else {
                 throw BrokenInvariant("leases of an engine are checked in its own transactions")
             }
-            return own
+            let rows = try transaction.ask(
+                "SELECT 1 FROM leases WHERE store = $1 AND name = $2 AND number = $3 FOR SHARE",
+                .number(transaction.store), .text(duty.rawValue), .number(number))
+            guard rows.count == 1 else { throw StoreLease.Lost() }
+        }
+
+        /// Lets go of all that a holder has in a store, so that another process need not wait.
+        package static func end(
+            of store: Int64, by holder: [UInt8], _ connection: Connection
+        ) throws {
+            _ = try connection.run(
+                "UPDATE leases SET holder = '' WHERE store = $1 AND holder = $2",
+                .number(store), .bytes(holder))
         }
     }
 #endif

@@ -7,6 +7,8 @@
     // Pages of versions: each is read as a whole, and ends at so many rows or bytes.
     extension PostgreSQLSnapshot {
         private static let pageRowsMax = 1_000
+        /// What is fetched first for a caller who cannot tell how many rows they visit.
+        private static let expectedRows = 128
         /// After so many bytes of bodies a page ends; one body alone may have more.
         private static let pageBytesMax: Int64 = 8_388_608
 
@@ -42,11 +44,10 @@
         /// Visits the versions of a zone between two positions.
         func scan(
             _ zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
-            _ visit: (StoredVersion) throws -> Bool
+            expected: Int?, _ visit: (StoredVersion) throws -> Bool
         ) throws {
             var (after, through) = (after, through)
-            // A page shows how much the caller wants: most want few.
-            var limit = through - after == 1 ? 1 : 128
+            var limit = min(max(expected ?? Self.expectedRows, 1), Self.pageRowsMax)
             while after < through {
                 try checkStop()
                 let rows = try ask(

@@ -7,14 +7,19 @@
     // Shares, participants and what viewers are granted.
     extension PostgreSQLTransaction {
         func keepsTrees(_ zone: ZoneNumber) throws -> Bool {
+            guard !isTreeless(zone) else { return false }
             let rows = try ask(
-                """
-                SELECT (EXISTS (SELECT 1 FROM shares WHERE store = $1 AND zone = $2
-                        AND ended IS NULL AND root IS NOT NULL)
-                    OR EXISTS (SELECT 1 FROM work WHERE store = $1 AND kind = 1 AND subject = $2)
-                    )::int
-                """, .number(store), .number(zone.value))
-            return rows.number(0, 0) != 0
+                "SELECT \(ZoneRows.keepsTrees) FROM zones z WHERE z.store = $1 AND z.zone = $2",
+                .number(store), .number(zone.value))
+            let found = rows.count == 1 && rows.number(0, 0) != 0
+            if !found { group.known.treeless.insert(zone) }
+            return found
+        }
+
+        /// Whether nothing in a zone is shared as a tree, as far as the group knows.
+        private func isTreeless(_ zone: ZoneNumber) -> Bool {
+            group.known.treeless.contains(zone) && !group.changes.trees.contains(zone)
+                && !job.trees.contains(zone)
         }
 
         func makeShare(
@@ -25,6 +30,7 @@
                 number: ShareNumber(try group.take(\.share)), zone: zone, record: record,
                 root: root, publicPermission: publicPermission, created: try takePosition(),
                 ended: nil)
+            if root != nil { job.trees.insert(zone) }
             job.statements.append(
                 Query(
                     """

@@ -13,6 +13,7 @@
             let kind = try Self.workNumbers.number(of: task)
             if case .cover(let record, _) = task, let children { mark(children, of: record) }
             let row = WorkRow(task)
+            if case .cover(_, let zone) = task { job.trees.insert(zone) }
             job.statements.append(
                 Query(
                     """

@@ -12,6 +12,14 @@
             z.zone, z.owner, z.name, z.created, z.changed, z.whole_after,
             (z.deleted_at IS NOT NULL)::int
             """
+        static let columnCount = 7
+        /// Whether something in a zone is shared as a tree, or what shares cover there is still worked on.
+        static let keepsTrees = """
+            (EXISTS (SELECT 1 FROM shares s WHERE s.store = z.store AND s.zone = z.zone
+                    AND s.ended IS NULL AND s.root IS NOT NULL)
+                OR EXISTS (SELECT 1 FROM work w
+                    WHERE w.store = z.store AND w.kind = 1 AND w.subject = z.zone))::int
+            """
 
         static func ownerQuery(_ store: Int64, _ key: OwnerKey) -> Query {
             switch key {

@@ -16,13 +16,14 @@ struct RowForm {
         let places = (1...max(1, names.count)).map { "?\($0)" }
         let listed = names.joined(separator: ", ")
         switch kind.name {
-        case "tombstones":
+        case RowKind.ofTombstones:
             let place = "?2 << \(SQLiteSnapshot.positionBits) | ?3"
             self.init(
                 kind, from: "tombstones",
                 columns: "deleted_at, key >> \(SQLiteSnapshot.positionBits), "
                     + "key & \(SQLiteSnapshot.positionMask)",
                 key: ["deleted_at", "key"], after: "?1, \(place)",
+                condition: "EXISTS (SELECT 1 FROM version_rows v WHERE v.key = tombstones.key)",
                 insert: "INSERT INTO tombstones (deleted_at, key) VALUES (?1, \(place))")
         case "asset_uses":
             self.init(
@@ -44,14 +45,20 @@ struct RowForm {
             self.init(
                 kind, from: kind.name, columns: listed, key: [key],
                 after: places.prefix(kind.keyCount).joined(separator: ", "),
-                condition: kind.name == RowKind.ofWork ? Self.work : nil,
+                condition: Self.conditions[kind.name],
                 insert: "INSERT INTO \(kind.name) (\(listed)) "
                     + "VALUES (\(places.joined(separator: ", ")))")
         }
     }
 
-    /// What of the queue is no work of the engine's own.
-    private static let work = "kind NOT IN (3, 7, 9)"
+    /// What of a table is of the kind.
+    private static let conditions = [
+        // What the engine has left for itself stays.
+        RowKind.ofWork: "kind NOT IN (3, 7, 9)",
+        // Roles that the schema has no more wait for being forgotten.
+        "roles": "is_removed = 0",
+        "assigned_roles": "role IN (SELECT id FROM roles WHERE is_removed = 0)",
+    ]
 
     private init(
         _ kind: RowKind, from table: String, columns: String, key: [String], after: String,

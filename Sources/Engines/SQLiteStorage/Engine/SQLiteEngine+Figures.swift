@@ -4,6 +4,9 @@ import Storage
 import StoredRows
 
 extension SQLiteEngine {
+    /// One process has the files to itself.
+    package var processes: ServingProcesses { .sole }
+
     package var figures: [EngineFigure] {
         let writers = measurements
         return CommitterFigures(writers.map(\.groups)).all + checkpoints(of: writers) + [

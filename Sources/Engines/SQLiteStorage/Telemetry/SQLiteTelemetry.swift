@@ -177,11 +177,6 @@ package final class SQLiteTelemetry: TelemetryStorage {
     }
 }
 
-/// What was asked of telemetry came after its database was closed.
-struct TelemetryClosed: Error, CustomStringConvertible {
-    var description: String { "the telemetry is closed" }
-}
-
 extension Connection {
     /// Runs what belongs together, or nothing of it.
     fileprivate func transaction(_ body: () throws -> Void) throws {

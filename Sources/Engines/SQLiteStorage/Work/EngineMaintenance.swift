@@ -29,6 +29,11 @@ extension Maintenance {
     static func ~= (pattern: Maintenance, value: Maintenance) -> Bool { pattern == value }
 }
 
+extension SQLiteStore {
+    /// One process has the file to itself.
+    package func hold(_ duty: StoreDuty) throws -> StoreLease? { .sole }
+}
+
 extension SQLiteTransaction {
     func maintain(_ maintenance: Maintenance, step: Int) throws -> Bool {
         switch maintenance {

@@ -93,7 +93,7 @@ package struct CommandLineProgram: Sendable {
     /// Does what only the place where the command was typed can: paths, files, the question.
     private func prepare(_ invocation: inout Invocation) throws {
         let command = invocation.command
-        try invocation.requireAddress()
+        try invocation.requireAddresses()
         for kind in [ArgumentKind.path, .serverPath] {
             invocation.replaceValues(of: kind) {
                 $0.hasPrefix(BackupSettings.bucketStart)

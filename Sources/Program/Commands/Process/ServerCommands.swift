@@ -1,10 +1,13 @@
 import Administration
 import CloudModel
+import Cryptography
+import Storage
 
 extension Command {
     static let server: [Command] = [
         Command(
-            "server show", "say which version runs, since when, and how its backups stand",
+            "server show",
+            "say which version runs, since when, and how its backups and processes stand",
             action: .data { _, administrator in
                 let state = try administrator.perform(ShowServer())
                 let version =
@@ -12,13 +15,15 @@ extension Command {
                     + (state.commit.isEmpty ? "" : " (\(state.commit))")
                 let since = state.since.map { "serving since \(Timestamp($0).text)" }
                 return CommandOutput(
-                    ([version, since ?? "no server runs"]
+                    ([version, since ?? "no server runs"] + state.processes.map(line)
                         + (state.backups?.lines ?? ["no backups are made"]))
                         .joined(separator: "\n"),
                     values: [
                         ("version", .text(state.version)), ("commit", .text(state.commit)),
                     ] + (state.since.map { [("since", .number($0))] } ?? [])
-                        + (state.backups.map { [("backups", .object($0.members))] } ?? []))
+                        + (state.backups.map { [("backups", .object($0.members))] } ?? [])
+                        + (state.processes.isEmpty
+                            ? [] : [("processes", .objects(state.processes.map(members)))]))
             }),
         Command(
             "server settings",
@@ -45,6 +50,23 @@ extension Command {
                 return CommandOutput("a letter to \(email) is handed on")
             }),
     ]
+
+    private static func line(_ process: ServingProcess) -> String {
+        "process \(Hexadecimal.encode(process.identity.prefix(4))) of version "
+            + "\(process.version): since \(Timestamp(process.begunAt).text), heard of "
+            + Timestamp(process.seenAt).text
+            + (process.isOwn ? " (this one)" : "")
+    }
+
+    private static func members(
+        _ process: ServingProcess
+    ) -> [(key: String, value: CommandOutput.Value)] {
+        [
+            ("process", .text(Hexadecimal.encode(process.identity))),
+            ("version", .text(process.version)), ("begun", .number(process.begunAt)),
+            ("seen", .number(process.seenAt)), ("isOwn", .flag(process.isOwn)),
+        ]
+    }
 
     private static func members(
         of setting: SettingInForce

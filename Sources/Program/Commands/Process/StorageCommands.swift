@@ -1,5 +1,6 @@
 import Administration
 import CloudModel
+import Configuration
 import Control
 
 extension Command {
@@ -8,10 +9,10 @@ extension Command {
             "storage copy", "move containers to another server's data, or have them back",
             options: [
                 CommandOption(
-                    "from", value: "URL", "sqlite:FOLDER, the data folder that has them",
+                    "from", value: "URL", "sqlite:FOLDER or postgresql://…, this server's data",
                     isRequired: true, kind: .serverPath),
                 CommandOption(
-                    "to", value: "URL", "sqlite:FOLDER, that of a stopped server or a new one",
+                    "to", value: "URL", "the same of a stopped server or a new one",
                     kind: .serverPath),
                 CommandOption("container", value: "ID", "this one alone"),
                 CommandOption(
@@ -78,15 +79,19 @@ extension Invocation {
 
     /// The data folder that the command names by an address in place of `--data`; nil for none.
     var addressedFolder: String? {
-        guard isOfStorages, let from = value("from"),
-            case .folder(let folder) = StorageAddress(from)
-        else { return nil }
+        guard isOfStorages, let from = value("from") else { return nil }
+        // NB: `requireAddresses` says what is wrong with one.
+        guard case .folder(let folder) = try? StorageAddress(from) else { return nil }
         return folder
     }
 
-    /// Refuses an address that nothing can be copied from.
-    func requireAddress() throws(StorageAddressRefusal) {
-        guard isOfStorages, let from = value("from") else { return }
-        _ = try StorageAddress.folder(of: from)
+    /// Refuses addresses that nothing can be copied from or to.
+    func requireAddresses() throws(StorageAddressRefusal) {
+        guard isOfStorages else { return }
+        for text in [value("from"), value("to")].compactMap(\.self) {
+            if case .database(let url) = try StorageAddress(text), PostgresAddress(url) == nil {
+                throw .unusableURL
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 /// A file of the console as browsers get it: without what only readers of its source need.
 enum ConsoleText {
-    /// Leaves out indentation, empty lines, and lines that are comments.
+    /// Leaves out indentation, empty lines, and lines that are comments; of a script also the spaces that its language
+    /// does not need.
     ///
     /// Every other line stays a line. A text of several lines in a source is markup, in which indentation means nothing, or
     /// says by itself where its lines begin.
@@ -14,6 +15,6 @@ enum ConsoleText {
             served += text
             served.append(UInt8(ascii: "\n"))
         }
-        return served
+        return name.hasSuffix(".js") ? ScriptText(served).compacted() : served
     }
 }

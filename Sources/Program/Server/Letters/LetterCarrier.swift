@@ -13,6 +13,7 @@ final class LetterCarrier: Sendable {
 
     private let round: LetterRound
     private let senders: LetterSenders
+    private let engine: any StorageEngine
     private let clock: Clock
     private let log: Log
     private let runners: [Runner]
@@ -27,7 +28,7 @@ final class LetterCarrier: Sendable {
             catalog: folder.catalog, letters: folder.accountUseCases.letters, sender: senders,
             compose: LetterTexts.compose(
                 base: folder.configuration.baseURL, books: books, service: mark.name))
-        clock = folder.clock
+        (clock, engine) = (folder.clock, folder.engine)
         self.log = log
         runners = Address.Kind.allCases.map { kind in
             Runner("lenticular.letters.\(kind)") { error in
@@ -48,6 +49,9 @@ final class LetterCarrier: Sendable {
     }
 
     private func look(for kind: Address.Kind) throws -> Runner.Next {
+        guard engine.processes.leads else {
+            return .later(milliseconds: Self.millisecondsBetweenLooks)
+        }
         let outcome = try round.run(to: kind, now: clock.now())
         for failure in outcome.failures {
             log.warning("letter not sent; tried again later", [("failure", .text(failure))])

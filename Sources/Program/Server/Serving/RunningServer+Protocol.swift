@@ -28,6 +28,7 @@ extension RunningServer {
             workers: configuration.workers,
             loopCount: configuration.loopCount)
         dependencies.rates = configuration.rateLimits
+        dependencies.processCount = { [engine = folder.engine] in engine.processes.count }
         dependencies.courierBaseURL = configuration.baseURL
         if !ApplePushSupport.isBuilt { dependencies.destinationKinds.remove(.apns) }
         return ProtocolResponder(dependencies)

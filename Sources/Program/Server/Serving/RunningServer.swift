@@ -82,7 +82,7 @@ package final class RunningServer: Sendable {
         senders = try NoticeSenders(folder, ownKey: ownKey)
         let work = StoreWork(
             configuration, limits: folder.limits, clock: folder.clock, log: log,
-            senders: senders.byKind, telemetry: telemetry?.recorder,
+            senders: senders.byKind, telemetry: telemetry?.recorder, isAlone: folder.isAlone,
             hasEnded: DestinationSessions(catalog: folder.catalog, clock: folder.clock).hasEnded)
         Self.observe(work.counts, in: metrics)
         Self.observeNotices(of: work, protocolResponder, in: metrics)
@@ -390,6 +390,9 @@ package final class RunningServer: Sendable {
         metrics.counter("lenticular_wire_sent_bytes_total", "Bytes to the network.") {
             Double(http.counts().bytesOut)
         }
+        metrics.gauge(
+            "lenticular_processes", "Processes that serve the same data, this one among them."
+        ) { Double(stores.engine.processes.count) }
         metrics.gauge("lenticular_stores_open", "Container environments that are open.") {
             Double(stores.open.count)
         }

@@ -33,7 +33,8 @@ final class AlertRounds: Sendable {
     }
 
     private func look() throws -> Runner.Next {
-        try round()
+        // What all processes count lies together: one tells of it.
+        if folder.engine.processes.leads { try round() }
         return untilNext
     }
 

@@ -178,7 +178,8 @@ package struct ErasePerson {
             do {
                 try storage.read { snapshot in
                     try snapshot.versions(
-                        in: zone.number, after: last, through: .max, newestFirst: false
+                        in: zone.number, after: last, through: .max, newestFirst: false,
+                        expected: Self.stepRowsMax
                     ) { version in
                         guard count < Self.stepRowsMax else { return false }
                         count += 1

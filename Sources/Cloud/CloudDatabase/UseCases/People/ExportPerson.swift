@@ -125,7 +125,8 @@ package struct ExportPerson {
             do {
                 try storage.read { snapshot in
                     try snapshot.versions(
-                        in: zone.number, after: last, through: .max, newestFirst: false
+                        in: zone.number, after: last, through: .max, newestFirst: false,
+                        expected: Self.stepRowsMax
                     ) { version in
                         guard seen < Self.stepRowsMax else { return false }
                         seen += 1

@@ -82,7 +82,8 @@ package struct BrowseRecords {
         var seen = 0
         do {
             try snapshot.versions(
-                in: zone.number, after: 0, through: walk.last - 1, newestFirst: true
+                in: zone.number, after: 0, through: walk.last - 1, newestFirst: true,
+                expected: Self.stepRows
             ) { version in
                 guard seen < Self.stepRows else { return false }
                 seen += 1

@@ -139,7 +139,7 @@ package struct FetchZoneChanges {
         var last = zone.oldestValidPosition
         do {
             try snapshot.versions(
-                in: zone.number, after: last, through: .max, newestFirst: true
+                in: zone.number, after: last, through: .max, newestFirst: true, expected: 1
             ) {
                 last = $0.position
                 return false
@@ -211,7 +211,8 @@ package struct FetchZoneChanges {
         var more = false
         if position < followed.changed {
             let isCutShort = try scan(
-                request, zone, after: start.position, through: followed.changed
+                request, zone, after: start.position, through: followed.changed,
+                expected: page.roomForRecords + 1
             ) { version in
                 guard try page.hasRoom(for: version) else {
                     more = true
@@ -251,12 +252,13 @@ package struct FetchZoneChanges {
     @inline(__always)
     private func scan(
         _ request: ZoneChangesRequest, _ zone: StoredZone, after: Position, through: Position,
-        _ visit: (StoredVersion) throws -> Bool
+        expected: Int, _ visit: (StoredVersion) throws -> Bool
     ) throws -> Bool {
         var isFirst = true
         do {
             try snapshot.versions(
-                in: zone.number, after: after, through: through, newestFirst: request.newestFirst
+                in: zone.number, after: after, through: through, newestFirst: request.newestFirst,
+                expected: expected
             ) {
                 let goesOn = try visit($0)
                 isFirst = false
@@ -283,7 +285,8 @@ package struct FetchZoneChanges {
         if case .first(let through) = start.cursor { unseenThrough = through }
         var more = false
         let isCutShort = try scan(
-            request, zone, after: start.position, through: before - 1
+            request, zone, after: start.position, through: before - 1,
+            expected: page.roomForRecords + 1
         ) { version in
             guard try page.hasRoom(for: version) else {
                 more = true

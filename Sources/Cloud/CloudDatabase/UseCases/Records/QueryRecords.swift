@@ -156,7 +156,7 @@ package struct QueryRecords {
         // A default zone does not keep it.
         for zone in zones where zone.name.isDefault {
             try snapshot.versions(
-                in: zone.number, after: last, through: .max, newestFirst: true
+                in: zone.number, after: last, through: .max, newestFirst: true, expected: 1
             ) {
                 last = max(last, $0.position)
                 return false

@@ -8,6 +8,8 @@ import Storage
 /// Deletes accounts whose owners have asked for it, once they can no longer take it back.
 final class AccountDeletions: Sendable {
     private static let accountsPerRound = 16
+    /// How long the process is left alone with it that does it for all.
+    private static let othersMilliseconds: Milliseconds = 5_000
 
     // The owner of the folder stops this before it closes the folder.
     private let folder: DataFolder
@@ -25,7 +27,11 @@ final class AccountDeletions: Sendable {
             log.error("an account's data could not be removed", [("failure", .text("\(error)"))])
         }
         runner.use { [weak self] in
-            try self?.round()
+            guard let self else { return .never }
+            guard self.folder.engine.processes.leads else {
+                return .later(milliseconds: Self.othersMilliseconds)
+            }
+            try self.round()
             return .later(milliseconds: Milliseconds(intervalSeconds) * 1_000)
         }
         runner.wake()

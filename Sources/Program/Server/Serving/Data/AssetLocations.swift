@@ -23,11 +23,14 @@ struct AssetLocations: Sendable {
     private let s3: S3Settings
     private let ownership: S3Ownership?
 
-    /// - Parameter folder: the data folder whose assets they are.
+    /// - Parameters:
+    ///   - folder: the data folder whose assets they are.
+    ///   - engine: whose processes may share them; nil for a folder alone.
     /// - Throws: `CommandFailure` for a key file that holds no key, and when the files with the S3
     ///   store's keys and certificates cannot be used.
     init(
-        _ configuration: ServerConfiguration, of folder: String, clock: Clock, random: RandomSource
+        _ configuration: ServerConfiguration, of folder: String, clock: Clock,
+        random: RandomSource, sharing engine: (any StorageEngine)? = nil
     ) throws {
         key = try Self.key(configuration.assets.keyFile)
         freeBytesMin = configuration.assets.freeBytesMin
@@ -38,9 +41,44 @@ struct AssetLocations: Sendable {
         ownership = try Self.bucket(
             configuration.s3, isHasty: true, clock: clock, random: random
         ).map {
-            S3Ownership(
-                $0, prefix: configuration.s3.prefix, turns: Self.turns(folder, random)
-            ) { () throws(AssetFailure) in try Self.owner(folder, random) }
+            guard let engine, !engine.processes.living.isEmpty else {
+                return S3Ownership(
+                    $0, prefix: configuration.s3.prefix, turns: Self.turns(folder, random)
+                ) { () throws(AssetFailure) in try Self.owner(folder, random) }
+            }
+            // All processes on a database are one owner, and take no turns.
+            return S3Ownership($0, prefix: configuration.s3.prefix) {
+                () throws(AssetFailure) in try Self.owner(folder, random, of: engine.catalog)
+            }
+        }
+    }
+
+    /// What names the folder that processes share as `containers`, in that folder.
+    static let markName = ".lenticular-assets"
+
+    /// Names where a data folder's assets are, so that processes on one database see whether they share them; empty where
+    /// no other process can have the data.
+    static func name(
+        _ configuration: ServerConfiguration, of folder: String, random: RandomSource
+    ) throws -> String {
+        guard configuration.storage.engine != .sqlite else { return "" }
+        let s3 = configuration.s3
+        guard s3.bucket.isEmpty else { return "s3 \(s3.endpoint)/\(s3.bucket)/\(s3.prefix)" }
+        let containers = "\(folder)/containers"
+        try FileSystem.makeFolder(containers)
+        return "folder \(try FolderName.read(markName, in: containers, random))"
+    }
+
+    /// The name of a database's processes for themselves: of the first data folder that was asked.
+    private static func owner(
+        _ folder: String, _ random: RandomSource, of catalog: any CatalogStorage
+    ) throws(AssetFailure) -> String {
+        let own = try owner(folder, random)
+        do {
+            let name = try catalog.secret(ownerName, orStore: Array(own.utf8))
+            return String(decoding: name, as: UTF8.self)
+        } catch {
+            throw .system(call: ownerName, reason: "\(error)")
         }
     }
 

@@ -20,7 +20,7 @@ extension DataFolder {
                 (backups.failures, backups.failure) = (state.failures, state.failure)
                 backups.kept = state.kept
                 return backups
-            })
+            }, processes: engine.processes.living)
     }
 
     package var settingsInForce: [SettingInForce] {

@@ -64,18 +64,22 @@ package final class DataFolder: Sendable {
         requestLines = RequestLines(in: path, configuration.requestLimits)
         let random = process.random
         self.random = random
-        telemetryFile = TelemetryFile(
-            Self.telemetryPath(in: path), open: ServerConfiguration.openTelemetry)
+        telemetryFile = TelemetryFile(Self.telemetryPath(in: path)) {
+            try configuration.openTelemetry($0)
+        }
         secrets = try SecretKeys.open(configuration, of: path, random: random)
         audit = try AuditLog(path: Self.auditPath(in: path))
         let failedSignIns = FailedSignIns(audit: audit)
         self.failedSignIns = failedSignIns
         let reports = StoreReports()
         engineWords = factory.words
-        engine = try factory.open(
-            EngineOptions(
-                clock: clock, random: { random.bytes($0) }, report: { reports.tell($0, $1) },
-                onIndeterminate: onIndeterminate))
+        var options = EngineOptions(
+            clock: clock, random: { random.bytes($0) }, report: { reports.tell($0, $1) },
+            onIndeterminate: onIndeterminate)
+        let gone = GoneStores()
+        options.onGone = { gone.tell($0) }
+        engine = try Self.openEngine(
+            factory, options, of: path, configuration, secrets, random: random)
         let catalog = engine.catalog
         containers = Containers(catalog: catalog)
         apiTokens = APITokens(catalog: catalog, random: random)
@@ -89,17 +93,41 @@ package final class DataFolder: Sendable {
             letterKinds: configuration.letterKinds,
             publicBaseURL: configuration.baseURL, note: Self.ownersNote(in: audit),
             failed: { failedSignIns.note($0) },
-            export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess)
+            export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess,
+            processCount: { [engine] in engine.processes.count })
         pushKeys = PushKeys(catalog: catalog, secrets: secrets)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)
-        assetLocations = try AssetLocations(configuration, of: path, clock: clock, random: random)
+        assetLocations = try AssetLocations(
+            configuration, of: path, clock: clock, random: random, sharing: engine)
         stores = Stores(
             folder: path, engine: engine, words: engineWords, clock: clock,
             limits: configuration.storeLimits, assetLocations: assetLocations,
             assets: configuration.assetOptions, reports: reports)
         personalFiles.attach(self)
+        gone.attach(stores)
     }
+
+    /// Opens the engine as one of the processes that share its data, where they can.
+    private static func openEngine(
+        _ factory: any EngineFactory, _ options: EngineOptions, of path: String,
+        _ configuration: ServerConfiguration, _ secrets: SealedSecrets, random: RandomSource
+    ) throws -> any StorageEngine {
+        var options = options
+        options.programVersion = ProgramVersion.text
+        options.assets = try AssetLocations.name(configuration, of: path, random: random)
+        let engine = try factory.open(options)
+        do {
+            try SecretKeys.requireShared(secrets, configuration, of: path, with: engine)
+            return engine
+        } catch {
+            engine.close()
+            throw error
+        }
+    }
+
+    /// Whether no other process serves the same data.
+    var isAlone: @Sendable () -> Bool { { [engine] in engine.processes.count == 1 } }
 
     /// Everything that belongs to the server and not to one container environment.
     package var catalog: any CatalogStorage { engine.catalog }
@@ -123,7 +151,7 @@ package final class DataFolder: Sendable {
         }
         let containers = "\(path)/containers"
         guard try FileSystem.kind(of: containers) == .folder,
-            try !FileSystem.names(in: containers).isEmpty
+            try FileSystem.names(in: containers).contains(where: { $0 != AssetLocations.markName })
         else { return }
         throw CommandFailure(
             "\(path) has containers/ but no \(name), without which nobody can be let in. Put "

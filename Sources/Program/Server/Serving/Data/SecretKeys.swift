@@ -1,7 +1,9 @@
 import Configuration
 import Control
 import Cryptography
+import Delivery
 import Files
+import Storage
 
 #if canImport(Glibc)
     import Glibc
@@ -56,6 +58,23 @@ enum SecretKeys {
             try FileSystem.synchronize(folder)
         }
         return secrets
+    }
+
+    /// Refuses keys that open nothing of what other processes on the same data have sealed.
+    ///
+    /// - Throws: `CommandFailure`.
+    static func requireShared(
+        _ secrets: SealedSecrets, _ configuration: ServerConfiguration, of folder: String,
+        with engine: any StorageEngine
+    ) throws {
+        guard engine.processes.count > 1 else { return }
+        let sealed = try engine.catalog.sealedSecrets(ownNamed: PushKeys.ownKeyName)
+        guard !sealed.isEmpty, !sealed.contains(where: { secrets.hasKey(of: $0.sealed) }) else {
+            return
+        }
+        throw CommandFailure(
+            "security.keyFile: \(path(configuration, of: folder)) opens nothing of what is sealed in the "
+                + "database: give all of its processes the same keys")
     }
 
     /// Refuses a file of the settings' that is there and holds no keys; the data folder's own is not looked at.

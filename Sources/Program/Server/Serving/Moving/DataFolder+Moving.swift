@@ -13,19 +13,12 @@ extension DataFolder {
         _ request: CopyRequest, _ progress: CheckProgress
     ) throws -> CopyReport {
         try requireOwn(request.source)
-        guard !FileSystem.isSame(request.folder, path) else {
-            throw CommandFailure("\(path) is where the data are")
-        }
         let containers = try request.container.map { [$0] } ?? allContainers()
         for container in containers {
             for environment in Environment.allCases {
                 let target = ContainerEnvironment(container, environment)
                 guard try !isMissing(target) else { throw StorageFailure.missing }
             }
-        }
-        // An engine that hands no rows over says so before anything is out of use.
-        for container in containers {
-            _ = try engine.readRows(of: .catalog(of: container)) { $0.kinds.count }
         }
         let target = try CopyTarget(request, from: self)
         defer { target.close() }
@@ -37,7 +30,7 @@ extension DataFolder {
     }
 
     package func reopen(
-        _ container: ContainerID?, in source: String
+        _ container: ContainerID?, in source: StorageAddress
     ) throws -> [ContainerID] {
         try requireOwn(source)
         let marked = try (container.map { [$0] } ?? allContainers()).filter {
@@ -54,10 +47,20 @@ extension DataFolder {
         return marked
     }
 
-    /// Refuses another folder than this one, which a caller elsewhere may name.
-    private func requireOwn(_ folder: String) throws(CommandFailure) {
-        guard FileSystem.isSame(folder, path) else {
-            throw CommandFailure("\(folder) is not this server's data folder, which is \(path)")
+    /// Refuses another address than that of this server's data, which a caller elsewhere may name.
+    private func requireOwn(_ address: StorageAddress) throws(CommandFailure) {
+        guard isOwn(address) else {
+            throw CommandFailure(
+                "--from names other data than this server's, which are at \(configuration.dataAddress); name "
+                    + "another server's settings by --config")
+        }
+    }
+
+    private func isOwn(_ address: StorageAddress) -> Bool {
+        switch (configuration.storage.engine, address) {
+        case (.sqlite, .folder(let folder)): FileSystem.isSame(folder, path)
+        case (.postgres, .database(let url)): url == configuration.storage.postgresURL
+        default: false
         }
     }
 

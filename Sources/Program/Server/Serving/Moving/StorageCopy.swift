@@ -55,11 +55,12 @@ final class StorageCopy {
     ///
     /// - Throws: `CopyRefusal` for another container of that name.
     private func wasCopied(_ container: ContainerID, _ keys: [StoreKey]) throws -> Bool {
-        guard try target.engine.catalog.container(container) != nil else { return false }
+        guard let known = try target.engine.catalog.container(container) else { return false }
         let there = try target.engine.stores(of: container)
-        guard there == keys, try keys.allSatisfy(isContinued) else {
+        // One that is out of use there as well may be this very one, by another address.
+        guard !known.isElsewhere, there == keys, try keys.allSatisfy(isContinued) else {
             throw CopyRefusal(
-                "\(target.configuration.data) has a container \(container.name) already, another one: "
+                "\(target.configuration.dataAddress) has a container \(container.name) already, another one: "
                     + "delete it there first")
         }
         return true

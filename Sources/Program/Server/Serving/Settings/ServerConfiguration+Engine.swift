@@ -34,6 +34,14 @@ extension ServerConfiguration {
         }
     }
 
+    /// Where the data are, as commands name it.
+    var dataAddress: String {
+        switch storage.engine {
+        case .sqlite: "sqlite:\(data)"
+        case .postgres: storage.postgresURL
+        }
+    }
+
     /// Refuses a folder in which another engine than the configured one keeps data.
     ///
     /// - Throws: `CommandFailure`.
@@ -76,9 +84,17 @@ extension ServerConfiguration {
         }
     #endif
 
-    /// What keeps the telemetry, whatever keeps the data.
-    static func openTelemetry(_ path: String) throws -> any TelemetryStorage {
-        try SQLiteTelemetry(path: path)
+    /// What keeps the telemetry: a file beside the data, or the database that all processes share.
+    ///
+    /// - Parameter path: the file.
+    /// - Throws: what the engine reports, `CommandFailure`.
+    func openTelemetry(_ path: String) throws -> any TelemetryStorage {
+        #if PostgreSQL
+            if storage.engine == .postgres {
+                return try PostgreSQLTelemetry(postgresSettings().connection)
+            }
+        #endif
+        return try SQLiteTelemetry(path: path)
     }
 
     var engineSettings: SQLiteEngine.Settings {

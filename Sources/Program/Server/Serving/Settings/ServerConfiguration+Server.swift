@@ -138,11 +138,17 @@ extension ServerConfiguration {
     /// The threads for what is too long for an event loop.
     ///
     /// Each lane has one for each processor: with more, one caller's half of them keeps every processor
-    /// busy, and the event loops wait for their turns (docs/performance.md, `fairness`).
+    /// busy, and the event loops wait for their turns (docs/performance.md, `fairness`). Before an engine on a network
+    /// threads mostly wait: there are as many as sessions for them, and what waits is not yet long.
     var workers: WorkOptions {
         var options = WorkOptions()
         options.shortThreads = max(2, HTTPServer.coreCount)
         options.longThreads = max(2, HTTPServer.coreCount)
+        if storage.engine == .postgres {
+            options.shortThreads = max(options.shortThreads, storage.postgres.sessionsMax / 2)
+            options.longThreads = max(options.longThreads, storage.postgres.sessionsMax / 8)
+            options.longNanoseconds = 100_000_000
+        }
         options.commitThreads = 8
         options.waitingMax = limits.waitingMax
         options.waitingPerPrincipalMax = max(1, limits.waitingMax / 16)

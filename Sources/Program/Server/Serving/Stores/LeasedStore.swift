@@ -40,6 +40,10 @@ package final class LeasedStore: Store {
         try withExtendedLifetime(lease) { try store.prepare(query) }
     }
 
+    package func hold(_ duty: StoreDuty) throws -> StoreLease? {
+        try withExtendedLifetime(lease) { try store.hold(duty) }
+    }
+
     package func maintain(while goesOn: () -> Bool) throws -> Bool {
         try withExtendedLifetime(lease) { try store.maintain(while: goesOn) }
     }

@@ -70,8 +70,8 @@ final class StoreKeeper: Sendable {
             ?? StoreResources(
                 notices: CommitNotices(), assetStore: AssetStore(storage(of: key)))
         let store = try engine.open(key, notices: resources.notices)
-        // What an earlier process was at; this one has not begun.
-        if !resources.isClean {
+        // What an earlier process was at; this one has not begun, nor is another at something there.
+        if !resources.isClean, engine.processes.count == 1 {
             do { try resources.assetStore.storage.removeUnfinished() } catch {
                 _ = engine.close(key, isUnused: true)
                 throw error

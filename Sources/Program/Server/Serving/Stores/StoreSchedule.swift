@@ -37,9 +37,11 @@ final class StoreSchedule: Sendable {
             // Nobody knows what is left in one that was never closed.
             let (key, due) = (store.key, store.due ?? Self.atOnce)
             state.withLock { state in
-                guard !state.open.contains(key), state.due[key] == nil else { return }
-                state.due[key] = store.isLeftOpen ? Self.atOnce : due
-                state.upkeep[key] = due
+                guard !state.open.contains(key) else { return }
+                // The earlier counts: another process may have closed it since.
+                let loaded = store.isLeftOpen ? Self.atOnce : due
+                state.due[key] = min(loaded, state.due[key] ?? .max)
+                if state.upkeep[key] == nil { state.upkeep[key] = due }
             }
         }
     }

@@ -161,6 +161,19 @@ package final class Stores: Sendable {
         keeper.beginAnew(key)
     }
 
+    /// Closes a store whose data another process has removed or replaced; requests meanwhile are told to try again.
+    func closeGone(_ key: Key) {
+        do {
+            let opened = try cache.take(key, refusing: StorageFailure.beginning)
+            defer { cache.give(back: key) }
+            guard let opened else { return }
+            keeper.close(key, opened, isUnused: false)
+            keeper.beginAnew(key)
+        } catch {
+            // NB: who has the key alone at the moment closes it, too.
+        }
+    }
+
     /// Finishes what waits in every store and closes them; later calls find none.
     func close() {
         cache.closeAll()

@@ -1,5 +1,6 @@
 import Background
 import CloudModel
+import Dispatch
 import Storage
 
 /// Queues in stores, now and then, the work that is due by time: to remove what nobody can ask for any more.
@@ -9,15 +10,20 @@ import Storage
 final class Upkeep: Sendable {
     /// How many closed stores are opened in a round; further ones wait for the next.
     private static let openedPerRound = 64
+    /// How often a process looks whether another has ended.
+    private static let othersMilliseconds: Milliseconds = 5_000
 
     private let stores: Stores
     private let log: Log
     /// What else is due in each round.
     private let alsoDue: @Sendable () -> Void
+    private let intervalMilliseconds: Milliseconds
     private let runner: Runner
     // Touched in looks only.
     private nonisolated(unsafe) var isLoaded = false
-    private nonisolated(unsafe) var hasBegun = false
+    /// By the uptime in nanoseconds; nil before the first look.
+    private nonisolated(unsafe) var nextRound: UInt64?
+    private nonisolated(unsafe) var known = ServingProcesses.sole
 
     /// `begin` begins the rounds.
     ///
@@ -31,11 +37,9 @@ final class Upkeep: Sendable {
         self.stores = stores
         self.log = log
         self.alsoDue = alsoDue
+        intervalMilliseconds = Milliseconds(intervalSeconds) * 1_000
         runner = Runner("lenticular.upkeep")
-        runner.use { [weak self] in
-            self?.look()
-            return .later(milliseconds: Milliseconds(intervalSeconds) * 1_000)
-        }
+        runner.use { [weak self] in self?.look() ?? .never }
     }
 
     /// Opens the stores that a killed server has left open, in the background.
@@ -47,11 +51,23 @@ final class Upkeep: Sendable {
     /// Ends the rounds, and waits for one that goes on.
     func stop() { runner.stop() }
 
-    private func look() {
-        if hasBegun { return round() }
-        hasBegun = true
-        loadSchedule()
-        open(stores.schedule.leftOpen)
+    private func look() -> Runner.Next {
+        let (before, now) = (known, DispatchTime.now().uptimeNanoseconds)
+        known = stores.engine.processes
+        let goesOn = Set(known.living.map(\.identity))
+        if let nextRound, now >= nextRound {
+            round()
+        } else if nextRound == nil || !before.living.allSatisfy({ goesOn.contains($0.identity) }) {
+            // What a process that has ended left open may hold what nobody else comes to wake.
+            isLoaded = false
+            loadSchedule()
+            open(stores.schedule.leftOpen)
+        }
+        if nextRound.map({ now >= $0 }) ?? true {
+            nextRound = now &+ UInt64(intervalMilliseconds) * 1_000_000
+        }
+        let others = known.living.isEmpty ? intervalMilliseconds : Self.othersMilliseconds
+        return .later(milliseconds: min(intervalMilliseconds, others))
     }
 
     /// Queues what is due; used in a look, or before the runner starts.
@@ -59,8 +75,12 @@ final class Upkeep: Sendable {
         alsoDue()
         stores.forEachOpen { key, store in queueUpkeep(of: key, store) }
         stores.closeIdle()
+        // Other processes close stores, too, and say then when they are due.
+        if !known.living.isEmpty { isLoaded = false }
         loadSchedule()
-        open(stores.schedule.dueNow(limit: Self.openedPerRound))
+        if stores.engine.processes.leads {
+            open(stores.schedule.dueNow(limit: Self.openedPerRound))
+        }
         stores.schedule.save()
         examineMore()
     }

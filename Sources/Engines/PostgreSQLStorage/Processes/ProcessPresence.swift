@@ -1,0 +1,115 @@
+#if PostgreSQL
+    import Dispatch
+    import PostgreSQL
+    import Storage
+    import Synchronization
+
+    /// This process among those on the database: it renews its lease, and learns who else lives and when any of them has
+    /// changed the catalog.
+    ///
+    /// While its lease is valid, a change of the catalog is acknowledged to nobody before this process has dropped what it
+    /// kept (`LivingProcesses.behind`). When it is not, as after the process was stopped for a while, nothing counts that
+    /// it has kept.
+    final class ProcessPresence: Sendable {
+        private struct State {
+            var isEnded = false
+            /// Of the catalog, as far as this process has dropped what it kept.
+            var catalogVersion: Int64 = -1
+            /// When it renews its lease, by the uptime.
+            var renewsAt: UInt64 = 0
+        }
+
+        /// How long the lease is left alone.
+        private static let renewalNanoseconds: UInt64 = 1_000_000_000
+
+        let identity: [UInt8]
+        private let version: String
+        private let assets: String
+        // Held while the database is asked, so that no round comes after the end.
+        private let turn = Mutex(State())
+        private let known = Mutex(ServingProcesses.sole)
+        /// By the uptime: until when the lease is valid for certain.
+        private let validUntil = Atomic<UInt64>(0)
+        private let lapses = Atomic<Int>(0)
+        private let catalogMoved: @Sendable (Int64) -> Void
+
+        /// - Parameters:
+        ///   - version: of the program.
+        ///   - assets: names where its assets are.
+        ///   - catalogMoved: drops what was kept of the catalog's versions before one.
+        init(
+            _ identity: [UInt8], version: String, assets: String,
+            catalogMoved: @escaping @Sendable (Int64) -> Void
+        ) {
+            self.assets = assets
+            self.identity = identity
+            self.version = version
+            self.catalogMoved = catalogMoved
+        }
+
+        /// Whether the others wait for this process; does not block.
+        var isCurrent: Bool {
+            DispatchTime.now().uptimeNanoseconds < validUntil.load(ordering: .acquiring)
+        }
+
+        /// Moves with each lease that comes after one that had ended: what this process held may be another's by then.
+        var epoch: Int { lapses.load(ordering: .acquiring) }
+
+        /// Who lives, as of the last renewal; while the others do not wait for this process, it does nothing for them.
+        var processes: ServingProcesses {
+            let known = known.withLock { $0 }
+            return isCurrent ? known : ServingProcesses(living: known.living, leads: false)
+        }
+
+        /// Renews the lease when it is time, and looks whether the catalog has moved.
+        func round(_ connection: Connection) throws {
+            try turn.withLock { state in
+                guard !state.isEnded else { return }
+                let hasMoved = try look(connection, &state)
+                let now = DispatchTime.now().uptimeNanoseconds
+                guard hasMoved || now >= state.renewsAt else { return }
+                var own = LivingProcess(
+                    identity: identity, version: version, catalogVersion: state.catalogVersion)
+                own.assets = assets
+                let living = try LivingProcesses(connection).renew(own)
+                let processes = serving(living)
+                known.withLock { $0 = processes }
+                // What was changed while nobody waited for this process; the next round tells of it.
+                let hasLapsed = !isCurrent
+                let movesAgain = try hasLapsed && look(connection, &state)
+                if hasLapsed { lapses.add(1, ordering: .releasing) }
+                state.renewsAt = movesAgain ? now : now &+ Self.renewalNanoseconds
+                let lease = UInt64(LivingProcesses.leaseMilliseconds) * 1_000_000
+                validUntil.store(now &+ lease, ordering: .releasing)
+            }
+        }
+
+        private func serving(_ living: [LivingProcess]) -> ServingProcesses {
+            let processes = living.map {
+                ServingProcess(
+                    identity: $0.identity, version: $0.version,
+                    begunAt: $0.begunAt, seenAt: $0.seenAt, isOwn: $0.identity == identity)
+            }
+            return ServingProcesses(living: processes, leads: processes.first?.isOwn == true)
+        }
+
+        /// - Returns: whether the catalog has moved since this process has looked last.
+        private func look(_ connection: Connection, _ state: inout State) throws -> Bool {
+            let rows = try connection.run(
+                "SELECT version FROM catalog.catalog_version WHERE id = 0")
+            guard rows.count == 1, rows.number(0, 0) != state.catalogVersion else { return false }
+            state.catalogVersion = rows.number(0, 0)
+            catalogMoved(state.catalogVersion)
+            return true
+        }
+
+        /// Ends the lease, so that nobody waits for this process; no round comes after it.
+        func end(_ connection: Connection) throws {
+            try turn.withLock { state in
+                state.isEnded = true
+                validUntil.store(0, ordering: .releasing)
+                try LivingProcesses(connection).end(identity)
+            }
+        }
+    }
+#endif

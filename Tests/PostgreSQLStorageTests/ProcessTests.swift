@@ -1,0 +1,224 @@
+#if PostgreSQL
+    import Awaiting
+    import CloudModel
+    import Dispatch
+    import PostgreSQL
+    import PostgreSQLStorage
+    import Storage
+    import StorageConformance
+    import Synchronization
+    import Testing
+
+    @Suite("Several processes on one database")
+    struct ProcessTests {
+        private let location: PostgreSQLLocation
+        private let key: StoreKey
+        private let user: UserRecordName
+
+        init() throws {
+            location = try PostgreSQLLocation()
+            key = StoreKey(try #require(ContainerID("iCloud.Home")), .development)
+            user = try #require(UserRecordName("_" + String(repeating: "a", count: 32)))
+        }
+
+        /// Processes that have the store open.
+        private func engines(_ count: Int) throws -> [PostgreSQLEngine] {
+            let engines = try (0..<count).map { _ in try location.engine() }
+            try engines[0].catalog.add(ContainerRecord(id: key.container, createdAt: 1))
+            return engines
+        }
+
+        private func serverKey(_ number: Int) throws -> ServerKeyRecord {
+            let digits = String(number, radix: 16)
+            return ServerKeyRecord(
+                keyID: String(repeating: "0", count: 64 - digits.count) + digits, name: nil,
+                container: key.container, environment: .development, publicKeyDER: [1, 2, 3],
+                scope: .public, userRecordName: user, createdAt: 1)
+        }
+
+        private func end(_ engines: [PostgreSQLEngine]) {
+            for engine in engines {
+                _ = engine.close(key, isUnused: true)
+                engine.close()
+            }
+            location.remove()
+        }
+
+        @Test("Processes see each other from their start to their end")
+        func living() throws {
+            let engines = try engines(2)
+            defer { end(engines) }
+            let connection = try Connection(location.connection(of: "a"))
+            let processes = LivingProcesses(connection)
+            #expect(try Set(processes.living().map(\.identity)) == Set(engines.map(\.process)))
+            engines[0].close()
+            #expect(try processes.living().map(\.identity) == [engines[1].process])
+        }
+
+        @Test("Who waits by one process is told of what another has committed")
+        func waiting() throws {
+            let engines = try engines(2)
+            defer { end(engines) }
+            let stores = try engines.map { try $0.open(key, notices: CommitNotices()) }
+            let told = Awaited<Bool>()
+            stores[1].notices.watch([.anything]).whenMoved { _ in told.tell(true) }
+            let name = try #require(ZoneName("shelf"))
+            _ = try stores[0].writeAndWait { [user] in
+                try $0.makeZone(named: name, ofOwnerNamed: user)
+            }
+            #expect(try told.value())
+        }
+
+        @Test(
+            "What one process has ended in the catalog, no other takes for true any more")
+        func catalogVersion() throws {
+            let engines = try engines(3)
+            defer { end(engines) }
+            for number in 0..<60 {
+                let versions = engines.map(\.catalog.version)
+                let record = try serverKey(number)
+                try engines[number % 3].catalog.add(record)
+                for (engine, version) in zip(engines, versions) {
+                    #expect(engine.catalog.version != version)
+                }
+            }
+        }
+
+        @Test(
+            "A process whose lease has ended keeps nobody waiting, and trusts nothing that it kept")
+        func lapsed() throws {
+            let engines = try engines(2)
+            defer { end(engines) }
+            let connection = try Connection(location.connection(of: "a"))
+            // Nobody renews it any more, as if it was stopped.
+            engines[1].close()
+            let version = engines[1].catalog.version
+            #expect(engines[1].catalog.version != version)
+            _ = try LivingProcesses(connection).renew(
+                LivingProcess(identity: [9], version: "", catalogVersion: 0), for: 0)
+            try engines[0].catalog.add(serverKey(1))
+            #expect(try LivingProcesses(connection).living().count == 1)
+        }
+
+        @Test("A read that begins after another process has acknowledged a save sees it")
+        func readYourWrite() throws {
+            let engines = try engines(2)
+            defer { end(engines) }
+            let stores = try engines.map { try $0.open(key, notices: CommitNotices()) }
+            let stale = Mutex(0)
+            let failure = Mutex<(any Error)?>(nil)
+            DispatchQueue.concurrentPerform(iterations: 4) { pair in
+                for number in 0..<500 {
+                    let writer = stores[(pair + number) % 2]
+                    let reader = stores[(pair + number + 1) % 2]
+                    do {
+                        guard try !pass("z\(pair)-\(number)", from: writer, to: reader) else {
+                            continue
+                        }
+                        stale.withLock { $0 += 1 }
+                    } catch { failure.withLock { $0 = error } }
+                }
+            }
+            if let failure = failure.withLock({ $0 }) { throw failure }
+            #expect(stale.withLock { $0 } == 0)
+        }
+
+        /// Whether one process has a zone at once that another has made.
+        private func pass(
+            _ text: String, from writer: any EngineStore, to reader: any EngineStore
+        ) throws -> Bool {
+            let name = try #require(ZoneName(text))
+            _ = try writer.writeAndWait { [user] in
+                try $0.makeZone(named: name, ofOwnerNamed: user)
+            }
+            return try reader.read { try $0.zone(named: name, ofOwnerNamed: user) != nil }
+        }
+
+        @Test("A schema that one process has changed, another goes by at once")
+        func schema() throws {
+            let engines = try engines(2)
+            defer { end(engines) }
+            let stores = try engines.map { try $0.open(key, notices: CommitNotices()) }
+            for number in 0..<40 {
+                let type = try #require(RecordTypeName("Type\(number)"))
+                try stores[number % 2].writeAndWait { transaction in
+                    var schema = try transaction.schema
+                    schema.types[type] = Schema.RecordType()
+                    try transaction.replaceSchema(by: schema, who: "test", difference: ["+"])
+                }
+                #expect(try stores[(number + 1) % 2].schema.types[type] != nil)
+            }
+        }
+
+        @Test("One process has a duty until it closes the store or ends")
+        func duties() throws {
+            let engines = try engines(2)
+            defer { end(engines) }
+            let stores = try engines.map { try $0.open(key, notices: CommitNotices()) }
+            let first = try #require(try stores[0].hold(.outbox))
+            #expect(try stores[1].hold(.outbox) == nil)
+            #expect(try stores[1].hold(.notices) != nil)
+            try stores[0].writeAndWait { try first.check(in: $0) }
+            _ = engines[0].close(key, isUnused: true)
+            let second = try #require(try stores[1].hold(.outbox))
+            let again = try engines[0].open(key, notices: CommitNotices())
+            #expect(throws: StoreLease.Lost()) {
+                try again.writeAndWait { try first.check(in: $0) }
+            }
+            #expect(try again.hold(.outbox) == nil)
+            // As one that was killed, once its time is over.
+            engines[1].close()
+            #expect(try again.hold(.outbox) != nil)
+            #expect(throws: StoreLease.Lost()) {
+                try stores[1].writeAndWait { try second.check(in: $0) }
+            }
+        }
+
+        @Test("The eldest process does what one does for all, and the next after its end")
+        func leading() throws {
+            let engines = try engines(2)
+            defer { end(engines) }
+            try Wait.until { engines.allSatisfy { $0.processes.count == 2 } }
+            let eldest = try #require(engines.firstIndex { $0.processes.leads })
+            let other = engines[1 - eldest]
+            #expect(!other.processes.leads)
+            engines[eldest].close()
+            #expect(!engines[eldest].processes.leads)
+            try Wait.until { other.processes.leads && other.processes.count == 1 }
+        }
+
+        @Test("A store that another process has reset is told of, and opens anew")
+        func gone() throws {
+            let told = Awaited<StoreKey>()
+            let engines = [
+                try location.engine(), try location.engine { $0.onGone = { told.tell($0) } },
+            ]
+            defer { end(engines) }
+            try engines[0].catalog.add(ContainerRecord(id: key.container, createdAt: 1))
+            let stores = try engines.map { try $0.open(key, notices: CommitNotices()) }
+            let identity = try stores[1].identity
+            _ = engines[0].close(key, isUnused: true)
+            let beginning = StoreBeginning(
+                schema: Schema(), moment: 1, who: "test", difference: [])
+            try engines[0].reset(key, to: beginning)
+            #expect(throws: StorageFailure.missing) { try stores[1].identity }
+            #expect(try told.value() == key)
+            _ = engines[1].close(key, isUnused: true)
+            let opened = try engines[1].open(key, notices: CommitNotices())
+            #expect(try opened.identity.incarnation != identity.incarnation)
+        }
+
+        @Test("A process whose assets are elsewhere than those of the others is refused")
+        func assets() throws {
+            let first = try location.engine { $0.assets = "folder a" }
+            defer { end([first]) }
+            #expect(throws: AssetsElsewhere(own: "folder b", others: "folder a")) {
+                _ = try location.engine { $0.assets = "folder b" }
+            }
+            let second = try location.engine { $0.assets = "folder a" }
+            let connection = try Connection(location.connection(of: "a"))
+            #expect(try LivingProcesses(connection).living().count == 2)
+            second.close()
+        }
+    }
+#endif
