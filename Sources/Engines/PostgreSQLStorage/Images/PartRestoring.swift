@@ -37,8 +37,6 @@
                 try PostgreSQLCatalog.migrator.migrate(connection) {
                     isMade = true
                     _ = try rows(from: write)
-                    // Those that lived when the image was made have another database.
-                    _ = try connection.run("DELETE FROM processes")
                 }
                 guard isMade else { throw Self.hasData }
                 return

@@ -20,8 +20,11 @@
         private let tables: [TableLayout]
         private var stream: ImageStream
 
-        /// What a store's image leaves out: whose it is, and who had it open or has written to it.
-        private static let tablesOfServer: Set<String> = ["stores", "openings", "group_marks"]
+        /// What an image leaves out: whose a store is, which processes live, and what they have open, do or have written.
+        private static let tablesOfServer: Set<String> = [
+            "stores", "openings", "group_marks", "leases",
+        ]
+        private static let tableOfProcesses = "processes"
 
         /// - Parameter connection: is in a transaction, and looks into the tables of the part first.
         init(_ connection: Connection, of store: Int64?) throws {
@@ -46,7 +49,9 @@
             }
             self.head = head
             tables = try TableLayout.tables(of: connection).filter {
-                store == nil || ($0.hasStore && !Self.tablesOfServer.contains($0.name))
+                store == nil
+                    ? $0.name != Self.tableOfProcesses
+                    : $0.hasStore && !Self.tablesOfServer.contains($0.name)
             }
             mark = try store.map { try Self.mark(of: $0, connection) }
             stream = ImageStream(connection, of: store, tables, head: head)
