@@ -54,7 +54,7 @@ class SignIn extends Part {
 define('sign-in', SignIn, ['state', 'email', 'done', 'cancel']);
 
 /// Asks for a sign-in over the screen that is shown.
-export function signInAgain(failure) {
+function signInAgain(failure) {
   return new Promise((done, refused) => {
     const dialog = document.createElement('sign-in-dialog');
     Object.assign(dialog, {

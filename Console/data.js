@@ -1,6 +1,6 @@
 // The records of one database: which ones, in which columns; what is done with many at once.
 
-import {ADDRESS, actAs, Asking, Latest, button, change, choice, columnChoice, confirm, define, emptied, empty, html, kept, many, may, moment, nothing, number, pick, popup,
+import {ADDRESS, actAs, Asking, Latest, briefMoment, button, change, choice, columnChoice, confirm, define, emptied, empty, html, kept, many, may, nothing, number, pick, popup,
   problem, run, say, select, submitted, waiting} from './screen.js';
 import {comparators, filterText, isShort, read, shown, types, written} from './values.js';
 import './rows.js';
@@ -12,8 +12,8 @@ import {exportRecords, importRecords} from './transfer.js';
 const PAGE = 200;
 const QUERY = ['container', 'environment', 'database', 'zone', 'type', 'filters', 'sort', 'columns'];
 /// In which a moment, and two coordinates, stand whole.
-const MOMENT = 15.5;
-const WIDTHS = {TIMESTAMP: MOMENT, LOCATION: 11};
+const MOMENT = 12;
+const WIDTHS = {TIMESTAMP: MOMENT, LOCATION: 10.4};
 const DATABASES = [['public', 'Public'], ['private', 'Private'], ['shared', 'Shared']];
 
 const list = text => { try { return JSON.parse(text ?? '[]'); } catch { return []; } };
@@ -135,7 +135,7 @@ class DataScreen extends Asking {
         text: record => Object.entries(record.fields ?? {}).map(([name, field]) => `${name}: ${shown(field, 40)}`)
           .join(' · ').slice(0, 300)}],
       {key: 'modified', title: 'Changed', rem: MOMENT,
-        text: record => record.modified ? moment(record.modified.timestamp) : ''},
+        text: record => record.modified ? briefMoment(record.modified.timestamp) : ''},
     ];
   }
 

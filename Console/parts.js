@@ -69,11 +69,15 @@ export const empty = (text, more = nothing) => html`<div class="empty"><p>${text
 
 // Made once: a formatter costs more than all that it formats on a screen.
 const moments = new Intl.DateTimeFormat(undefined, {dateStyle: 'medium', timeStyle: 'medium'});
+const briefMoments = new Intl.DateTimeFormat(undefined, {dateStyle: 'short', timeStyle: 'medium'});
 const numbers = new Intl.NumberFormat();
 
 /// A moment as people read it, exact to the second; the time zone is the reader's.
 export const moment = milliseconds => milliseconds === undefined || milliseconds === null ? '–'
   : moments.format(Number(milliseconds));
+
+/// The same where there is little room.
+export const briefMoment = milliseconds => briefMoments.format(Number(milliseconds));
 
 /// A moment as an element that a machine reads, too.
 export const time = milliseconds => milliseconds === undefined || milliseconds === null ? '–' : html`

@@ -1,7 +1,7 @@
 // One record: its fields by type with the files of assets, its JSON beside, where it leads to, and what to do when somebody else
 // has changed it.
 
-import {Asking, Latest, Modal, button, bytes, change, confirm, define, download, facts, html, may, nothing, problem, run, say,
+import {Asking, Latest, Modal, button, bytes, change, confirm, define, download, facts, html, many, may, nothing, problem, run, say,
   submitted, table, tabs, time, waiting} from './screen.js';
 import {parse} from './json.js';
 import {TYPES, isList, read, shown, written} from './values.js';
@@ -392,7 +392,7 @@ class FieldsDialog extends Modal {
         } catch (error) {
           this.wrong = error.message;
         }
-      })}><h2 id="many-title">Edit ${this.count} records</h2>
+      })}><h2 id="many-title">Edit ${many(this.count, 'record')}</h2>
       <label for="many-field">Field</label><select id="many-field" @change=${event => { this.chosen = event.target.value; }}>${
         this.fields.map(({name}) => html`<option>${name}</option>`)}</select>
       <label for="many-value">Value <span class="quiet">${field?.type}</span></label>

@@ -125,7 +125,7 @@ class SchemaEditor extends Asking {
     });
   }
 }
-define('schema-editor', SchemaEditor, ['values', 'text', 'isDraft', 'state']);
+define('schema-editor', SchemaEditor, ['values', 'text', 'state']);
 
 class SchemaDeploy extends Asking {
   asks() { return [this.values.container, this.values.prune]; }
@@ -245,8 +245,7 @@ class SchemaScreen extends Asking {
       ${this.#changes()}
       ${failure ? problem(failure, () => this.load()) : !stored ? waiting('Reading the schema…')
         : view === 'roles' ? this.#roles()
-        : view === 'text' ? html`<schema-editor .values=${this.values} .text=${this.state.draft ? write(this.state.draft) : text}
-          .isDraft=${Boolean(this.state.draft)} @imported=${() => this.#imported()}></schema-editor>`
+        : view === 'text' ? html`<schema-editor .values=${this.values} .text=${this.state.draft ? write(this.state.draft) : text} @imported=${() => this.#imported()}></schema-editor>`
         : view === 'deploy' ? html`<schema-deploy .values=${this.values}
           @changed=${() => this.#imported()}></schema-deploy>`
         : view === 'history' ? html`<schema-history .values=${this.values}></schema-history>` : this.#types()}`;

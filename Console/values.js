@@ -1,6 +1,6 @@
 // The values of fields: how each type is shown in a line, and how people write it.
 
-import {moment} from './screen.js';
+import {briefMoment} from './screen.js';
 import {parse} from './json.js';
 
 /// A moment as `datetime-local` fields have it, in the reader's time zone: their ISO form in a time zone of no offset.
@@ -25,7 +25,7 @@ const plain = value => value?.rawJSON ?? value;
 
 function shownOne(type, value) {
   switch (type) {
-    case 'TIMESTAMP': return moment(value);
+    case 'TIMESTAMP': return briefMoment(value);
     case 'LOCATION': return `${value.latitude}, ${value.longitude}`;
     case 'REFERENCE': return `→ ${value.recordName}`;
     case 'ASSETID': case 'ASSET': return `${value.size ?? 0} bytes`;
