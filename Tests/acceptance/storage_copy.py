@@ -26,7 +26,7 @@ class Files(Server):
     """A server that keeps its data in its folder."""
 
     @property
-    def storage(self):
+    def url(self):
         return f"sqlite:{self.data}"
 
     @property
@@ -116,8 +116,8 @@ def run(*words):
 
 
 def copying(source, target, *more):
-    return ["storage", "copy", "--from", source.storage, *source.settings,
-            "--to", target.storage, *target.others_settings, *more]
+    return ["storage", "copy", "--from", source.url, *source.settings,
+            "--to", target.url, *target.others_settings, *more]
 
 
 def copy(source, target, *more):
@@ -125,7 +125,7 @@ def copy(source, target, *more):
 
 
 def reopen(server):
-    return run("storage", "copy", "--from", server.storage, *server.settings, "--reopen")
+    return run("storage", "copy", "--from", server.url, *server.settings, "--reopen")
 
 
 def check(server):
@@ -216,12 +216,12 @@ def refusals(kind_here=Files, kind_there=Files):
         ada.ask(here, "changes/zone", {"zones": [{"zoneID": ZONE}]}, status=503)
         assert reopen(here).returncode == 0
         ada.save(here, ["one"])
-        start = ["--from", here.storage, *here.settings]
-        for words in (["--from", "postgresql://x", *here.settings, "--to", there.storage],
+        start = ["--from", here.url, *here.settings]
+        for words in (["--from", "postgresql://x", *here.settings, "--to", there.url],
                       [*start, "--to", "postgresql://x"],
                       [*start, "--to", "postgresql://ada:secret@x/y"],
                       [*start, "--to", "x"],
-                      [*start, "--to", here.storage, *here.others_settings],
+                      [*start, "--to", here.url, *here.others_settings],
                       start):
             refused = run("storage", "copy", *words)
             assert refused.returncode in (1, 2) and refused.stderr, (words, refused)

@@ -32,14 +32,14 @@ def databases(database_server):
             database_server.ask(f"CREATE DATABASE {self.database}")
             self.file = Path(tempfile.mkdtemp()) / "settings.json5"
             self.file.write_text(json.dumps({
-                "data": self.data, "storage": {"engine": "postgres", "postgresURL": self.storage}}))
+                "data": self.data, "storage": {"engine": "postgres", "postgresURL": self.url}}))
 
         def __exit__(self, *failure):
             super().__exit__(*failure)
             shutil.rmtree(self.file.parent)
 
         @property
-        def storage(self):
+        def url(self):
             return f"postgresql://postgres@/{self.database}?host={database_server.folder}"
 
         @property
