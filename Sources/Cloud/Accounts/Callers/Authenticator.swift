@@ -70,6 +70,9 @@ package final class Authenticator: Sendable {
                     allowedOrigin: nil, result: .success(Identified(signer: caller)))
             case .failure(let refused): return .refused(Authenticator.failed, refused.why)
             }
+        } catch StorageFailure.unavailable(let why) {
+            report(StorageFailure.unavailable(why))
+            return .refused(.tryAgainLater("nobody can be recognized at the moment"))
         } catch {
             report(error)
             return .refused(Fault(.internalError, "internal error"))
