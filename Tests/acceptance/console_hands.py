@@ -5,11 +5,13 @@ Those that end something end what is made for it, once for each hand.
 """
 
 import base64
+import contextlib
 import hashlib
 import itertools
 import json
 import os
 import re
+import sqlite3
 import stat
 import tempfile
 import urllib.parse
@@ -284,7 +286,9 @@ class Hands(Walk):
                 self.server.command("web-token", "create", CONTAINER, "development", ANN)
             self.api("user role remove", **WHERE, email=ANN, role="Gardener")
 
-        self.state("person", person, before=signed_in)
+        # Who is signed in comes after what is told of their devices.
+        ending = lambda page: page.get_by_role("button", name="End all").wait_for()
+        self.state("person", person, ending, before=signed_in, loads=True)
         self.state("person: roles", person, lambda page: page.get_by_role("button", name="Take the role Gardener").first.click(),
                    before=lambda page: self.api("user role add", **WHERE, email=ANN, role="Gardener"))
 
@@ -293,17 +297,8 @@ class Hands(Walk):
             self.who = f"somebody{number}"
             self.server.make_person(self.who, PASSWORD, "--phone", f"+49301234{number:04}")
 
-        def unverified(page):
-            """An address that somebody has added, and not confirmed yet."""
-            def answer(route):
-                told = route.fetch().json()
-                for each in told["users"]:
-                    each["addresses"][0]["verified"] = False
-                route.fulfill(json=told)
-
-            page.route("**/console/api/user/list", answer)
-
-        self.state("person: new", f"people?person={ANN}", before=unverified)
+        # Nobody has confirmed their number yet.
+        self.state("person: new", lambda: f"people?person={self.who}@example.org", before=somebody)
         self.state("person: erasing", lambda: f"people?person={self.who}@example.org", self.press("Erase…"),
                    lambda page: page.get_by_label("to go on").fill(f"{self.who}@example.org"), before=somebody)
 
@@ -374,11 +369,9 @@ class Hands(Walk):
         self.state("backups: found", "operations", *look, before=lost)
         self.state("backups: restoring", "operations", *look, self.press("Bring them back"), before=lost)
         self.state("checks", "operations?view=checks")
-        damaged = lambda page: page.route("**/console/api/check", lambda route: route.fulfill(
-            content_type="application/x-ndjson", body='{"progress": "50 %"}\n{"ok": false, "problems": ["one"]}\n'))
-        self.state("checks: damaged", "operations?view=checks", self.press("Check everything"), before=damaged)
+        self.state("checks: damaged", "operations?view=checks", self.press("Check everything"), before=self.damage)
         self.state("checks: removing", "operations?view=checks", self.press("Check everything"), self.press("Remove damaged records…"),
-                   before=damaged)
+                   before=self.damage)
         self.state("indexes", "operations?view=indexes")
         self.state("settings", "operations?view=settings")
         alert = self.made(lambda number: self.api("alert add", name=f"a{number}", metric="errors", above="5", mail=ANN))
@@ -392,6 +385,16 @@ class Hands(Walk):
             self.api("api-token create", **WHERE, name=f"noted{number}")
         self.state("audit", "operations?view=audit")
         self.state("about", "operations?view=about")
+
+    def damage(self, page):
+        """A record decays on the disk."""
+        text = f"decays {next(self.numbers)}"
+        self.server.save([{"recordName": text.replace(" ", "-"), "recordType": "Note", "fields": {"title": {"value": text}}}])
+        path = os.path.join(self.server.data, "containers", CONTAINER.lower(), "development", "store.sqlite")
+        with contextlib.closing(sqlite3.connect(path, timeout=60)) as store, store:
+            done = store.execute("UPDATE version_rows SET content = CAST(replace(content, ?, ?) AS BLOB) WHERE instr(content, ?)",
+                                 (text.encode(), text.upper().encode(), text.encode()))
+            assert done.rowcount == 1, done.rowcount
 
     def rested(self, page):
         """Some backups are there, and none is being made."""
@@ -440,7 +443,8 @@ class Hands(Walk):
 
     def acting(self):
         self.state("acting", f"people?person={ANN}&{AT}", lambda page: page.get_by_role("link", name="Act as them").or_(
-            page.get_by_role("button", name="Act as them")).first.click(), but=("Act as them",))
+            page.get_by_role("button", name="Act as them")).first.click(),
+            lambda page: page.get_by_role("button", name="Trips", exact=True).wait_for(), but=("Act as them",))
 
     def session(self):
         """A sign-in that is asked for meanwhile; then the way out, and in again."""
