@@ -103,6 +103,27 @@
             }
         }
 
+        @Test("A container leaves the database only while one of them serves it")
+        func moving() throws {
+            let first = try start("a")
+            _ = try enter(first)
+            try makeFolder("b", beside: first)
+            let second = try start("b")
+            let words = [
+                "storage", "copy", "--from",
+                environment["LENTICULAR_STORAGE_POSTGRES_URL"] ?? "", "--to",
+                "sqlite:\(folder.path("moved"))", "--data", first.data,
+            ]
+            let refused = try Program.run(words, environment: environment)
+            #expect(refused.status == 1, "\(refused)")
+            #expect(refused.error.contains("stop all but one"), "\(refused)")
+            #expect(try post(first, "", "zones/list", "{}").status != 503)
+            second.signal(SIGKILL)
+            _ = second.wait()
+            let copied = try Program.run(words, environment: environment)
+            #expect(copied.status == 0, "\(copied)")
+        }
+
         @Test("One is refused whose assets are elsewhere, and one whose key opens nothing")
         func refusals() throws {
             let first = try start("a")

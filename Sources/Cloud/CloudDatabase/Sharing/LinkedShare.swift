@@ -138,7 +138,7 @@ struct LinkedShare {
 }
 
 extension StoreSnapshot {
-    /// The standing shares that links lead to, in the links' order, whoever may see them.
+    /// The standing shares that links lead to, in the links' order, without a look at who may see them.
     func shares(behind links: [ShareLink?]) throws -> [StoredShare?] {
         let records = try shortGUIDs(links.map { .value($0?.guid.text ?? "") }).map {
             $0?.record ?? RecordNumber(0)

@@ -2,10 +2,14 @@ import Administration
 import CloudModel
 import Control
 import Files
+import Platform
 import Storage
 
 // Containers that move to other servers.
 extension DataFolder {
+    /// Longer than a process counts as living that says nothing.
+    private static let othersMilliseconds: Milliseconds = 8_000
+
     /// What the mark of a container says while it is copied, and from then on.
     private static let marks = (copying: "copying", moved: "moved")
 
@@ -13,6 +17,7 @@ extension DataFolder {
         _ request: CopyRequest, _ progress: CheckProgress
     ) throws -> CopyReport {
         try requireOwn(request.source)
+        try requireAlone()
         let containers = try request.container.map { [$0] } ?? allContainers()
         for container in containers {
             for environment in Environment.allCases {
@@ -45,6 +50,20 @@ extension DataFolder {
             try mark(container, nil)
         }
         return marked
+    }
+
+    /// Refuses while other processes serve the same database: what they acknowledged meanwhile would not be in the copy.
+    ///
+    /// One that was killed is known to have ended after some seconds, for which this waits.
+    private func requireAlone() throws(CommandFailure) {
+        let end = clock.now() + Self.othersMilliseconds
+        while engine.processes.count > 1 {
+            guard clock.now() < end else {
+                throw CommandFailure(
+                    "other servers use the database of --from: stop all but one, and ask again")
+            }
+            usleep(100_000)
+        }
     }
 
     /// Refuses another address than that of this server's data, which a caller elsewhere may name.
