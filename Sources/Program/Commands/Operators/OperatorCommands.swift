@@ -43,7 +43,11 @@ extension Command {
             }),
         Command(
             "operator list", "list the operators",
-            options: CommandOption.list(searched: "account ID"),
+            options: [
+                CommandOption(
+                    "search", value: "PREFIX",
+                    "those alone whose account ID begins so, or the one with this address")
+            ] + CommandOption.pages(),
             action: .data { invocation, administrator in
                 let page = try administrator.perform(ListOperators(invocation.listRequest()))
                 let lines = page.items.map { listed in
