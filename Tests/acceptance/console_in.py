@@ -278,6 +278,8 @@ class In(Run):
           return seen;
         }""", [values, WANTED])
         assert len(answers) > 20, answers
+        # A build without ApplePush refuses this to everybody, before it looks who asks.
+        answers = [each for each in answers if each[:1] + each[2:] != ["push key add", "REFUSED"]]
         wrong = [each for each in answers if each[2] != "FORBIDDEN"]
         assert not wrong, wrong
         say(f"{len(answers)} commands are refused to {page.locator('.who summary').text_content()}")
