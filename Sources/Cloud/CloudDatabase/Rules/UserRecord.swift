@@ -21,14 +21,19 @@ package enum UserRecord {
         return UserRecordName(name.text)
     }
 
-    /// Whether a user's record exists.
-    static func exists(
-        _ user: UserRecordName, in zone: StoredZone, _ snapshot: any StoreSnapshot
-    ) throws -> Bool {
-        guard let name = RecordName(user.text) else { return true }
-        return try CurrentRecord(
-            RecordKey(zone: zone.number, name: name), withBody: false, in: snapshot
-        ).isAlive
+    /// The users who have no record, in the order of their names, each with what is stored under it.
+    static func missing(
+        _ users: Set<UserRecordName>, in zone: StoredZone, _ snapshot: any StoreSnapshot
+    ) throws -> [(user: UserRecordName, name: RecordName, current: CurrentRecord)] {
+        let named = users.sorted { $0.text < $1.text }.compactMap { user in
+            RecordName(user.text).map { (user: user, name: $0) }
+        }
+        var found = [CurrentRecord](repeating: .missing, count: named.count)
+        try snapshot.current(of: named.map(\.name), in: zone.number, inOrder: false) {
+            found[$0] = CurrentRecord($1, withBody: false)
+            return true
+        }
+        return zip(named, found).filter { !$1.isAlive }.map { ($0.user, $0.name, $1) }
     }
 
     /// Makes the records of users who have none.
@@ -36,23 +41,23 @@ package enum UserRecord {
         _ users: Set<UserRecordName>, in zone: StoredZone, of database: Database,
         _ transaction: any StoreTransaction
     ) throws {
-        for user in users.sorted(by: { $0.text < $1.text })
-        where try !exists(user, in: zone, transaction) {
-            guard let name = RecordName(user.text) else { continue }
-            let key = RecordKey(zone: zone.number, name: name)
-            let previous = try CurrentRecord(key, withBody: false, in: transaction)
-            let position = try transaction.takePosition()
-            let stamp = RecordBody.Stamp(moment: transaction.now, user: user, device: "iCloud")
-            let zoneJSON = ZoneJSON.identifier(zone.name, owner: database.ownerRecordName)
+        let missing = try missing(users, in: zone, transaction)
+        guard !missing.isEmpty else { return }
+        let type = try transaction.schema.types[.users]?.number ?? 0
+        let zoneJSON = ZoneJSON.identifier(zone.name, owner: database.ownerRecordName)
+        let first = try transaction.takePositions(missing.count)
+        let versions = missing.enumerated().map { index, new in
+            let position = first + Position(index)
+            let stamp = RecordBody.Stamp(moment: transaction.now, user: new.user, device: "iCloud")
             let body = RecordBody.Batch(stamp, zone: zoneJSON).body(
-                name: name, type: .users, fields: [], position: position, created: nil, parent: nil)
-            _ = try transaction.save(
-                NewVersion(
-                    zone: zone, name: name, position: position, previous: previous.head,
-                    previousBytes: 0, previousIsAlive: false,
-                    type: try transaction.schema.types[.users]?.number ?? 0, flags: [],
-                    body: body.bytes, fieldsEnd: body.fieldsEnd))
+                name: new.name, type: .users, fields: [], position: position, created: nil,
+                parent: nil)
+            return NewVersion(
+                zone: zone, name: new.name, position: position, previous: new.current.head,
+                previousBytes: 0, previousIsAlive: false, type: type, flags: [], body: body.bytes,
+                fieldsEnd: body.fieldsEnd)
         }
+        _ = try transaction.save(versions)
     }
 
     /// Removes from the public database the record and the roles of a user whose account is gone.

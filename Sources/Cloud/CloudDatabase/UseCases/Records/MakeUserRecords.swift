@@ -16,7 +16,7 @@ package struct MakeUserRecords: Sendable {
     package func isDue(_ snapshot: any StoreSnapshot) throws -> Bool {
         guard !users.isEmpty else { return false }
         guard let zone = try database.zone(.defaultZone, snapshot) else { return true }
-        return try users.contains { try !UserRecord.exists($0, in: zone, snapshot) }
+        return try !UserRecord.missing(users, in: zone, snapshot).isEmpty
     }
 
     /// Makes the missing records and waits until they are on disk; never on an event loop.

@@ -37,7 +37,8 @@ final class StoreSchedule: Sendable {
             // Nobody knows what is left in one that was never closed.
             let (key, due) = (store.key, store.due ?? Self.atOnce)
             state.withLock { state in
-                guard !state.open.contains(key) else { return }
+                // What this process knows and has not saved yet is newer.
+                guard !state.open.contains(key), state.unsaved[key] == nil else { return }
                 // The earlier counts: another process may have closed it since.
                 let loaded = store.isLeftOpen ? Self.atOnce : due
                 state.due[key] = min(loaded, state.due[key] ?? .max)
