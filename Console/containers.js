@@ -330,7 +330,7 @@ class OperatorList extends TokenList {
   key = 'operators';
   making = 'operator create';
   makingTitle = 'Make somebody an operator';
-  searched = 'E-mail address is, or account ID';
+  searched = 'Account ID or whole address';
   none = 'Nobody is an operator.';
   about = 'Operators sign in here with a password and a second factor. Each thing that they do is noted in the audit log.';
   columns = ['E-mail address', 'Rights', 'Second factor', 'Since'];

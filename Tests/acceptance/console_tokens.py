@@ -145,11 +145,11 @@ class Tokens(Run):
         self.look(page, "tokens-operators")
         listed = {each["email"]: each for each in self.server.command("operator", "list")["operators"]}
         assert listed["bob@example.org"]["containers"] == [CONTAINER] and not listed["bob@example.org"]["readOnly"], listed
-        page.get_by_label("E-mail address is, or account ID").fill("bob@example.org")
+        page.get_by_label("Account ID or whole address").fill("bob@example.org")
         page.keyboard.press("Enter")
         page.get_by_role("row", name="op@example.org").wait_for(state="detached")
         page.get_by_role("row", name="bob@example.org").wait_for()
-        page.get_by_label("E-mail address is, or account ID").fill("")
+        page.get_by_label("Account ID or whole address").fill("")
         page.keyboard.press("Enter")
         page.get_by_role("row", name="op@example.org").wait_for()
         page.get_by_role("button", name="Invite an operator…").click()

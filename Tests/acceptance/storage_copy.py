@@ -167,7 +167,8 @@ def moves(kind_here=Files, kind_there=Files):
         ada.save(there, ["three"])
         names, later = ada.changes(there, token)
         assert names == ["three"], names
-        assert check(there) == "no problems\n", check(there)
+        found = check(there)
+        assert found == "no problems\n", found
         assert there.command("user", "apps", "ada@example.org"), "the account came along"
 
         # A server that runs there is not written to behind its back.
@@ -281,7 +282,8 @@ def kills(kind_here=Files, kind_there=Files):
         last = begin()
         _, errors = last.communicate()
         assert last.returncode == 0, errors
-        assert check(there) == "no problems\n", check(there)
+        found = check(there)
+        assert found == "no problems\n", found
         there.start()
         found, later = ada.changes(there, token)
         assert found == [] and later == token, (len(found), later)

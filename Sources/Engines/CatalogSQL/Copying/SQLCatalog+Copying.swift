@@ -90,7 +90,7 @@ extension CopiedTable {
             "SELECT \(columns) FROM \(kind.name) WHERE \(key.joined(separator: " AND "))",
             Array(bound.prefix(kind.keyCount))
         ) { there = self.values(of: $0) }
-        if there == values { return }
+        if let there, isSame(there, values) { return }
         switch meeting {
         case .kept where there != nil:
             guard let account = kind.fields.firstIndex(where: { $0.name == "account" }),
@@ -103,6 +103,13 @@ extension CopiedTable {
         case .added: return
         case .refused(let what, let name):
             throw CopyRefusal("the \(what) \(Self.text(values[name])) is there already, as another")
+        }
+    }
+
+    /// Whether two rows say the same; when something was used last does not count, since that goes on meanwhile.
+    private func isSame(_ there: [CopiedValue], _ values: [CopiedValue]) -> Bool {
+        zip(kind.fields, zip(there, values)).allSatisfy { field, pair in
+            field.name == "used_at" || pair.0 == pair.1
         }
     }
 
