@@ -152,9 +152,11 @@ class Walk(Run):
         page.unroute_all(behavior="ignoreErrors")
         page.route(lambda url: not url.startswith(("http://127.0.0.1", "blob:", "data:")), lambda route: route.abort())
         self.held = False
-        is_anew = self.proven() or state.get("loads") or not page.url.startswith(self.base + "/console/")
+        is_there = page.url.startswith(self.base + "/console/")
+        is_anew = self.proven() or state.get("loads") or not is_there
         # What the page knows of acting is then of before.
-        is_anew = is_anew or page.evaluate(STOP_ACTING)
+        if is_there and page.evaluate(STOP_ACTING):
+            is_anew = True
         if state.get("before"):
             state["before"](page)
         path = state["path"]() if callable(state["path"]) else state["path"]

@@ -25,6 +25,7 @@ package enum UserRecord {
     static func missing(
         _ users: Set<UserRecordName>, in zone: StoredZone, _ snapshot: any StoreSnapshot
     ) throws -> [(user: UserRecordName, name: RecordName, current: CurrentRecord)] {
+        guard !users.isEmpty else { return [] }
         let named = users.sorted { $0.text < $1.text }.compactMap { user in
             RecordName(user.text).map { (user: user, name: $0) }
         }
