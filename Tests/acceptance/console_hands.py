@@ -290,7 +290,7 @@ class Hands(Walk):
         ending = lambda page: page.get_by_role("button", name="End all").wait_for()
         self.state("person", person, ending, before=signed_in, loads=True)
         self.state("person: roles", person, lambda page: page.get_by_role("button", name="Take the role Gardener").first.click(),
-                   before=lambda page: self.api("user role add", **WHERE, email=ANN, role="Gardener"))
+                   before=lambda page: self.api("user role add", **WHERE, email=ANN, role="Gardener"), loads=True)
 
         def somebody(page):
             number = next(self.numbers)
