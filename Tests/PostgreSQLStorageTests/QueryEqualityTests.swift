@@ -95,40 +95,16 @@
                     bounds: QueryBounds(
                         recordsMax: 1_000_000, millisecondsMax: 600_000, sharedRecordsMax: 100))
             }
-            let store = stores[engine]
-            while true {
-                do {
-                    return try store.read { snapshot in
-                        var (pages, start): ([[String]], QueryCursor?) = ([], nil)
-                        repeat {
-                            var records: [RecordNumber] = []
-                            start = try snapshot.page(of: ask(start)) { records.append($0.record) }
-                            pages.append(
-                                try records.map {
-                                    try #require(try snapshot.location(of: $0)).name.text
-                                })
-                        } while start != nil
-                        return pages
-                    }
-                } catch let missing as QueryUnprepared {
-                    _ = try store.prepare(missing.query)
-                    try work(store)
-                }
+            return try stores[engine].readWithIndexes { snapshot in
+                var (pages, start): ([[String]], QueryCursor?) = ([], nil)
+                repeat {
+                    var records: [RecordNumber] = []
+                    start = try snapshot.page(of: ask(start)) { records.append($0.record) }
+                    pages.append(
+                        try records.map { try #require(try snapshot.location(of: $0)).name.text })
+                } while start != nil
+                return pages
             }
-        }
-
-        private func work(_ store: any Store) throws {
-            while try store.writeAndWait({ transaction in
-                var turn = WorkTurn(WorkHolder(1), [.maintenance])
-                guard let work = try transaction.takeWork(&turn),
-                    case .maintenance(let maintenance) = work.task
-                else { return false }
-                if try !transaction.maintain(maintenance, step: 64) {
-                    try transaction.finish(work)
-                }
-                return true
-            }) {}
-            _ = try store.maintain(while: { true })
         }
     }
 

@@ -92,25 +92,10 @@
 
         /// How many records a page shows.
         func count(_ query: StoreQuery) throws -> Int {
-            while true {
-                do {
-                    return try store.read { snapshot in
-                        var count = 0
-                        _ = try snapshot.page(of: query) { _ in count += 1 }
-                        return count
-                    }
-                } catch let missing as QueryUnprepared {
-                    _ = try store.prepare(missing.query)
-                    while try store.writeAndWait({ transaction in
-                        var turn = WorkTurn(WorkHolder(1), [.maintenance])
-                        guard let work = try transaction.takeWork(&turn),
-                            case .maintenance(let maintenance) = work.task
-                        else { return false }
-                        let hasMore = try transaction.maintain(maintenance, step: 4_096)
-                        if !hasMore { try transaction.finish(work) }
-                        return hasMore
-                    }) {}
-                }
+            try store.readWithIndexes { snapshot in
+                var count = 0
+                _ = try snapshot.page(of: query) { _ in count += 1 }
+                return count
             }
         }
 

@@ -68,38 +68,19 @@
                     value: .int64(2_480))
             ]
             query.sorts = [RecordQuery.Sort(subject: field, ascending: false)]
-            while true {
-                do {
-                    return try store.read { snapshot in
-                        let zone = try #require(try snapshot.zone(ZoneNumber(1)))
-                        let type = try #require(try snapshot.schema.types[typeName]?.number)
-                        var found: [RecordNumber] = []
-                        _ = try snapshot.page(
-                            of: StoreQuery(
-                                query, type: type, zones: [zone], sight: .all, words: [:],
-                                start: nil, limit: 100, bytesMax: .max,
-                                bounds: QueryBounds(
-                                    recordsMax: 1_000_000, millisecondsMax: 600_000,
-                                    sharedRecordsMax: 100))
-                        ) { found.append($0.record) }
-                        return try found.map {
-                            try #require(try snapshot.location(of: $0)).name.text
-                        }
-                    }
-                } catch let missing as QueryUnprepared {
-                    _ = try store.prepare(missing.query)
-                    while try store.writeAndWait({ transaction in
-                        var turn = WorkTurn(WorkHolder(1), [.maintenance])
-                        guard let work = try transaction.takeWork(&turn),
-                            case .maintenance(let maintenance) = work.task
-                        else { return false }
-                        if try !transaction.maintain(maintenance, step: 64) {
-                            try transaction.finish(work)
-                        }
-                        return true
-                    }) {}
-                    _ = try store.maintain(while: { true })
-                }
+            return try store.readWithIndexes { snapshot in
+                let zone = try #require(try snapshot.zone(ZoneNumber(1)))
+                let type = try #require(try snapshot.schema.types[typeName]?.number)
+                var found: [RecordNumber] = []
+                _ = try snapshot.page(
+                    of: StoreQuery(
+                        query, type: type, zones: [zone], sight: .all, words: [:], start: nil,
+                        limit: 100, bytesMax: .max,
+                        bounds: QueryBounds(
+                            recordsMax: 1_000_000, millisecondsMax: 600_000,
+                            sharedRecordsMax: 100))
+                ) { found.append($0.record) }
+                return try found.map { try #require(try snapshot.location(of: $0)).name.text }
             }
         }
 

@@ -2,7 +2,6 @@
     import Awaiting
     import ChildProcesses
     import Foundation
-    import PostgreSQL
     import PostgreSQLServer
     import Testing
 
@@ -16,13 +15,7 @@
         init() throws {
             folder = try TemporaryFolder()
             database = try PostgreSQLServer()
-            let admin = try Connection(ConnectionOptions(address: database.address(of: "postgres")))
-            try admin.run(script: "CREATE DATABASE app")
-            environment = [
-                "LENTICULAR_STORAGE_ENGINE": "postgres",
-                "LENTICULAR_STORAGE_POSTGRES_URL":
-                    "postgresql:///app?host=\(database.folder)&user=postgres",
-            ]
+            environment = try PostgresServingTests.environment(of: "app", on: database)
         }
 
         private func start(_ data: String) throws -> ServerProcess {

@@ -25,7 +25,7 @@
         }
 
         /// What has a server use a new database.
-        private static func environment(
+        static func environment(
             of name: String, on database: PostgreSQLServer
         ) throws -> [String: String] {
             let admin = try Connection(ConnectionOptions(address: database.address(of: "postgres")))
