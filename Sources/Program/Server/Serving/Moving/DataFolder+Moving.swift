@@ -8,7 +8,7 @@ import Storage
 // Containers that move to other servers.
 extension DataFolder {
     /// Longer than a process counts as living that says nothing.
-    private static let othersMilliseconds: Milliseconds = 8_000
+    private static let othersMilliseconds: Milliseconds = 10_000
 
     /// What the mark of a container says while it is copied, and from then on.
     private static let marks = (copying: "copying", moved: "moved")
@@ -56,14 +56,18 @@ extension DataFolder {
     ///
     /// One that was killed is known to have ended after some seconds, for which this waits.
     private func requireAlone() throws(CommandFailure) {
+        guard !engine.processes.living.isEmpty else { return }
         let end = clock.now() + Self.othersMilliseconds
-        while engine.processes.count > 1 {
-            guard clock.now() < end else {
-                throw CommandFailure(
-                    "other servers use the database of --from: stop all but one, and ask again")
-            }
-            usleep(100_000)
+        var looks: Set<Milliseconds> = []
+        while clock.now() < end {
+            let known = engine.processes
+            // What is known now, and what the look under way brings, may be of before another began.
+            if let seen = known.living.first(where: \.isOwn)?.seenAt { looks.insert(seen) }
+            if looks.count > 2, known.count == 1 { return }
+            usleep(50_000)
         }
+        throw CommandFailure(
+            "other servers use the database of --from: stop all but one, and ask again")
     }
 
     /// Refuses another address than that of this server's data, which a caller elsewhere may name.
