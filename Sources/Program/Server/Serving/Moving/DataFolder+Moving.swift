@@ -61,7 +61,7 @@ extension DataFolder {
         var looks: Set<Milliseconds> = []
         while clock.now() < end {
             let known = engine.processes
-            // What is known now, and what the look under way brings, may be of before another began.
+            // What is known now, and what the look under way brings, may be older than the start of another process.
             if let seen = known.living.first(where: \.isOwn)?.seenAt { looks.insert(seen) }
             if looks.count > 2, known.count == 1 { return }
             usleep(50_000)
