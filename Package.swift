@@ -157,7 +157,7 @@ let package = Package(
             [
                 "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
                 "IndexedQueries", "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations",
-                "StoredRows", "Telemetry",
+                "RequestRecords", "StoredRows", "Telemetry",
             ]),
         layer(
             "CloudDatabase", in: .cloud,
@@ -278,6 +278,7 @@ let package = Package(
             [
                 "PostgreSQLStorage", "PostgreSQL", "PostgreSQLServer", "Storage", "CloudModel",
                 "SQLiteStorage", "StorageConformance", "Awaiting", "Seeding", "Telemetry",
+                "RequestRecords",
             ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "RequestRecordsTests", ["RequestRecords", "CloudModel", "Files", "Seeding"]),

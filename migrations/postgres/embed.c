@@ -14,6 +14,10 @@ static const unsigned char telemetry_0001[] = {
 #embed "telemetry/0001-telemetry.sql"
 };
 
+static const unsigned char logs_0001[] = {
+#embed "logs/0001-logs.sql"
+};
+
 static const struct lenticular_postgres_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
 };
@@ -26,6 +30,10 @@ static const struct lenticular_postgres_migration telemetry[] = {
     {"0001-telemetry", (const char *)telemetry_0001, sizeof telemetry_0001},
 };
 
+static const struct lenticular_postgres_migration logs[] = {
+    {"0001-logs", (const char *)logs_0001, sizeof logs_0001},
+};
+
 struct lenticular_postgres_migrations lenticular_postgres_catalog_migrations(void) {
     return (struct lenticular_postgres_migrations){catalog, sizeof catalog / sizeof *catalog};
 }
@@ -36,4 +44,8 @@ struct lenticular_postgres_migrations lenticular_postgres_migrations(void) {
 
 struct lenticular_postgres_migrations lenticular_postgres_telemetry_migrations(void) {
     return (struct lenticular_postgres_migrations){telemetry, sizeof telemetry / sizeof *telemetry};
+}
+
+struct lenticular_postgres_migrations lenticular_postgres_logs_migrations(void) {
+    return (struct lenticular_postgres_migrations){logs, sizeof logs / sizeof *logs};
 }

@@ -126,10 +126,11 @@ package protocol ServerData: AnyObject, Sendable {
         before end: Int64?, since: Milliseconds, prefix: String, limit: Int
     ) throws -> AuditPage
 
-    /// The lines of requests that are kept, with those of all that have ended so far; nil where none are kept.
+    /// The lines of requests that are kept, with those of all that have ended here so far, and elsewhere a second ago;
+    /// nil where none are kept.
     ///
-    /// - Throws: what the file system reports.
-    func requestRing() throws -> RequestRing?
+    /// - Throws: what the file system or the database reports.
+    func requests() throws -> (any RequestStorage)?
 
     /// Notes for ever that an account is erased, before anything of it goes.
     ///

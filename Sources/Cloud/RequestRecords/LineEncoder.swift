@@ -18,13 +18,15 @@ struct LineEncoder {
 
     /// More heads are not remembered at once.
     private static let headsMax = 8_192
+    /// A block ends with so many bytes.
+    private static let blockBytes = 262_144
     /// Of 32 bits, seven in a byte.
     private static let numberBytesMax = 5
 
     var index: SegmentIndex
-    /// The block that lines are appended to, and where in the file it begins.
-    var block = GrowingBytes()
-    private(set) var start = 0
+    /// The block that lines are appended to, and where in the segment it begins.
+    private var block = GrowingBytes()
+    private var start = 0
     private var texts = TextTable()
     private var heads = TextTable()
     private var known: [Head] = []
@@ -39,16 +41,38 @@ struct LineEncoder {
     }
 
     /// Forgets the block, and leaves room for the head of the next.
-    mutating func beginBlock(at start: Int) {
+    private mutating func beginBlock(at start: Int) {
         block.removeAll()
         SegmentForm.begin(&block)
         self.start = start
     }
 
+    /// Hands over blocks with lines.
+    ///
+    /// - Parameters:
+    ///   - start: where in the segment the first of them begins.
+    ///   - scratch: memory for a line.
+    mutating func append<Failure>(
+        _ lines: WaitingLines, from start: Int, by scratch: UnsafeMutableRawPointer,
+        _ write: (borrowing GrowingBytes) throws(Failure) -> Void
+    ) throws(Failure) {
+        beginBlock(at: start)
+        try lines.forEach { line throws(Failure) in
+            append(line, by: scratch)
+            guard block.count >= Self.blockBytes else { return }
+            SegmentForm.end(&block)
+            try write(block)
+            beginBlock(at: self.start + block.count)
+        }
+        guard block.count > SegmentForm.blockHeadBytes else { return }
+        SegmentForm.end(&block)
+        try write(block)
+    }
+
     /// Appends a line to the block, and before it the texts that are new to the segment.
     ///
     /// - Parameter scratch: memory for a line.
-    mutating func append(_ waiting: WaitingLine, by scratch: UnsafeMutableRawPointer) {
+    private mutating func append(_ waiting: WaitingLine, by scratch: UnsafeMutableRawPointer) {
         let head = head(of: waiting)
         var line = LineCursor(scratch)
         line.number(UInt64(waiting.parts.rawValue))

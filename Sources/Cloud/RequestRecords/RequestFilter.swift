@@ -12,6 +12,11 @@ package struct RequestFilter: Sendable {
             self.devices = devices
         }
 
+        /// By which a segment finds their lines.
+        var keys: [UInt64] {
+            users.map { SegmentIndex.key(user: $0) } + devices.map { SegmentIndex.key(device: $0) }
+        }
+
         /// Whether a line is theirs: a device's lines without a user are those that were refused.
         package func has(_ entry: RequestEntry) -> Bool {
             if let user = entry.user { return users.contains(user) }
@@ -50,6 +55,11 @@ package struct RequestFilter: Sendable {
         self.until = until
         self.after = after
         self.before = before
+    }
+
+    /// One of these every line has that it takes; nil where it asks for nobody's.
+    package var keys: [UInt64]? {
+        person?.keys ?? device.map { [SegmentIndex.key(device: $0)] }
     }
 
     func takes(_ entry: RequestEntry) -> Bool {

@@ -3,17 +3,14 @@ import Files
 import Platform
 
 extension RequestRing {
-    /// Takes the lines of users out, and overwrites them where they were.
+    /// A segment that has some is written anew without them, and the bytes of the old one are overwritten. After a
+    /// crash in between, the next start goes on with that.
     ///
-    /// Also the lines of their devices that show no user. A segment that has some is written anew without them, and
-    /// the bytes of the old one are overwritten. After a crash in between, the next start goes on with that. Blocks.
-    ///
-    /// - Returns: how many lines.
     /// - Throws: `FileSystemFailure`; then some may be left, and it can be done again.
     @discardableResult
-    package func erase(_ users: Set<String>) throws(FileSystemFailure) -> Int {
-        let person = RequestFilter.Person(users: users, devices: devices(of: users))
-        return try state.withLock { state throws(FileSystemFailure) in
+    package func erase(_ users: Set<String>) throws -> Int {
+        let person = try person(users)
+        return try state.withLock { state in
             if state.active != nil { try seal(&state) }
             var erased = 0
             for index in state.full.indices {
@@ -25,55 +22,16 @@ extension RequestRing {
         }
     }
 
-    /// The devices that users alone have used: of others' it is not known who was refused.
-    package func devices(of users: Set<String>) -> Set<String> {
-        var devices: Set<String> = []
-        newest(RequestFilter(person: .init(users: users))) { _, entry in
-            if let device = entry.device { devices.insert(device) }
-            return true
-        }
-        return devices.filter { device in
-            var isShared = false
-            newest(RequestFilter(device: device)) { _, entry in
-                isShared = entry.user.map { !users.contains($0) } ?? false
-                return !isShared
-            }
-            return !isShared
-        }
-    }
-
     private func rewrite(
         _ number: UInt64, without person: RequestFilter.Person
     ) throws(FileSystemFailure) -> (bytes: Int, erased: Int) {
         let path = Self.path(number, in: folder)
-        guard let segment = Segment(full: path) else { return (0, 0) }
-        var kept = WaitingLines()
-        var first: Milliseconds?
-        var erased = 0
-        do throws(DamagedLine) {
-            let keys =
-                person.users.map { SegmentIndex.key(user: $0) }
-                + person.devices.map { SegmentIndex.key(device: $0) }
-            var isThere = false
-            for key in keys where try !segment.lines(of: key).isEmpty { isThere = true }
-            guard isThere else { return (0, 0) }
-            for offset in try segment.allLines() {
-                let entry = try segment.entry(at: offset)
-                if person.has(entry) {
-                    erased += 1
-                } else {
-                    kept.append(entry)
-                    first = first ?? entry.time
-                }
-            }
-        } catch {
-            // What cannot be read any more goes as a whole.
-            (kept, erased) = (WaitingLines(), max(1, erased))
-        }
-        guard erased > 0 else { return (0, 0) }
+        guard let segment = Segment(full: path),
+            let (others, erased) = segment.lines(without: person)
+        else { return (0, 0) }
         let fresh = path + Self.newSuffix
-        let writer = try SegmentWriter(new: fresh, base: first ?? 0)
-        try writer.append(kept)
+        let writer = try SegmentWriter(new: fresh, base: segment.times.first)
+        try writer.append(others)
         try writer.seal()
         let erasing = path + Self.erasingSuffix
         try FileSystem.move(path, over: erasing)

@@ -5,22 +5,8 @@ import Synchronization
 /// The lines of requests that a data folder keeps, in segments: the oldest goes when there are too many bytes, or when
 /// its lines are too old.
 ///
-/// One thread appends; any may search. It is beside the records' stores, and nothing waits for it.
-package final class RequestRing: Sendable {
-    /// How much is kept.
-    package struct Limits: Sendable {
-        package var bytesMax: Int
-        package var daysMax: Int
-
-        package init(bytesMax: Int, daysMax: Int) {
-            self.bytesMax = bytesMax
-            self.daysMax = daysMax
-        }
-
-        /// A segment is full with so many bytes.
-        var segmentBytesMax: Int { min(max(bytesMax / 16, 65_536), 32 << 20) }
-    }
-
+/// One thread appends; any may search.
+package final class RequestRing: RequestStorage {
     struct State {
         /// Numbers of full segments, in their order, with their bytes.
         var full: [(number: UInt64, bytes: Int, last: Milliseconds)] = []
@@ -29,16 +15,20 @@ package final class RequestRing: Sendable {
     }
 
     let folder: String
-    private let limits: Limits
+    private let limits: RequestLimits
     let state: Mutex<State>
+    package let storesAllOrNone = false
 
     private static let dayMilliseconds: Milliseconds = 86_400_000
+
+    /// A segment is full with so many bytes.
+    private var segmentBytesMax: Int { min(max(limits.bytesMax / 16, 65_536), 32 << 20) }
 
     /// Opens a ring, or makes one; finishes what a crash has left.
     ///
     /// Files that are no segments stay as they are, and are not read.
     /// - Throws: `FileSystemFailure`.
-    package init(_ folder: String, _ limits: Limits) throws(FileSystemFailure) {
+    package init(_ folder: String, _ limits: RequestLimits) throws(FileSystemFailure) {
         self.folder = folder
         self.limits = limits
         try FileSystem.makeFolder(folder)
@@ -72,7 +62,7 @@ package final class RequestRing: Sendable {
     /// Appends lines; when this returns, the system has them, and they are on the disk soon after.
     ///
     /// Called by one thread. Blocks.
-    /// - Throws: `FileSystemFailure`; then the lines are lost, and the next call goes on.
+    /// - Throws: `FileSystemFailure`; then some of the lines are lost, and the next call goes on.
     package func append(
         _ lines: WaitingLines, now: Milliseconds
     ) throws(FileSystemFailure) {
@@ -88,15 +78,6 @@ package final class RequestRing: Sendable {
                 throw error
             }
         }
-    }
-
-    /// Appends lines that were read elsewhere.
-    package func append(
-        _ entries: [RequestEntry], now: Milliseconds
-    ) throws(FileSystemFailure) {
-        var lines = WaitingLines()
-        for entry in entries { lines.append(entry) }
-        try append(lines, now: now)
     }
 
     private func writer(
@@ -121,7 +102,7 @@ package final class RequestRing: Sendable {
     ) throws(FileSystemFailure) {
         guard let active = state.active else { return }
         let isOld = now &- active.index.base > Self.dayMilliseconds
-        if active.byteCount >= limits.segmentBytesMax || isOld {
+        if active.byteCount >= segmentBytesMax || isOld {
             try seal(&state)
         }
         removeOld(&state, now)
@@ -136,7 +117,7 @@ package final class RequestRing: Sendable {
 
     /// Removes segments that are too old, and the oldest while there are too many bytes.
     private func removeOld(_ state: inout State, _ now: Milliseconds) {
-        let oldest = now &- Milliseconds(limits.daysMax) &* Self.dayMilliseconds
+        let oldest = limits.oldest(at: now)
         var bytes = state.full.reduce(0) { $0 + $1.bytes } + (state.active?.byteCount ?? 0)
         while let first = state.full.first, bytes > limits.bytesMax || first.last < oldest {
             FileSystem.removeFile(Self.path(first.number, in: folder))
@@ -145,14 +126,10 @@ package final class RequestRing: Sendable {
         }
     }
 
-    /// Bytes that are kept now.
     package var byteCount: Int {
         state.withLock { $0.full.reduce(0) { $0 + $1.bytes } + ($0.active?.byteCount ?? 0) }
     }
 
-    /// Hands over the lines that a filter takes, the newest first, until there are none or `body` returns false.
-    ///
-    /// A segment that is damaged is left out. Blocks, and reads from the disk.
     package func newest(
         _ filter: RequestFilter,
         _ body: (RequestLocation, RequestEntry) throws -> Bool
@@ -164,7 +141,7 @@ package final class RequestRing: Sendable {
             )
         }
         if let (number, path, index) = active, let segment = Segment(path, index),
-            try !visit(segment, number, filter, body)
+            try !segment.visit(filter, as: number, body)
         {
             return
         }
@@ -173,50 +150,7 @@ package final class RequestRing: Sendable {
             if let after = filter.after, number < after.segment { return }
             // One that has gone meanwhile was too old.
             guard let segment = Segment(full: Self.path(number, in: folder)) else { continue }
-            guard try visit(segment, number, filter, body) else { return }
-        }
-    }
-
-    private func visit(
-        _ segment: Segment, _ number: UInt64, _ filter: RequestFilter,
-        _ body: (RequestLocation, RequestEntry) throws -> Bool
-    ) rethrows -> Bool {
-        for offset in Self.offsets(in: segment, filter).reversed() {
-            let location = RequestLocation(segment: number, offset: offset)
-            if let before = filter.before, location >= before { continue }
-            if let after = filter.after, location <= after { return true }
-            guard let entry = Self.entry(at: offset, of: segment), filter.takes(entry) else {
-                continue
-            }
-            guard try body(location, entry) else { return false }
-        }
-        return true
-    }
-
-    /// Nil for a line that cannot be read.
-    private static func entry(at offset: UInt32, of segment: Segment) -> RequestEntry? {
-        do throws(DamagedLine) { return try segment.entry(at: offset) } catch { return nil }
-    }
-
-    /// The lines to look at, in their order; none of a damaged segment.
-    private static func offsets(in segment: Segment, _ filter: RequestFilter) -> [UInt32] {
-        do throws(DamagedLine) {
-            let users = filter.person?.users ?? []
-            let devices = filter.person?.devices ?? Set([filter.device].compactMap { $0 })
-            let keys =
-                users.map { SegmentIndex.key(user: $0) }
-                + devices.map { SegmentIndex.key(device: $0) }
-            guard !keys.isEmpty || filter.person != nil else { return try segment.allLines() }
-            guard keys.count > 1 else {
-                return try keys.first.map { key throws(DamagedLine) in
-                    try segment.lines(of: key)
-                } ?? []
-            }
-            var found: Set<UInt32> = []
-            for key in keys { found.formUnion(try segment.lines(of: key)) }
-            return found.sorted()
-        } catch {
-            return []
+            guard try segment.visit(filter, as: number, body) else { return }
         }
     }
 

@@ -2,7 +2,7 @@ import CloudModel
 
 /// One segment as it is searched.
 final class Segment {
-    private let file: SegmentFile
+    private let file: SegmentBytes
     private let index: Index
     private var texts: [UInt32: String] = [:]
 
@@ -31,7 +31,7 @@ final class Segment {
 
     /// A segment that is being written, by its writer's index.
     init?(_ path: String, _ index: SegmentIndex) {
-        guard let file = SegmentFile(path) else { return nil }
+        guard let file = SegmentBytes(path) else { return nil }
         self.file = file
         self.index = .memory(index)
     }
@@ -39,8 +39,13 @@ final class Segment {
     /// A segment that is full.
     ///
     /// - Returns: nil where it is not there any more, or has no index that can be read.
-    init?(full path: String) {
-        guard let file = SegmentFile(path) else { return nil }
+    convenience init?(full path: String) {
+        guard let file = SegmentBytes(path) else { return nil }
+        self.init(full: file)
+    }
+
+    /// - Returns: nil for what has no index that can be read.
+    init?(full file: SegmentBytes) {
         do throws(DamagedLine) {
             index = .stored(try Self.index(of: file))
         } catch {
@@ -49,7 +54,7 @@ final class Segment {
         self.file = file
     }
 
-    private static func index(of file: SegmentFile) throws(DamagedLine) -> StoredIndex {
+    private static func index(of file: SegmentBytes) throws(DamagedLine) -> StoredIndex {
         let tailAt = file.byteCount - SegmentForm.tailBytes
         guard tailAt > SegmentForm.headBytes else { throw DamagedLine() }
         guard try file.bytes(at: 0, count: 8).elementsEqual(SegmentForm.magic) else {
@@ -141,7 +146,7 @@ final class Segment {
     /// - Returns: where the last whole block ends.
     @discardableResult
     static func forEachItem(
-        of file: SegmentFile, through end: Int,
+        of file: SegmentBytes, through end: Int,
         _ visit: (SegmentForm.Item, ArraySlice<UInt8>, Int) throws(DamagedLine) -> Void
     ) throws(DamagedLine) -> Int {
         var offset = SegmentForm.headBytes

@@ -38,6 +38,9 @@ struct SegmentIndex: Sendable {
         return found
     }
 
+    /// The keys of all lines, each once.
+    var keys: Set<UInt64> { Set(entries.map(\.key)) }
+
     static func key(user: String) -> UInt64 { hash(user.utf8, kind: 1) }
     static func key(device: String) -> UInt64 { hash(device.utf8, kind: 2) }
     static func key(user: UnsafeRawBufferPointer) -> UInt64 { hash(user, kind: 1) }

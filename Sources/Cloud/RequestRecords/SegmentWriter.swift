@@ -10,9 +10,6 @@ final class SegmentWriter {
     private var encoder: LineEncoder
     private var scratch = [UInt8](repeating: 0, count: LineDraft.bytesMax)
 
-    /// A block ends with so many bytes.
-    private static let blockBytes = 262_144
-
     /// Where its lines are, so far.
     var index: SegmentIndex { encoder.index }
 
@@ -33,7 +30,7 @@ final class SegmentWriter {
     /// What a crash has cut short is cut off: blocks up to the first that is not whole stay.
     /// - Returns: nil for a file that is no segment, or of another version.
     init?(goingOnWith path: String) throws(FileSystemFailure) {
-        guard let file = SegmentFile(path), let read = Self.read(file) else { return nil }
+        guard let file = SegmentBytes(path), let read = Self.read(file) else { return nil }
         self.path = path
         (encoder, byteCount) = read
         descriptor = open(path, O_WRONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -45,7 +42,7 @@ final class SegmentWriter {
 
     deinit { close(descriptor) }
 
-    private static func read(_ file: SegmentFile) -> (LineEncoder, Int)? {
+    private static func read(_ file: SegmentBytes) -> (LineEncoder, Int)? {
         do throws(DamagedLine) {
             try file.readWhole()
             var head = LineReader(try file.bytes(at: 0, count: SegmentForm.headBytes))
@@ -82,32 +79,11 @@ final class SegmentWriter {
     func append(_ lines: WaitingLines) throws(FileSystemFailure) {
         try scratch.withUnsafeMutableBufferPointer { scratch throws(FileSystemFailure) in
             guard let line = scratch.baseAddress else { return }
-            try Self.append(lines, by: &encoder, from: byteCount, UnsafeMutableRawPointer(line)) {
+            try encoder.append(lines, from: byteCount, by: UnsafeMutableRawPointer(line)) {
                 block throws(FileSystemFailure) in
                 try write(block.memory, count: block.count)
             }
         }
-    }
-
-    /// - Parameters:
-    ///   - start: where in the file the first of them begins.
-    ///   - scratch: memory for a line.
-    private static func append(
-        _ lines: WaitingLines, by encoder: inout LineEncoder, from start: Int,
-        _ scratch: UnsafeMutableRawPointer,
-        _ write: (borrowing GrowingBytes) throws(FileSystemFailure) -> Void
-    ) throws(FileSystemFailure) {
-        encoder.beginBlock(at: start)
-        try lines.forEach { line throws(FileSystemFailure) in
-            encoder.append(line, by: scratch)
-            guard encoder.block.count >= blockBytes else { return }
-            SegmentForm.end(&encoder.block)
-            try write(encoder.block)
-            encoder.beginBlock(at: encoder.start + encoder.block.count)
-        }
-        guard encoder.block.count > SegmentForm.blockHeadBytes else { return }
-        SegmentForm.end(&encoder.block)
-        try write(encoder.block)
     }
 
     /// Adds the index: nothing is written to the segment from now on.

@@ -58,6 +58,19 @@ package struct WaitingLines: Sendable {
         }
     }
 
+    /// Adds lines behind these.
+    package mutating func append(_ others: WaitingLines) {
+        bytes.append(atMost: others.byteCount) { start in
+            others.bytes.memory.withUnsafeBytes { memory in
+                if let base = memory.baseAddress {
+                    start.copyMemory(from: base, byteCount: others.byteCount)
+                }
+            }
+            return others.byteCount
+        }
+        count += others.count
+    }
+
     /// Forgets all, and keeps the memory for those that follow.
     package mutating func removeAll() {
         bytes.removeAll()

@@ -21,3 +21,6 @@ struct lenticular_postgres_migrations lenticular_postgres_migrations(void);
 
 /// The files that make the telemetry's schema, in the order in which they run.
 struct lenticular_postgres_migrations lenticular_postgres_telemetry_migrations(void);
+
+/// The files that make the schema of what happened, in the order in which they run.
+struct lenticular_postgres_migrations lenticular_postgres_logs_migrations(void);

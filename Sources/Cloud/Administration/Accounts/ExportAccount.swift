@@ -76,12 +76,11 @@ package struct PersonalExport {
 
     /// The lines that are kept of the person's requests, a file of JSON lines.
     private func appendRequests(to archive: ZIPFile) throws {
-        guard let ring = try data.requestRing() else { return }
+        guard let lines = try data.requests() else { return }
         let users = try data.recordNames(of: account)
-        let filter = RequestFilter(
-            person: .init(users: users, devices: ring.devices(of: users)))
+        let filter = RequestFilter(person: try lines.person(users))
         try archive.begin("requests.jsonl")
-        try ring.newest(filter) { _, entry in
+        try lines.newest(filter) { _, entry in
             try archive.append(RequestJSON.line(of: entry))
             return goesOn()
         }

@@ -74,7 +74,7 @@ package struct UnfinishedDeletions {
             touched.formUnion(targets)
         }
         let users = Set(done.map(\.userRecordName.text))
-        if !users.isEmpty { try data.requestRing()?.erase(users) }
+        if !users.isEmpty { try data.requests()?.erase(users) }
         for target in touched { try data.overwriteDeleted(in: target, while: goesOn) }
         for deletion in done { try data.users.finish(deletion) }
     }

@@ -32,16 +32,16 @@ package struct ExplainSync: AdministrativeAction {
     }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> SyncReport {
-        guard let ring = try data.requestRing() else { throw RequestsRefusal.nothingIsKept }
+        guard let stored = try data.requests() else { throw RequestsRefusal.nothingIsKept }
         let place = try target.found(in: data)
         let user = try data.users.derivedName(
             of: data.users.find(email: email), in: place.container)
         let users: Set<String> = [user.text]
         var lines: [RequestEntry] = []
-        ring.newest(
+        try stored.newest(
             RequestFilter(
                 container: place.container.name, environment: place.environment,
-                person: .init(users: users, devices: ring.devices(of: users)))
+                person: try stored.person(users))
         ) { _, entry in
             lines.append(entry)
             return lines.count < Self.linesMax

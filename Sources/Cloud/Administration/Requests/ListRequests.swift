@@ -60,20 +60,20 @@ package struct ListRequests: AdministrativeAction {
     }
 
     func lines(in data: any ServerData) throws -> Outcome {
-        guard let ring = try data.requestRing() else { throw RequestsRefusal.nothingIsKept }
+        guard let stored = try data.requests() else { throw RequestsRefusal.nothingIsKept }
         var filter = RequestFilter(
             container: try selection.container.map { try data.containers.find($0).id.name },
             operation: selection.operation, code: selection.code, since: selection.since,
             until: selection.until, after: selection.after, before: try before())
         if let email = selection.email {
             let users = try data.recordNames(of: try data.users.find(email: email))
-            filter.person = .init(users: users, devices: ring.devices(of: users))
+            filter.person = try stored.person(users)
         }
         var (entries, first, last): ([RequestEntry], RequestLocation?, RequestLocation?) = (
             [], nil, nil
         )
         var isMore = false
-        ring.newest(filter) { location, entry in
+        try stored.newest(filter) { location, entry in
             guard entries.count < request.limit else {
                 isMore = true
                 return false

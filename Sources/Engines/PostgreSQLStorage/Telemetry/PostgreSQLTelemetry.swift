@@ -19,8 +19,6 @@
             schema: "telemetry")
         /// How often rows that are past their time are removed.
         private static let cleaningMilliseconds: Milliseconds = 3_600_000
-        /// How long anybody waits for the session.
-        private static let waitSecondsMax = 30
 
         private struct State {
             var isClosed = false
@@ -28,43 +26,29 @@
         }
 
         package let userHash: UserHash
-        /// One, used by one thread at a time.
-        private let sessions: ConnectionPool
+        private let session: SchemaSession
         private let state = Mutex(State())
 
         /// Makes the tables the first time.
         ///
         /// - Throws: `MigrationError`, `PostgreSQLError`.
         package init(_ connection: ConnectionOptions) throws {
-            var options = connection
-            options.settings.append("SET search_path = \(Self.migrator.schema)")
-            sessions = ConnectionPool(
-                ServerConnector(options), max: 1, waitSecondsMax: Self.waitSecondsMax)
-            let session = try sessions.connect()
-            try Self.migrator.migrate(session)
-            let key = try session.run("SELECT key FROM telemetry_key WHERE id = 0")
+            session = try SchemaSession(connection, Self.migrator)
+            let key = try session.ask(Query("SELECT key FROM telemetry_key WHERE id = 0"))
             guard key.count == 1 else { throw InvalidRow(table: "telemetry_key") }
             userHash = UserHash(key: UInt64(bitPattern: key.number(0, 0)))
         }
 
-        package var byteCount: Int64 {
-            // NB: a database that is away is asked again with the next figures.
-            let rows = try? ask(
-                Query(
-                    """
-                    SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint FROM pg_class
-                    WHERE relnamespace = to_regnamespace('\(Self.migrator.schema)')
-                        AND relkind = 'r'
-                    """))
-            return rows?.number(0, 0) ?? 0
-        }
+        package var byteCount: Int64 { session.byteCount }
 
         package func close() { state.withLock { $0.isClosed = true } }
 
         // MARK: - Writing
 
         package func add(_ minute: TelemetryMinute) throws {
-            try writing { session in
+            try checkOpen()
+            try session.write(Query("SELECT key FROM telemetry_key WHERE id = 0 FOR UPDATE")) {
+                session in
                 let names = Array(minute.series.keys)
                 let numbers = try SeriesTable.numbers(of: names, session)
                 var sums: [TotalsKey: TelemetryTotals] = [:]
@@ -133,48 +117,17 @@
                     .number(now - TelemetryStep.sixHours.keptMilliseconds)))
         }
 
-        // MARK: - Sessions
+        // MARK: - The session
 
         /// Asks one question in a transaction of its own.
         @discardableResult
         func ask(_ query: Query) throws -> Rows {
-            try using { session in
-                guard let rows = try session.run([query]).first else {
-                    throw InvalidRow(table: "an answer")
-                }
-                return rows
-            }
+            try checkOpen()
+            return try session.ask(query)
         }
 
-        /// Runs a body that asks and says what is to be written, all in one transaction; writers of all processes take
-        /// turns.
-        private func writing(_ body: (Connection) throws -> [Query]) throws {
-            try using { session in
-                _ = try session.run([
-                    Query("BEGIN"), Query("SELECT key FROM telemetry_key WHERE id = 0 FOR UPDATE"),
-                ])
-                switch session.commit(after: try body(session)) {
-                case .committed, .indeterminate: return
-                case .undone(let error): throw error
-                }
-            }
-        }
-
-        /// Runs a body with the session; where that has ended since it was last used, once more with another.
-        ///
-        /// A session in which something has failed is closed, and its transaction is undone with it.
-        private func using<Value>(_ body: (Connection) throws -> Value) throws -> Value {
-            func once() throws -> Value {
-                guard !state.withLock({ $0.isClosed }) else { throw TelemetryClosed() }
-                return try sessions.with { session, keep in
-                    let value = try body(session)
-                    keep(session)
-                    return value
-                }
-            }
-            do { return try once() } catch let error as PostgreSQLError where error.endsSession {
-                return try once()
-            }
+        private func checkOpen() throws {
+            guard !state.withLock({ $0.isClosed }) else { throw TelemetryClosed() }
         }
     }
 #endif

@@ -15,6 +15,8 @@ package final class RequestKeeper: Sendable {
         /// Whether it was told not to wait.
         var isUrgent = false
         var lost: UInt64 = 0
+        /// Whether lines could not be written the last time.
+        var isFailing = false
         /// Of requests that anybody can send.
         var anonymous = LineSampler()
         var heads = LineHeads()
@@ -29,7 +31,7 @@ package final class RequestKeeper: Sendable {
     /// More do not wait for the thread: they are lost, and counted.
     private static let waitingBytesMax = 8_388_608
 
-    private let ring: RequestRing
+    private let storage: any RequestStorage
     private let clock: Clock
     private let report: @Sendable (any Error) -> Void
     private let pending = Mutex(Pending())
@@ -39,9 +41,9 @@ package final class RequestKeeper: Sendable {
 
     /// - Parameter report: told of what cannot be written.
     package init(
-        _ ring: RequestRing, clock: Clock, report: @escaping @Sendable (any Error) -> Void
+        _ storage: any RequestStorage, clock: Clock, report: @escaping @Sendable (any Error) -> Void
     ) {
-        self.ring = ring
+        self.storage = storage
         self.clock = clock
         self.report = report
     }
@@ -72,8 +74,7 @@ package final class RequestKeeper: Sendable {
         switch due {
         case nil: break
         case .now: queue.async { self.write() }
-        case .soon:
-            queue.asyncAfter(deadline: .now() + .seconds(Self.secondsMax)) { self.write() }
+        case .soon: writeSoon()
         }
     }
 
@@ -99,10 +100,35 @@ package final class RequestKeeper: Sendable {
         }
         guard taken.count > 0 else { return }
         do {
-            try ring.append(taken, now: clock.now())
+            try storage.append(taken, now: clock.now())
+            pending.withLock { $0.isFailing = false }
         } catch {
-            pending.withLock { $0.lost &+= UInt64(taken.count) }
-            report(error)
+            if putBack(&taken) { report(error) }
         }
+    }
+
+    /// Lines that could not be written wait for the next time where they can, or are lost.
+    ///
+    /// - Returns: whether this is the first failure since lines were written.
+    private func putBack(_ taken: inout WaitingLines) -> Bool {
+        let (isFirst, waits) = pending.withLock { pending in
+            defer { pending.isFailing = true }
+            guard storage.storesAllOrNone,
+                taken.byteCount + pending.lines.byteCount < Self.waitingBytesMax
+            else {
+                pending.lost &+= UInt64(taken.count)
+                return (!pending.isFailing, false)
+            }
+            taken.append(pending.lines)
+            swap(&pending.lines, &taken)
+            defer { pending.isScheduled = true }
+            return (!pending.isFailing, !pending.isScheduled)
+        }
+        if waits { writeSoon() }
+        return isFirst
+    }
+
+    private func writeSoon() {
+        queue.asyncAfter(deadline: .now() + .seconds(Self.secondsMax)) { self.write() }
     }
 }

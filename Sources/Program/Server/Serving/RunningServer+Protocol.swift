@@ -38,8 +38,8 @@ extension RunningServer {
     static func requestKeeper(
         of folder: DataFolder, in metrics: Metrics, _ log: Log
     ) throws -> RequestKeeper? {
-        guard let ring = try folder.requestLines.ring() else { return nil }
-        let keeper = RequestKeeper(ring, clock: folder.clock) { error in
+        guard let storage = try folder.requestLines.storage() else { return nil }
+        let keeper = RequestKeeper(storage, clock: folder.clock) { error in
             log.warning("lines of requests were not kept", [("failure", .text("\(error)"))])
         }
         folder.requestLines.attach { [keeper] in keeper.flush() }
@@ -47,7 +47,7 @@ extension RunningServer {
             "lenticular_request_lines_lost_total", "Requests of which no line could be kept."
         ) { Double(keeper.lostCount) }
         metrics.gauge("lenticular_request_lines_bytes", "Bytes of the lines of requests.") {
-            Double(ring.byteCount)
+            Double(storage.byteCount)
         }
         return keeper
     }

@@ -94,7 +94,7 @@ extension DataFolder: ServerData {
         }
     }
 
-    package func requestRing() throws -> RequestRing? { try requestLines.current() }
+    package func requests() throws -> (any RequestStorage)? { try requestLines.current() }
 
     package func telemetry() throws -> any TelemetryStorage { try telemetryFile.storage() }
 

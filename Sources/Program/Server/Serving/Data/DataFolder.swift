@@ -61,7 +61,9 @@ package final class DataFolder: Sendable {
         self.lock = Mutex(lock)
         self.process = process
         clock = process.clock
-        requestLines = RequestLines(in: path, configuration.requestLimits)
+        requestLines = RequestLines {
+            try configuration.openRequests("\(path)/\(RequestLines.folderName)")
+        }
         let random = process.random
         self.random = random
         telemetryFile = TelemetryFile(Self.telemetryPath(in: path)) {

@@ -1,54 +1,41 @@
-import Configuration
 import RequestRecords
 import Synchronization
 
-/// The lines of requests of one data folder: opened when somebody first asks for them.
+/// The lines of requests: opened when somebody first asks for them.
 final class RequestLines: Sendable {
     static let folderName = "requests"
 
     private struct State {
-        var ring: RequestRing?
+        var storage: (any RequestStorage)?
         var flush: (@Sendable () -> Void)?
     }
 
-    private let path: String
-    private let limits: RequestRing.Limits
+    private let open: @Sendable () throws -> (any RequestStorage)?
     private let state = Mutex(State())
 
-    init(in folder: String, _ limits: RequestRing.Limits) {
-        path = "\(folder)/\(Self.folderName)"
-        self.limits = limits
-    }
+    /// - Parameter open: returns nil where nothing is kept.
+    init(open: @escaping @Sendable () throws -> (any RequestStorage)?) { self.open = open }
 
     /// Says how what was taken so far can be searched; nil when nobody takes any more.
     func attach(flush: (@Sendable () -> Void)?) { state.withLock { $0.flush = flush } }
 
     /// Nil where nothing is kept.
     ///
-    /// - Throws: `FileSystemFailure`.
-    func ring() throws -> RequestRing? {
-        guard limits.bytesMax > 0 else { return nil }
-        return try state.withLock { state in
-            if let ring = state.ring { return ring }
-            let ring = try RequestRing(path, limits)
-            state.ring = ring
-            return ring
+    /// - Throws: what the file system or the database reports.
+    func storage() throws -> (any RequestStorage)? {
+        try state.withLock { state in
+            if let storage = state.storage { return storage }
+            state.storage = try open()
+            return state.storage
         }
     }
 
     /// Has all written that was taken so far; the last use of a server.
     func flush() { state.withLock { $0.flush }?() }
 
-    /// As `ring`, with all that was taken so far.
-    func current() throws -> RequestRing? {
+    /// As `storage`, with all that was taken so far.
+    func current() throws -> (any RequestStorage)? {
         flush()
-        return try ring()
-    }
-}
-
-extension ServerConfiguration {
-    /// How much is kept of requests.
-    package var requestLimits: RequestRing.Limits {
-        RequestRing.Limits(bytesMax: requests.bytesMax, daysMax: requests.daysMax)
+        return try storage()
     }
 }

@@ -97,6 +97,25 @@ extension ServerConfiguration {
         return try SQLiteTelemetry(path: path)
     }
 
+    /// What keeps lines of requests: a folder beside the data, or the database that all processes share; nil where the
+    /// settings keep none.
+    ///
+    /// - Throws: what the file system or the database reports, `CommandFailure`.
+    func openRequests(_ path: String) throws -> (any RequestStorage)? {
+        guard requests.bytesMax > 0 else { return nil }
+        #if PostgreSQL
+            if storage.engine == .postgres {
+                return try PostgreSQLRequests(postgresSettings().connection, requestLimits)
+            }
+        #endif
+        return try RequestRing(path, requestLimits)
+    }
+
+    /// How much is kept of requests.
+    package var requestLimits: RequestLimits {
+        RequestLimits(bytesMax: requests.bytesMax, daysMax: requests.daysMax)
+    }
+
     var engineSettings: SQLiteEngine.Settings {
         let sqlite = storage.sqlite
         var settings = SQLiteEngine.Settings()

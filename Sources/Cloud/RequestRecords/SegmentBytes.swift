@@ -3,9 +3,10 @@ import CloudModel
 import Files
 import Platform
 
-/// The bytes of one segment, as they are read: some at a time, never beyond its end.
-final class SegmentFile {
-    private let descriptor: Int32
+/// The bytes of one segment, as they are read: of a file some at a time; never beyond its end.
+final class SegmentBytes {
+    /// Nil where all are in memory.
+    private let descriptor: Int32?
     let byteCount: Int
     /// What was read last, and where it begins.
     private var window: (start: Int, bytes: [UInt8]) = (0, [])
@@ -15,15 +16,25 @@ final class SegmentFile {
 
     /// - Returns: nil where the file is not there any more.
     init?(_ path: String) {
-        descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
+        self.descriptor = descriptor
         byteCount = max(0, Int(lseek(descriptor, 0, SEEK_END)))
     }
 
-    deinit { close(descriptor) }
+    init(_ bytes: [UInt8]) {
+        descriptor = nil
+        byteCount = bytes.count
+        window = (0, bytes)
+    }
+
+    deinit { if let descriptor { close(descriptor) } }
 
     /// Reads all of it at once, for those who go through it.
-    func readWhole() throws(DamagedLine) { window = (0, try read(0, byteCount)) }
+    func readWhole() throws(DamagedLine) {
+        guard window.bytes.count < byteCount else { return }
+        window = (0, try read(0, byteCount))
+    }
 
     func bytes(at start: Int, count: Int) throws(DamagedLine) -> ArraySlice<UInt8> {
         guard start >= 0, count >= 0, start <= byteCount - count else { throw DamagedLine() }
@@ -36,6 +47,7 @@ final class SegmentFile {
     }
 
     private func read(_ start: Int, _ count: Int) throws(DamagedLine) -> [UInt8] {
+        guard let descriptor else { throw DamagedLine() }
         var isWhole = true
         let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             while filled < count {
