@@ -155,7 +155,7 @@ let package = Package(
         layer(
             "PostgreSQLStorage", in: .engines,
             [
-                "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
+                "Audit", "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
                 "IndexedQueries", "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations",
                 "RequestRecords", "StoredRows", "Telemetry",
             ]),
@@ -278,7 +278,7 @@ let package = Package(
             [
                 "PostgreSQLStorage", "PostgreSQL", "PostgreSQLServer", "Storage", "CloudModel",
                 "SQLiteStorage", "StorageConformance", "Awaiting", "Seeding", "Telemetry",
-                "RequestRecords",
+                "Audit", "RequestRecords",
             ]),
         tests(of: "CryptographyTests", ["Cryptography", "Seeding"]),
         tests(of: "RequestRecordsTests", ["RequestRecords", "CloudModel", "Files", "Seeding"]),

@@ -52,7 +52,7 @@ guard arguments.count == 4, let lines = Int(arguments[2]), let users = Int(argum
     print("RequestLinesBenchmark FOLDER LINES USERS")
     exit(2)
 }
-let limits = RequestRing.Limits(bytesMax: 1 << 40, daysMax: 3_650)
+let limits = RequestLimits(bytesMax: 1 << 40, daysMax: 3_650)
 let ring = try RequestRing(arguments[1], limits)
 if ring.byteCount == 0 {
     var writing = 0.0

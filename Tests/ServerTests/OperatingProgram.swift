@@ -40,7 +40,10 @@ enum Program {
         let process = ChildProcess()
         process.executableURL = program
         process.arguments = arguments
-        process.environment = cleanEnvironment.merging(environment) { $1 }
+        process.environment = try cleanEnvironment.merging(DataEnvironment.of(command: arguments)) {
+            $1
+        }
+        .merging(environment) { $1 }
         if let folder { process.currentDirectoryURL = URL(fileURLWithPath: folder) }
         let (given, output, error) = (Pipe(), Pipe(), Pipe())
         process.standardInput = given

@@ -27,10 +27,11 @@ final class ServerProcess: Sendable {
         let command = shell + [Program.url.path, "serve", "--data", data, "--listen", listen]
         process.executableURL = URL(fileURLWithPath: command[0])
         process.arguments = command.dropFirst() + arguments
-        process.environment = Program.cleanEnvironment
+        process.environment = try Program.cleanEnvironment
             .merging([
                 "LENTICULAR_METRICS_LISTEN": "127.0.0.1:0", "LENTICULAR_CONSOLE_LISTEN": "",
             ]) { $1 }
+            .merging(DataEnvironment.of(data)) { $1 }
             .merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output

@@ -96,6 +96,58 @@
             }
         }
 
+        @Test(
+            "What each did for whom every one tells: lines of requests, a user's sync, the audit log"
+        )
+        func seen() throws {
+            let first = try start("a")
+            let query = try enter(first)
+            try makeFolder("b", beside: first)
+            let second = try start("b")
+            for server in [first, second, second] {
+                try #require(try post(server, query, "zones/list", "{}").status == 200)
+            }
+            for server in [first, second] {
+                // Of another server the lines of the last second may be missing.
+                try Wait.until {
+                    let logs = try command("logs", "--user", "ann@a.example", on: server)
+                    let lines = (logs["requests"] as? [[String: Any]]) ?? []
+                    return lines.map { $0["operation"] as? String }
+                        == Array(repeating: "zones/list", count: 3)
+                }
+                let sync = try command(
+                    "user", "sync", "ann@a.example", "iCloud.a", "development", on: server)
+                #expect((sync["devices"] as? [Any])?.count == 1, "\(sync)")
+                let audit = try command("audit", "list", on: server)
+                let entries = (audit["entries"] as? [[String: Any]]) ?? []
+                #expect(
+                    entries.contains { $0["what"] as? String == "web-token create" }, "\(audit)")
+                #expect((audit["problems"] as? [Any])?.isEmpty ?? true, "\(audit)")
+            }
+            let checked = try Program.run(
+                ["check", "--data", second.data], environment: environment)
+            #expect(checked.status == 0, "\(checked)")
+        }
+
+        @Test("Who was erased at one server is in the ledgers of all, which outlive the database")
+        func erased() throws {
+            let first = try start("a")
+            _ = try enter(first)
+            try makeFolder("b", beside: first)
+            let second = try start("b")
+            _ = try command(
+                "user", "erase", "ann@a.example", "--public", "delete", "--yes", on: second)
+            func ledger(_ data: String) throws -> String {
+                try String(contentsOfFile: folder.path("\(data)/erasures.log"), encoding: .utf8)
+            }
+            first.signal(SIGTERM)
+            #expect(first.wait() == 0)
+            let again = try start("a")
+            #expect(try ledger("a") == ledger("b"))
+            #expect(try ledger("a").split(separator: "\n").count == 1)
+            #expect(try again.request("/readyz").status == 200)
+        }
+
         @Test("A container leaves the database only while one of them serves it")
         func moving() throws {
             let first = try start("a")

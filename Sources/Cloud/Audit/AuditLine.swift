@@ -68,6 +68,13 @@ struct AuditLine {
         return (String(decoding: previous, as: UTF8.self), hash)
     }
 
+    /// The digest that the line behind one names: of bytes that are no line of the log, their own; of none, what the
+    /// first line has.
+    static func digest(ofAny bytes: [UInt8]?) -> String {
+        guard let bytes else { return beginning }
+        return AuditLine(bytes)?.hash ?? Hexadecimal.encode(SHA256.digest(bytes))
+    }
+
     private static let previousStart = Array("{\"previous\":\"".utf8)
 
     /// The digest that a line ends with; nil where that is wrong.

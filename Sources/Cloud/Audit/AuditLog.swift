@@ -1,16 +1,10 @@
+import CloudModel
 import Cryptography
 import Platform
 import Synchronization
 
-/// Who did what: a file that only grows, of which every line is on the disk before the thing that it
-/// tells of is done.
-///
-/// One process writes to it. What cannot be noted is not done: `note` throws, and its caller refuses.
-///
-/// Lines are chained by digests (`AuditLine`): one that is removed, moved or changed shows in
-/// `AuditReport.problems`. Lines cut off at the end show only to a reader who has kept the digest of
-/// the last line, which a report names.
-package final class AuditLog: Sendable {
+/// The audit log of one process: a file that only grows.
+package final class AuditLog: AuditStorage {
     private struct State {
         var byteCount: Int64
         var lastHash: String
@@ -19,6 +13,7 @@ package final class AuditLog: Sendable {
 
     /// How many bytes of a last line, which a crash had cut short, were taken away when it was opened.
     package let tornBytes: Int
+    private let path: String
     private let descriptor: Int32
     private let state: Mutex<State>
 
@@ -27,6 +22,7 @@ package final class AuditLog: Sendable {
     /// A last line that is not whole was never acknowledged, and what it told of was not done: it goes.
     /// - Throws: `AuditFailure`.
     package init(path: String) throws(AuditFailure) {
+        self.path = path
         descriptor = open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure("open") }
         do throws(AuditFailure) {
@@ -46,10 +42,6 @@ package final class AuditLog: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Notes what is about to be done; when this returns, it is on the disk.
-    ///
-    /// Blocks for as long as the disk takes.
-    /// - Throws: `AuditFailure`; then it must not be done.
     package func note(_ entry: AuditEntry) throws(AuditFailure) {
         guard entry.fits else { throw .tooLong }
         try state.withLock { state throws(AuditFailure) in
@@ -71,6 +63,14 @@ package final class AuditLog: Sendable {
             state.lastHash = hash
         }
     }
+
+    package func page(
+        before end: Int64?, since: Milliseconds, prefix: String, limit: Int
+    ) throws(AuditFailure) -> AuditPage {
+        try AuditPage(of: path, before: end, since: since, prefix: prefix, limit: limit)
+    }
+
+    package func report() throws(AuditFailure) -> AuditReport { try AuditReport(of: path) }
 
     private func append(_ bytes: [UInt8]) throws(AuditFailure) {
         var sent = 0

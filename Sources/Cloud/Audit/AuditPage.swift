@@ -21,7 +21,14 @@ package struct AuditPage: Sendable, Equatable {
     /// A page ends here even when nothing was found that was asked for.
     private static let bytesReadMax: Int64 = 16 << 20
     /// How far a clock may have been set back: entries before a moment may stand behind later ones.
-    private static let clockMilliseconds: Milliseconds = 86_400_000
+    static let clockMilliseconds: Milliseconds = 86_400_000
+
+    init(entries: [AuditEntry], problems: [String], lastHash: String?, next: Int64?) {
+        self.entries = entries
+        self.problems = problems
+        self.lastHash = lastHash
+        self.next = next
+    }
 
     /// Reads lines of a log, also while another process adds to it.
     ///
@@ -69,7 +76,7 @@ package struct AuditPage: Sendable, Equatable {
                 // The line before one that was read is read for the chain alone.
                 if let behind, let before = try lines.next() {
                     check(
-                        behind, follow: AuditLine(before)?.hash ?? Self.hash(ofUnreadable: before))
+                        behind, follow: AuditLine.digest(ofAny: before))
                 }
                 guard start > 0 else { break }
                 lines = try AuditLinesBackward(of: descriptor, before: start)
@@ -86,7 +93,7 @@ package struct AuditPage: Sendable, Equatable {
                 continue
             }
             let line = bytes.flatMap { AuditLine($0) }
-            let hash = line?.hash ?? Self.hash(ofUnreadable: bytes)
+            let hash = line?.hash ?? AuditLine.digest(ofAny: bytes)
             if let behind { check(behind, follow: hash) }
             if end == nil, behind == nil, lastHash == nil { lastHash = hash }
             // The line before a page is read for the chain alone.
@@ -108,10 +115,6 @@ package struct AuditPage: Sendable, Equatable {
             }
             if search.matches(line.entry) { entries.append(line.entry) }
         }
-    }
-
-    private static func hash(ofUnreadable bytes: [UInt8]?) -> String {
-        bytes.map { Hexadecimal.encode(SHA256.digest($0)) } ?? AuditLine.beginning
     }
 
     private mutating func check(_ line: (previous: String, start: Int64), follow hash: String) {

@@ -14,6 +14,12 @@ package struct AuditReport: Sendable, Equatable {
     private static let problemsMax = 20
     private static let pieceBytes = 65_536
 
+    init(problems: [String], lastHash: String, lineCount: Int) {
+        self.problems = problems
+        self.lastHash = lastHash
+        self.lineCount = lineCount
+    }
+
     /// Reads a log, also while another process adds to it.
     ///
     /// - Throws: `AuditFailure.system`. A log that is not there has no lines.

@@ -41,6 +41,9 @@ struct AuditSearch {
         }
     }
 
+    /// What every row of a table has that can be looked for, and as few others as can be; nil where all may be.
+    var term: Int64? { Self.terms(of: prefix[...]).last.map { Int64(bitPattern: $0) } }
+
     /// Whether everything is looked for.
     var isForAll: Bool { since == .min && prefix.isEmpty }
 

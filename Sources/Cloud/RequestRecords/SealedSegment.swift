@@ -41,7 +41,7 @@ package struct SealedSegment {
         return try segment.visit(filter, as: number, body)
     }
 
-    /// Its lines but for a person's, and how many theirs are; what is damaged goes as a whole.
+    /// Its lines but for those of a person, and how many those are; what is damaged goes as a whole.
     ///
     /// - Returns: nil where none is theirs.
     package func lines(

@@ -20,7 +20,7 @@ extension Segment {
         return true
     }
 
-    /// Its lines but for a person's, and the number of theirs.
+    /// Its lines but for those of a person, and how many those are.
     ///
     /// What cannot be read any more goes as a whole, and counts as theirs.
     /// - Returns: nil where none is theirs.

@@ -103,9 +103,9 @@ final class SyncHome {
     }
 
     private func keepsAll() throws -> Bool {
-        guard let ring = try folder.requestRing() else { return true }
+        guard let stored = try folder.requests() else { return true }
         var count = 0
-        ring.newest(RequestFilter()) { _, _ in
+        try stored.newest(RequestFilter()) { _, _ in
             count += 1
             return count < sent
         }

@@ -122,7 +122,7 @@ struct UserSyncTests {
         line.reason = "signatureWrong"
         let other = try SyncHome()
         (line.user, line.device) = (try other.userRecordName("ann"), "signer")
-        try #require(try other.folder.requestRing()).append([line], now: line.time)
+        try #require(try other.folder.requests()).append([line], now: line.time)
         try other.expect("ann", [.credentialsRefused], "signatureWrong")
     }
 

@@ -11,3 +11,22 @@ CREATE TABLE request_segments (
     body bytea NOT NULL
 );
 CREATE INDEX request_segments_by_key ON request_segments USING gin (keys);
+
+-- The audit log: lines as in its file, without their ends, each with the digest of the one before.
+CREATE TABLE audit_lines (
+    -- From 1 on, without a gap.
+    number bigint PRIMARY KEY,
+    line bytea NOT NULL
+);
+
+-- By what a search finds a line: hashes of how its parts begin.
+CREATE TABLE audit_terms (
+    term bigint NOT NULL,
+    number bigint NOT NULL,
+    PRIMARY KEY (term, number)
+);
+
+-- Who was erased: lines as in the ledgers of data folders, which take over those that they lack.
+CREATE TABLE erasures (
+    line bytea PRIMARY KEY
+);

@@ -47,7 +47,11 @@ package struct ExplainSync: AdministrativeAction {
             return lines.count < Self.linesMax
         }
         var story = SyncStory()
-        for line in lines.reversed() { story.add(line) }
+        // Servers store their lines a second apart: a device that changed from one to another has them out of order.
+        let ordered = lines.reversed().enumerated().sorted {
+            ($0.element.time, $0.offset) < ($1.element.time, $1.offset)
+        }
+        for (_, line) in ordered { story.add(line) }
         var facts = SyncFacts(now: data.clock.now())
         try add(sessionsOf: data, place, to: &facts)
         facts.quotaBytes = try quota(data, place)

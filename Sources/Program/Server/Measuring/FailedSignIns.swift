@@ -18,12 +18,12 @@ final class FailedSignIns: Sendable {
     static let notedPerHourMax = 600
     private static let hourMilliseconds: Milliseconds = 3_600_000
 
-    private let audit: AuditLog
+    private let audit: any AuditStorage
     private let hour = Mutex(Hour())
     private let count = Atomic(0)
     private let log = Mutex<Log?>(nil)
 
-    init(audit: AuditLog) { self.audit = audit }
+    init(audit: any AuditStorage) { self.audit = audit }
 
     /// Says where lines go while a server runs, and who counts.
     func observe(by log: Log, in metrics: Metrics) {

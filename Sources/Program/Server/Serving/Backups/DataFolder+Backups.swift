@@ -61,6 +61,7 @@ extension DataFolder {
             return try isWhole()
         }
         for name in Self.backedUpFiles { try addFile(name, to: new) }
+        try exchangeErasures()
         let ledger = "\(path)/\(ErasureLedger.fileName)"
         if try FileSystem.kind(of: ledger) == .file {
             try repository.putErasures(try FileSystem.contents(of: ledger, bytesMax: 1 << 30))

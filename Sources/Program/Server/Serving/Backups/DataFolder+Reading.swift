@@ -35,6 +35,7 @@ extension DataFolder {
             of: { request.wants($0.container) }, ifAdmitted: requireRoom)
         // The key that seals secrets is in no backup, and nothing that it seals is looked at.
         FileSystem.removeFile("\(target)/\(SecretKeys.noteName)")
+        try exchangeErasures()
         try ErasureLedger(in: target).add(ErasureLedger(in: path).entries())
         guard
             let folder = try Self.open(

@@ -39,6 +39,7 @@ struct DataBackup {
                 return true
             }
         }
+        try folder.exchangeErasures()
         let beside = [DataFolder.auditName, ErasureLedger.fileName]
         for name in SecretKeys.namesInBackup(folder.configuration) + beside {
             let path = "\(copy.path)/\(name)"

@@ -101,12 +101,11 @@ extension DataFolder: ServerData {
     package func auditPage(
         before end: Int64?, since: Milliseconds, prefix: String, limit: Int
     ) throws -> AuditPage {
-        try AuditPage(
-            of: Self.auditPath(in: path), before: end, since: since, prefix: prefix, limit: limit)
+        try audit.page(before: end, since: since, prefix: prefix, limit: limit)
     }
 
     /// Keeps in the audit log what somebody is about to do to their own account.
-    static func ownersNote(in audit: AuditLog) -> AccountUseCases.Note {
+    static func ownersNote(in audit: any AuditStorage) -> AccountUseCases.Note {
         { what, account, now in
             try audit.note(
                 AuditEntry(

@@ -34,7 +34,7 @@ extension DataFolder {
     private func problemsOfAll(_ progress: CheckProgress) throws -> [String] {
         try progress.begin("the catalog")
         var problems = try engine.problems(of: .catalog, lossesSince: .max).map { "catalog: \($0)" }
-        problems += try AuditReport(of: Self.auditPath(in: path)).problems
+        problems += try audit.report().problems
         try stores.forEachKnown { key, isMissing in
             let found =
                 try isMissing

@@ -12,12 +12,25 @@ extension DataFolder {
                     moment: clock.now(), account: account, publicRecords: publicRecords)
             ])
         }
+        try exchangeErasures()
+    }
+
+    /// Has the ledgers of all processes that share a database hold the same; does nothing where there is one.
+    ///
+    /// - Throws: what the file system and the database report.
+    func exchangeErasures() throws {
+        guard let shared = sharedErasures else { return }
+        try ledgerLock.withLock { _ in
+            let ledger = ErasureLedger(in: path)
+            try ledger.add(ErasureLedger.entries(shared(ledger.entries().map(\.line))))
+        }
     }
 
     /// Deletes the accounts that were erased before and are there again, as an older backup brings them.
     ///
     /// - Returns: how many there were; what the stores hold of them is among the unfinished deletions.
     func deleteErasedAgain() throws -> Int {
+        try exchangeErasures()
         var count = 0
         for entry in try ErasureLedger(in: path).entries() {
             guard try catalog.account(entry.account) != nil else { continue }

@@ -29,7 +29,9 @@ package final class DataFolder: Sendable {
     /// Seals what has to be read back, such as second factors.
     package let secrets: SealedSecrets
     /// Notes each action on other people's data, before it is done.
-    package let audit: AuditLog
+    package let audit: any AuditStorage
+    /// Gives the lines of a ledger of erased people for those of all processes; nil where there is one process.
+    let sharedErasures: (@Sendable ([String]) throws -> [String])?
     /// Hears of failed sign-ins.
     let failedSignIns: FailedSignIns
     /// What people do with accounts by themselves.
@@ -70,7 +72,8 @@ package final class DataFolder: Sendable {
             try configuration.openTelemetry($0)
         }
         secrets = try SecretKeys.open(configuration, of: path, random: random)
-        audit = try AuditLog(path: Self.auditPath(in: path))
+        sharedErasures = try configuration.sharedErasures()
+        audit = try configuration.openAudit(Self.auditPath(in: path))
         let failedSignIns = FailedSignIns(audit: audit)
         self.failedSignIns = failedSignIns
         let reports = StoreReports()

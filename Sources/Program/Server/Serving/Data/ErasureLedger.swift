@@ -21,7 +21,8 @@ package struct ErasureLedger {
         let account: AccountID
         let publicRecords: PublicRecordsFate
 
-        fileprivate var line: String { "\(moment) \(account.text) \(publicRecords.rawValue)\n" }
+        /// Without its end.
+        var line: String { "\(moment) \(account.text) \(publicRecords.rawValue)" }
 
         /// Nil for a line that a crash has cut short, and for any other malformed line.
         fileprivate init?(_ line: Substring) {
@@ -53,6 +54,8 @@ package struct ErasureLedger {
         return Self.entries(try FileSystem.contents(of: path, bytesMax: Self.bytesMax))
     }
 
+    static func entries(_ lines: [String]) -> [Entry] { lines.compactMap { Entry($0[...]) } }
+
     /// What the lines of a ledger say.
     static func entries(_ bytes: [UInt8]) -> [Entry] {
         String(decoding: bytes, as: UTF8.self).split(separator: "\n").compactMap { Entry($0) }
@@ -61,7 +64,7 @@ package struct ErasureLedger {
     /// Adds those that it does not hold yet; when this returns, they are on the disk.
     func add(_ entries: [Entry]) throws {
         let known = Set(try self.entries())
-        let lines = entries.filter { !known.contains($0) }.map(\.line).joined()
+        let lines = entries.filter { !known.contains($0) }.map { "\($0.line)\n" }.joined()
         guard !lines.isEmpty else { return }
         let descriptor = open(
             path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)

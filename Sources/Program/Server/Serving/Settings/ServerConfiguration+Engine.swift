@@ -1,7 +1,9 @@
+import Audit
 import Configuration
 import Control
 import Files
 import HTTP
+import RequestRecords
 import SQLite
 import SQLiteStorage
 import Storage
@@ -109,6 +111,31 @@ extension ServerConfiguration {
             }
         #endif
         return try RequestRing(path, requestLimits)
+    }
+
+    /// Where it is noted who did what: in a file beside the data, or in the database that all processes share.
+    ///
+    /// - Throws: `AuditFailure`, `CommandFailure`.
+    func openAudit(_ path: String) throws -> any AuditStorage {
+        #if PostgreSQL
+            if storage.engine == .postgres {
+                return AuditRows(PostgreSQLAudit(try postgresSettings().connection))
+            }
+        #endif
+        return try AuditLog(path: path)
+    }
+
+    /// Where ledgers of erased people are held against one another; nil for a folder that has the only one.
+    ///
+    /// - Throws: `CommandFailure`.
+    func sharedErasures() throws -> (@Sendable ([String]) throws -> [String])? {
+        #if PostgreSQL
+            if storage.engine == .postgres {
+                let shared = PostgreSQLErasures(try postgresSettings().connection)
+                return { try shared.exchange($0) }
+            }
+        #endif
+        return nil
     }
 
     /// How much is kept of requests.
