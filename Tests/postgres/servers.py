@@ -15,18 +15,20 @@ READY_SECONDS_MAX = 120
 
 
 class Server:
-    """One of several, in a data folder of its own; it shares the assets and the key of the first."""
+    """One of several, in a data folder of its own; it shares the key of the first, and its assets unless settings say
+    where they are."""
 
-    def __init__(self, binary, folder, database, number=0):
+    def __init__(self, binary, folder, database, number=0, settings=None):
         self.binary, self.data = binary, folder / f"data{number}"
         self.log = folder / f"server{number}.log"
         if number > 0:
             self.data.mkdir(mode=0o700)
-            (self.data / "containers").symlink_to(folder / "data0/containers")
+            if settings is None:
+                (self.data / "containers").symlink_to(folder / "data0/containers")
             shutil.copy(folder / "data0/secrets.key", self.data)
         self.environment = os.environ | {
             "LENTICULAR_STORAGE_ENGINE": "postgres", "LENTICULAR_STORAGE_POSTGRES_URL": database,
-            "LENTICULAR_CONSOLE_LISTEN": "", "LENTICULAR_METRICS_LISTEN": ""}
+            "LENTICULAR_CONSOLE_LISTEN": "", "LENTICULAR_METRICS_LISTEN": ""} | (settings or {})
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -50,12 +52,16 @@ class Server:
         raise RuntimeError(f"the server does not get ready: {self.log.read_text()[-2000:]}")
 
     def ask(self, method, path, body=None):
+        """Status and answer; as JSON, where a body goes."""
+        status, content = self.send(method, path, body and json.dumps(body))
+        return status, json.loads(content) if body else content
+
+    def send(self, method, path, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(method, path, body and json.dumps(body))
+            connection.request(method, path, body)
             answer = connection.getresponse()
-            content = answer.read()
-            return answer.status, json.loads(content) if body else content
+            return answer.status, answer.read()
         except http.client.HTTPException as error:
             raise ConnectionError(str(error)) from error
         finally:
