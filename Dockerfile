@@ -31,6 +31,8 @@ LABEL org.opencontainers.image.title="lenticular" \
     org.opencontainers.image.description="A self-hosted sync server that speaks CloudKit Web Services" \
     org.opencontainers.image.licenses="Apache-2.0"
 RUN apt-get update && apt-get install --yes --no-install-recommends ca-certificates libgcc-s1 libnghttp2-14 libsqlite3-0 libssl3 libstdc++6 zlib1g && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin
+ARG TRAITS=ApplePush
+RUN case ",$TRAITS," in *,PostgreSQL,*) apt-get update && apt-get install --no-install-recommends --yes libpq5 && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin ;; esac
 COPY --from=build /source/.build/release/lenticular /usr/bin/lenticular
 COPY --from=build --chown=10001:10001 /data /var/lib/
 ENV LENTICULAR_CONTAINER=1 LENTICULAR_DATA=/var/lib/lenticular LENTICULAR_LISTEN=0.0.0.0:8080

@@ -1,8 +1,14 @@
 """The measuring steps of a server on PostgreSQL, beside libpq in C with the same rows in the same groups."""
 
+import shutil
+
 import machine
+from lenticular import Lenticular
 from measures import MANY, Measures
 from programs import POSTGRESQL
+
+# What one process and two do, by turns; the median counts.
+TURNS = 5
 
 GOALS = [
     ("on PostgreSQL, ingest / libpq", "postgres.ingest.recordsPerSecond",
@@ -18,6 +24,9 @@ GOALS = [
      lambda figures: figures["postgres.singles.recordsPerSecond"], ">=", 8_000),
     ("on PostgreSQL, single saves, p99 ms", "postgres.singles.p99us",
      lambda figures: figures["postgres.singles.p99us"] / 1000, "<=", 30),
+    *((f"on PostgreSQL, two processes / one, {words}", f"postgres.two.{name}.perSecond",
+       lambda figures, name=name: figures[f"postgres.two.{name}.ratio"], ">=", 0.95)
+      for words, name in (("ingest", "ingest"), ("single saves", "singles"), ("lookups", "lookup"))),
 ]
 
 BESIDE = [
@@ -46,6 +55,7 @@ class PostgreSQLMeasures(Measures):
                 self.ingest()
                 self.single_saves()
                 self.reads()
+                self.two_processes()
             finally:
                 self.server.stop()
         return {f"postgres.{name}": value for name, value in self.figures.items()}
@@ -76,3 +86,56 @@ class PostgreSQLMeasures(Measures):
         body = self.change("Items", self.first, self.sizes.records, 100)
         self.load("delta", "repeat", "changes/zone", body=body, records=100, **self.timed(1))
         self.figures["resident"] = machine.resident_bytes(self.server.pid)
+
+    def two_processes(self):
+        """One load on one process, and half of it on each of two, by turns."""
+        folder = self.folder / "second"
+        folder.mkdir()
+        second = Lenticular(self.server.binary, folder, page_records_max=2000)
+        second.environment = self.server.environment
+        second.data.mkdir(mode=0o700)
+        (second.data / "containers").symlink_to(self.server.data / "containers")
+        shutil.copy(self.server.data / "secrets.key", second.data)
+        second.start()
+        try:
+            ports = {"one": [self.server.port] * 2, "two": [self.server.port, second.port]}
+            for name, rate in (
+                    ("ingest", lambda ports: self.save_by(ports, "Shared", self.sizes.records // 2, 8, 200)),
+                    ("singles", lambda ports: self.save_by(ports, "SharedSingles", self.sizes.singles // 2, MANY, 1)),
+                    ("lookup", self.look_up_by)):
+                self.by_turns(name, ports, rate)
+        finally:
+            second.stop()
+
+    def by_turns(self, name, ports, rate):
+        rates = {kind: [] for kind in ports}
+        for turn in range(TURNS):
+            # Who is first changes, too.
+            for kind in sorted(ports, reverse=turn % 2 == 1):
+                rates[kind].append(rate(ports[kind]))
+        ratios = sorted(two / one for one, two in zip(rates["one"], rates["two"]))
+        self.figures[f"two.{name}.perSecond"] = sorted(rates["two"])[TURNS // 2]
+        self.figures[f"two.{name}.onePerSecond"] = sorted(rates["one"])[TURNS // 2]
+        self.figures[f"two.{name}.ratio"] = ratios[TURNS // 2]
+        self.figures[f"two.{name}.ratioMin"], self.figures[f"two.{name}.ratioMax"] = ratios[0], ratios[-1]
+
+    def save_by(self, ports, zone, records, connections, per_request):
+        """Records a second that two generators save, each by one of the ports."""
+        self.server.create_zone(f"{zone}{self.next_record}")
+        zone = f"{zone}{self.next_record}"
+        each = records // 2 // per_request * per_request
+        loads = []
+        for port in ports:
+            loads.append(("save", dict(
+                port=port, target=self.server.target("records/modify"), seed=self.seed, zone=zone, records=each,
+                first=self.next_record, connections=connections // 2, per_request=per_request)))
+            self.next_record += each
+        outcomes = self.programs.load_together(*loads)
+        return 2 * each / max(outcome["seconds"] for outcome in outcomes)
+
+    def look_up_by(self, ports):
+        values = self.lookups() | {"connections": MANY // 2}
+        outcomes = self.programs.load_together(*(
+            ("lookup", dict(values, port=port, target=self.server.target("records/lookup"), seed=self.seed))
+            for port in ports))
+        return sum(outcome["requestsPerSecond"] for outcome in outcomes)

@@ -42,6 +42,31 @@ struct LifeTests {
         }
     }
 
+    @Test("Who has connected before a drain is answered, and waited for until the next sweep")
+    func connectedBefore() throws {
+        try TestServer.run { test in
+            let clients = try (0..<8).map { _ in try test.client() }
+            let silent = try test.client()
+            let drained = Awaited<Bool>()
+            let server = test.server
+            try Thread().start(name: "drain") {
+                server.drain(withinSeconds: 30)
+                drained.tell(true)
+            }
+            // The drain has begun when nobody listens any more.
+            try test.until { (try? test.client()) == nil }
+            for client in clients {
+                try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                let answer = try client.answer()
+                #expect(answer.status == 200)
+                #expect(answer["connection"] == "close")
+            }
+            test.clock.advance(seconds: 1)
+            #expect(try silent.isClosedByPeer())
+            _ = try drained.value()
+        }
+    }
+
     @Test("One turn of a loop sends only so much of a long answer, and all of it comes")
     func longAnswers() throws {
         try TestServer.run { test in

@@ -8,7 +8,8 @@
         import Darwin
     #endif
 
-    /// Stands between a client and a server, and cuts connections at a word that the client sends.
+    /// Stands between a client and a server, and cuts connections at a word that the client sends, or at one of its
+    /// messages.
     package final class CuttingProxy: Sendable {
         package enum Cut: Sendable {
             /// What has the word does not come to the server.
@@ -19,6 +20,9 @@
 
         private struct State {
             var cut: (word: [UInt8], Cut)?
+            /// How many messages go on before one does not, and its connection is cut.
+            var messagesLeft: Int?
+            var messages = 0
             var cuts = 0
             /// Clients that are connected.
             var clients: Set<Int32> = []
@@ -62,6 +66,15 @@
             state.withLock { $0.cut = (Array(word.utf8), cut) }
         }
 
+        /// Cuts the connection that sends a message, counted from now on over all connections, before it comes to the
+        /// server; nil for none.
+        package func cut(beforeMessage number: Int?) {
+            state.withLock { $0.messagesLeft = number }
+        }
+
+        /// How many messages clients have sent.
+        package var messages: Int { state.withLock { $0.messages } }
+
         /// Cuts every connection that there is.
         package func cutAll() {
             state.withLock { state in
@@ -71,7 +84,28 @@
 
         package var cuts: Int { state.withLock { $0.cuts } }
 
-        private func take(_ bytes: ArraySlice<UInt8>) -> Cut? {
+        /// How many of the bytes that a client has sent go on, and whether the connection is cut behind them.
+        private func take(
+            _ bytes: ArraySlice<UInt8>, _ messages: inout ClientMessages
+        ) -> (passes: Int, isCut: Bool) {
+            let starts = messages.starts(in: bytes)
+            let cutAt: Int? = state.withLock { state in
+                state.messages += starts.count
+                guard let left = state.messagesLeft else { return nil }
+                state.messagesLeft = left < starts.count ? nil : left - starts.count
+                guard left < starts.count else { return nil }
+                state.cuts += 1
+                return starts[left] - bytes.startIndex
+            }
+            if let cutAt { return (cutAt, true) }
+            switch cut(in: bytes) {
+            case .before: return (0, true)
+            case .after: return (bytes.count, true)
+            case nil: return (bytes.count, false)
+            }
+        }
+
+        private func cut(in bytes: ArraySlice<UInt8>) -> Cut? {
             state.withLock { state in
                 guard let (word, cut) = state.cut, Data(bytes).range(of: Data(word)) != nil else {
                     return nil
@@ -87,18 +121,20 @@
             let isCut = Atomic(false)
             let ends = Ends(isCut: isCut)
             Thread.detachNewThread {
+                var messages = ClientMessages()
                 Self.copy(from: client, to: server) { bytes in
-                    guard let cut = self.take(bytes) else { return true }
+                    let (passes, isCut) = self.take(bytes, &messages)
+                    guard isCut else { return passes }
                     ends.isCut.store(true, ordering: .sequentiallyConsistent)
                     _ = shutdown(client, Int32(SHUT_RDWR))
-                    return cut == .after
+                    return passes
                 }
                 // The server still does what it was sent, and then finds that nobody is there.
                 _ = shutdown(server, Int32(SHUT_WR))
             }
             Thread.detachNewThread {
-                Self.copy(from: server, to: client) { _ in
-                    !ends.isCut.load(ordering: .sequentiallyConsistent)
+                Self.copy(from: server, to: client) { bytes in
+                    ends.isCut.load(ordering: .sequentiallyConsistent) ? 0 : bytes.count
                 }
                 _ = shutdown(client, Int32(SHUT_RDWR))
                 self.state.withLock { _ = $0.clients.remove(client) }
@@ -113,18 +149,20 @@
             init(isCut: consuming Atomic<Bool>) { self.isCut = isCut }
         }
 
-        /// Copies until an end, or until a piece is not to be copied.
+        /// Copies until an end.
+        ///
+        /// - Parameter passes: how many bytes of a piece are copied.
         private static func copy(
-            from source: Int32, to target: Int32, _ passes: (ArraySlice<UInt8>) -> Bool
+            from source: Int32, to target: Int32, _ passes: (ArraySlice<UInt8>) -> Int
         ) {
             var buffer = [UInt8](repeating: 0, count: 65_536)
             while true {
                 let count = recv(source, &buffer, buffer.count, 0)
                 guard count > 0 else { return }
-                let goes = passes(buffer[..<count])
+                let goesOn = passes(buffer[..<count])
                 var sent = 0
-                while goes, sent < count {
-                    let more = buffer[sent..<count].withUnsafeBytes {
+                while sent < goesOn {
+                    let more = buffer[sent..<goesOn].withUnsafeBytes {
                         send(target, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
                     }
                     guard more > 0 else { return }

@@ -10,98 +10,11 @@
     import Synchronization
     import Testing
 
-    /// What a test of this file works with.
-    private struct Fixture {
-        let location: PostgreSQLLocation
-        let store: PostgreSQLStore
-        let zone: StoredZone
-
-        static let user = UserRecordName("_00000000000000000000000000000001")
-        static let shelf = ZoneName("Shelf")
-
-        init(
-            _ location: PostgreSQLLocation? = nil,
-            _ change: (inout PostgreSQLStore.Options) -> Void = { _ in }
-        ) throws {
-            let location = try location ?? PostgreSQLLocation()
-            let user = try #require(Self.user)
-            let shelf = try #require(Self.shelf)
-            self.location = location
-            store = try location.openPostgreSQLStore(change)
-            zone = try store.writeAndWait { transaction in
-                try transaction.makeZone(named: shelf, ofOwnerNamed: user)
-            }
-        }
-
-        /// What a save of these records says that it needs.
-        func needs(_ names: [String]) -> WriteNeeds {
-            var needs = WriteNeeds()
-            needs.owner = Self.user
-            needs.zone = Self.shelf
-            needs.records = names.compactMap { RecordName($0) }
-            return needs
-        }
-
-        /// Saves records in one write, and waits.
-        func save(_ names: [String], foreseen: Bool = true) throws {
-            let done = DispatchSemaphore(value: 0)
-            let outcome = Mutex<Result<Void, any Error>?>(nil)
-            write(names, foreseen: foreseen) { result in
-                outcome.withLock { $0 = result }
-                done.signal()
-            }
-            guard done.wait(timeout: .now() + .seconds(600)) == .success,
-                let outcome = outcome.withLock({ $0 })
-            else { throw StorageFailure.indeterminate }
-            try outcome.get()
-        }
-
-        func write(
-            _ names: [String], foreseen: Bool = true, caller: UInt64 = 0,
-            completion: @escaping @Sendable (Result<Void, any Error>) -> Void
-        ) {
-            let needs = foreseen ? needs(names) : WriteNeeds()
-            let load = WriteLoad(cost: names.count, caller: WriteCaller(caller)) { needs }
-            store.write(load, { try Self.save(names, $0) }, completion: completion)
-        }
-
-        private static func save(_ names: [String], _ transaction: any StoreTransaction) throws {
-            guard let user, let shelf,
-                let zone = try transaction.zone(named: shelf, ofOwnerNamed: user)
-            else { throw StorageFailure.missing }
-            let names = names.compactMap { RecordName($0) }
-            let heads = try transaction.heads(of: names, in: zone.number)
-            // As every save does.
-            _ = try transaction.keepsTrees(zone.number)
-            let first = try transaction.takePositions(names.count)
-            let versions = zip(names, heads).enumerated().map { index, pair in
-                NewVersion(
-                    zone: zone, name: pair.0, position: first + Position(index), previous: pair.1,
-                    previousBytes: pair.1 == nil ? 0 : 2, previousIsAlive: pair.1 != nil, type: 1,
-                    flags: [], body: [123, 125])
-            }
-            _ = try transaction.save(versions)
-        }
-
-        func names() throws -> Int {
-            try store.read { snapshot in
-                var count = 0
-                try snapshot.versions(
-                    in: zone.number, after: 0, through: .max, newestFirst: false
-                ) { _ in
-                    count += 1
-                    return true
-                }
-                return count
-            }
-        }
-    }
-
     @Suite("Groups of writes on PostgreSQL")
     struct PostgreSQLGroupTests {
         @Test("A group takes two round trips, whatever its size", arguments: [1, 10, 400])
         func roundTrips(_ count: Int) throws {
-            let fixture = try Fixture()
+            let fixture = try GroupFixture()
             defer { fixture.location.remove() }
             let names = (0..<count).map { "r\($0)" }
             for _ in 0..<2 {
@@ -115,7 +28,7 @@
 
         @Test("Many writes that come together are few groups, and each takes two round trips")
         func together() throws {
-            let fixture = try Fixture()
+            let fixture = try GroupFixture()
             defer { fixture.location.remove() }
             let (trips, commits) = (
                 fixture.store.groupRoundTrips, fixture.store.measurements.commits
@@ -140,7 +53,7 @@
 
         @Test("What nobody foresaw takes a round trip for each kind of question")
         func unforeseen() throws {
-            let fixture = try Fixture()
+            let fixture = try GroupFixture()
             defer { fixture.location.remove() }
             let before = fixture.store.groupRoundTrips
             try fixture.save((0..<100).map { "r\($0)" }, foreseen: false)
@@ -150,7 +63,7 @@
 
         @Test("A tree that a write of a group shares is known to the writes behind it")
         func trees() throws {
-            let fixture = try Fixture()
+            let fixture = try GroupFixture()
             defer { fixture.location.remove() }
             let zone = fixture.zone
             let outcome = Mutex<[Bool]>([])
@@ -179,7 +92,7 @@
 
         @Test("A write that fails after it was told of is undone alone")
         func isolation() throws {
-            let fixture = try Fixture()
+            let fixture = try GroupFixture()
             defer { fixture.location.remove() }
             struct Refusal: Error {}
             let done = DispatchGroup()
@@ -191,7 +104,7 @@
                 fixture.store.write(WriteLoad(caller: WriteCaller(6))) { transaction in
                     _ = try transaction.makeZone(
                         named: #require(ZoneName("lost\(number)")),
-                        ofOwnerNamed: #require(Fixture.user))
+                        ofOwnerNamed: #require(GroupFixture.user))
                     // Asks behind what was made, which the server then knows.
                     _ = try transaction.zone(zone)
                     throw Refusal()
@@ -249,7 +162,7 @@
         func restart() throws {
             let server = try PostgreSQLServer()
             let location = try PostgreSQLLocation(on: server)
-            let fixture = try Fixture(location) { $0.connection.connectSecondsMax = 5 }
+            let fixture = try GroupFixture(location) { $0.connection.connectSecondsMax = 5 }
             try fixture.save(["a"])
             try server.stop()
             #expect(throws: StorageFailure.self) { try fixture.save(["b"]) }
@@ -266,7 +179,7 @@
 
         @Test("On another server of the cluster another life begins, and no number comes again")
         func lives() throws {
-            let fixture = try Fixture()
+            let fixture = try GroupFixture()
             defer { fixture.location.remove() }
             try fixture.save(["a"])
             let before = try fixture.store.identity
@@ -286,7 +199,7 @@
 
         @Test("The counter's row is written in place, whatever is written beside it")
         func inPlace() throws {
-            let fixture = try Fixture()
+            let fixture = try GroupFixture()
             defer { fixture.location.remove() }
             for number in 0..<200 { try fixture.save(["r\(number)"]) }
             fixture.location.close(fixture.store)
@@ -307,7 +220,7 @@
 
         @Test("A version that is not what was written is never handed out, and is told of")
         func damage() throws {
-            let fixture = try Fixture()
+            let fixture = try GroupFixture()
             defer { fixture.location.remove() }
             try fixture.save(["a", "b"])
             let connection = try Connection(fixture.location.connection)
@@ -345,7 +258,7 @@
         }
 
         func makeOwner(_ name: UserRecordName) throws {
-            let shelf = try #require(Fixture.shelf)
+            let shelf = try #require(GroupFixture.shelf)
             _ = try store.writeAndWait { try $0.makeZone(named: shelf, ofOwnerNamed: name) }
         }
     }

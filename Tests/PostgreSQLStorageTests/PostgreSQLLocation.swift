@@ -60,14 +60,15 @@
 
         /// An engine as another process has it, on the database of a folder.
         func engine(
-            _ folder: String = "a", _ change: (inout EngineOptions) -> Void = { _ in }
+            _ folder: String = "a", _ change: (inout EngineOptions) -> Void = { _ in },
+            settings: (inout PostgreSQLEngine.Settings) -> Void = { _ in }
         ) throws -> PostgreSQLEngine {
             var options = EngineOptions(
                 clock: clock.clock,
                 random: { count in (0..<count).map { _ in .random(in: 0...255) } },
                 report: { _, _ in }, onIndeterminate: { _ in })
             change(&options)
-            let opened = try factory(folder).open(options)
+            let opened = try factory(folder, settings).open(options)
             return try #require(opened as? PostgreSQLEngine)
         }
 
@@ -124,6 +125,12 @@
 
         /// With a database for each name, as each would have a server of its own.
         func factory(_ name: String) throws -> any EngineFactory {
+            try factory(name) { _ in }
+        }
+
+        func factory(
+            _ name: String, _ change: (inout PostgreSQLEngine.Settings) -> Void
+        ) throws -> any EngineFactory {
             var connection = try connection(of: name)
             connection.answerMillisecondsMax = 600_000
             var settings = PostgreSQLEngine.Settings(connection)
@@ -131,6 +138,7 @@
             settings.sessionWaitSecondsMax = 600
             settings.snapshotSecondsMax = 600
             settings.groupSilenceSecondsMax = 600
+            change(&settings)
             return PostgreSQLEngineFactory(settings, place: "a test's database") { count in
                 (0..<count).map { _ in .random(in: 0...255) }
             }

@@ -100,6 +100,23 @@
             #expect(try LivingProcesses(connection).living().count == 1)
         }
 
+        @Test("A process whose machine was suspended trusts nothing that it kept")
+        func suspended() throws {
+            // Between any two looks at the clock the machine sleeps for longer than a lease.
+            let looks = Atomic<UInt64>(0)
+            let asleep = try location.engine(settings: { settings in
+                settings.leaseClock = {
+                    looks.wrappingAdd(6_000_000_000, ordering: .relaxed).newValue
+                }
+            })
+            let awake = try location.engine(settings: { $0.leaseClock = { 1 } })
+            defer { end([asleep, awake]) }
+            let (first, other) = (asleep.catalog.version, awake.catalog.version)
+            #expect(asleep.catalog.version != first)
+            #expect(!asleep.processes.leads)
+            #expect(awake.catalog.version == other)
+        }
+
         @Test("A read that begins after another process has acknowledged a save sees it")
         func readYourWrite() throws {
             let engines = try engines(2)

@@ -1,11 +1,14 @@
 """Containers that move to another server by `storage copy`, and back into use by `--reopen`.
 
 A device goes on at the copy with its sync token, its web token and its API token; the server that was left answers
-TRY_AGAIN_LATER; two accounts with one address are refused; and a copy that is killed 50 times has each row and each
-file once in the end.
+TRY_AGAIN_LATER, from the first moment of the copy on, and serves its other containers; two accounts with one address are
+refused; and a copy that is killed 50 times has each row and each file once in the end.
+
+Where TEST_POSTGRES names the folder of a PostgreSQL's socket, both servers keep their data in databases there.
 """
 
 import http.client
+import itertools
 import json
 import os
 import random
@@ -14,6 +17,7 @@ import subprocess
 import time
 import urllib.parse
 
+from databases import databases
 from server import BINARY, Server
 
 CONTAINER = "iCloud.org.example.Notes"
@@ -61,11 +65,23 @@ class Device:
         connection.close()
         return answer.status, data
 
+    def post(self, server, endpoint, body):
+        return self.send(server, "POST", f"{self.path}{endpoint}?{self.query}", json.dumps(body).encode())
+
     def ask(self, server, endpoint, body, status=200):
-        found, data = self.send(
-            server, "POST", f"{self.path}{endpoint}?{self.query}", json.dumps(body).encode())
+        found, data = self.post(server, endpoint, body)
         assert found == status, f"{endpoint}: {found} {data}"
         return json.loads(data)
+
+    def fill(self, server):
+        """Saves so much that a copy of it takes a while; the names of all records."""
+        names = [f"n{number}" for number in range(4_000)]
+        for begin in range(0, len(names), 200):
+            self.save(server, names[begin:begin + 200], {"text": {"value": "x" * 500}})
+        files = [f"f{number}" for number in range(20)]
+        for number, name in enumerate(files):
+            self.save(server, [name], self.upload(server, bytes([number]) * 300_000))
+        return names + files
 
     def make_zone(self, server):
         self.ask(server, "zones/modify", {
@@ -195,6 +211,48 @@ def moves(kind_here=Files, kind_there=Files):
         assert check(here) == "no problems\n", check(here)
 
 
+def meanwhile(kind_here=Files, kind_there=Files):
+    """While a container goes out of a server that runs, nobody gets anything of it; others are served as always."""
+    with kind_here() as here, kind_there() as there:
+        here.start()
+        for container in CONTAINER, OTHER:
+            here.command("container", "create", container)
+        here.command("user", "create", "ada@example.org")
+        ada, other = Device(here, "ada@example.org"), Device(here, "ada@example.org", OTHER)
+        for device in ada, other:
+            device.make_zone(here)
+        ada.fill(here)
+        requests = itertools.cycle([
+            ("changes/zone", {"zones": [{"zoneID": ZONE}]}),
+            ("records/lookup", {"zoneID": ZONE, "records": [{"recordName": "f1"}]}),
+            ("records/modify", {"zoneID": ZONE, "operations": [
+                {"operationType": "forceUpdate", "record": {"recordName": "n1", "recordType": "Note", "fields": {}}}]}),
+            ("assets/upload", {"zoneID": ZONE, "tokens": [{"recordType": "Note", "fieldName": "file"}]}),
+            ("zones/list", {})])
+        copying_process = subprocess.Popen(
+            [BINARY, *copying(here, there, "--container", CONTAINER)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        refused, saved = 0, []
+        while copying_process.poll() is None:
+            status, data = ada.post(here, *next(requests))
+            if status == 503:
+                assert json.loads(data)["serverErrorCode"] == "TRY_AGAIN_LATER", data
+                refused += 1
+            else:
+                assert status == 200 and refused == 0, (status, refused, data)
+            saved.append(f"n{len(saved)}")
+            other.save(here, saved[-1:])
+        assert copying_process.returncode == 0, copying_process.stderr.read()
+        assert refused >= 5, f"{refused} requests came while the container went out"
+        for _ in range(5):
+            ada.ask(here, *next(requests), status=503)
+        assert sorted(other.changes(here)[0]) == sorted(saved)
+        assert reopen(here).returncode == 0
+        for _ in range(5):
+            ada.ask(here, *next(requests))
+        print(f"storage copy: {refused} requests refused meanwhile, {len(saved)} of another container answered")
+
+
 def refusals(kind_here=Files, kind_there=Files):
     """Two people with one address stay two, and what is no address of such data is refused."""
     with kind_here() as here, kind_there() as there:
@@ -241,12 +299,7 @@ def kills(kind_here=Files, kind_there=Files):
         here.command("user", "create", "ada@example.org")
         ada = Device(here, "ada@example.org")
         ada.make_zone(here)
-        names = [f"n{number}" for number in range(4_000)]
-        for begin in range(0, len(names), 200):
-            ada.save(here, names[begin:begin + 200], {"text": {"value": "x" * 500}})
-        for number in range(20):
-            ada.save(here, [f"f{number}"], ada.upload(here, bytes([number]) * 300_000))
-        names += [f"f{number}" for number in range(20)]
+        names = ada.fill(here)
         _, token = ada.changes(here)
         here.stop()
 
@@ -296,7 +349,13 @@ def kills(kind_here=Files, kind_there=Files):
         ada.ask(here, "changes/zone", {"zones": [{"zoneID": ZONE}]}, status=503)
 
 
+def all_of(kind_here, kind_there):
+    for part in moves, meanwhile, refusals, kills:
+        part(kind_here, kind_there)
+
+
 if __name__ == "__main__":
-    moves()
-    refusals()
-    kills()
+    # Not for the servers themselves: their settings say where their data are.
+    postgres = os.environ.pop("TEST_POSTGRES", None)
+    kind = databases(postgres) if postgres else Files
+    all_of(kind, kind)

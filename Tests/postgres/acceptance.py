@@ -15,10 +15,11 @@ from postgresql import PostgreSQL
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "acceptance"
 # What is about SQLite's files, or about no server of ours.
-FILES = {"going_back.py", "storage_copy.py", "systemd.py"}
+FILES = {"going_back.py", "systemd.py"}
 PARTS = {
-    "canonical.py", "chromium.py", "client.py", "console.py", "console_actions.py", "listener.py", "object_store.py",
-    "provider.py", "server.py", "viewer.py", "web_client.py", "web_firefox.py", "web_share.py", "web_store.py"}
+    "canonical.py", "chromium.py", "client.py", "console.py", "console_actions.py", "databases.py", "listener.py",
+    "object_store.py", "provider.py", "server.py", "viewer.py", "web_client.py", "web_firefox.py", "web_share.py",
+    "web_store.py"}
 
 
 def chosen(names):

@@ -13,15 +13,8 @@ At the end come pairs: a save by one server, and a lookup by another that begins
 """
 
 import argparse
-import http.client
-import itertools
-import json
-import os
 import random
-import shutil
 import signal
-import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -29,11 +22,11 @@ import time
 from pathlib import Path
 
 from postgresql import PostgreSQL, url
+from servers import Caller, Server, provision
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-CONTAINER = "iCloud.dev.lenticular.Proof"
-ZONE = {"zoneID": {"zoneName": "Shelf"}}
-READY_SECONDS_MAX = 120
+# A zone takes the records of so many rounds: all of it is read after each.
+ZONE_ROUNDS = 20
 # How long writers go on before something ends, at most.
 ROUND_SECONDS_MAX = 1.5
 # Longer than any lease, and than a group may be silent.
@@ -41,90 +34,10 @@ STOP_SECONDS = 30
 PAIR_THREADS = 8
 
 
-class Server:
-    """A server that is proved, in a data folder of its own; it shares the assets and the key of the first."""
-
-    def __init__(self, binary, folder, database, number=0):
-        self.binary, self.data = binary, folder / f"data{number}"
-        self.log = folder / f"server{number}.log"
-        if number > 0:
-            self.data.mkdir(mode=0o700)
-            (self.data / "containers").symlink_to(folder / "data0/containers")
-            shutil.copy(folder / "data0/secrets.key", self.data)
-        self.environment = os.environ | {
-            "LENTICULAR_STORAGE_ENGINE": "postgres", "LENTICULAR_STORAGE_POSTGRES_URL": database,
-            "LENTICULAR_CONSOLE_LISTEN": "", "LENTICULAR_METRICS_LISTEN": ""}
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-
-    def start(self):
-        with self.log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [self.binary, "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}"],
-                stdout=log, stderr=log, env=self.environment)
-        self.wait_until_ready()
-
-    def wait_until_ready(self):
-        end = time.monotonic() + READY_SECONDS_MAX
-        while time.monotonic() < end:
-            try:
-                if self.ask("GET", "/readyz")[0] == 200:
-                    return
-            except OSError:
-                pass
-            time.sleep(0.02)
-        raise RuntimeError(f"the server does not get ready: {self.log.read_text()[-2000:]}")
-
-    def ask(self, method, path, body=None):
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
-        try:
-            connection.request(method, path, body and json.dumps(body))
-            answer = connection.getresponse()
-            content = answer.read()
-            return answer.status, json.loads(content) if body else content
-        except http.client.HTTPException as error:
-            raise ConnectionError(str(error)) from error
-        finally:
-            connection.close()
-
-    def command(self, *words):
-        done = subprocess.run(
-            [self.binary, *words, "--data", str(self.data), "--json"],
-            check=True, capture_output=True, text=True, env=self.environment)
-        return json.loads(done.stdout or "{}")
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGTERM)
-            self.process.wait(timeout=120)
-
-
-class Caller:
-    """What a user asks, of one server after the other; a failure to be tried again is none."""
-
-    def __init__(self, servers, query):
-        self.servers, self.query, self.turns = servers, query, itertools.count()
-
-    def post(self, operation, body):
-        return self.post_to(self.servers[next(self.turns) % len(self.servers)], operation, body)
-
-    def post_to(self, server, operation, body):
-        path = f"/database/1/{CONTAINER}/development/private/{operation}{self.query}"
-        status, answer = server.ask("POST", path, body)
-        if answer.get("serverErrorCode") not in (None, "TRY_AGAIN_LATER"):
-            raise RuntimeError(f"{operation}: {status} {answer}")
-        return answer if status == 200 else None
-
-
 class Writer(threading.Thread):
-    def __init__(self, caller, name, chosen):
+    def __init__(self, caller, zone, name, chosen):
         super().__init__(daemon=True)
-        self.caller, self.label, self.chosen = caller, name, chosen
+        self.caller, self.zone, self.label, self.chosen = caller, zone, name, chosen
         self.acknowledged, self.unknown, self.refused = [], 0, 0
         self.ends, self.failure, self.count = threading.Event(), None, 0
 
@@ -143,7 +56,7 @@ class Writer(threading.Thread):
             "recordName": name, "recordType": "Note", "fields": {"text": {"value": name}}}} for name in names]
         try:
             answer = self.caller.post(
-                "records/modify", ZONE | {"operations": operations, "atomic": True})
+                "records/modify", self.zone | {"operations": operations, "atomic": True})
         except OSError:
             self.unknown += size
             time.sleep(0.02)
@@ -160,8 +73,8 @@ class Writer(threading.Thread):
 class Follower:
     """A device that keeps what it has read."""
 
-    def __init__(self, caller):
-        self.caller = caller
+    def __init__(self, caller, zone):
+        self.caller, self.zone = caller, zone
         self.begin_anew()
 
     def begin_anew(self):
@@ -170,7 +83,7 @@ class Follower:
     def catch_up(self):
         more = True
         while more:
-            entry = ZONE | ({"syncToken": self.token} if self.token else {})
+            entry = self.zone | ({"syncToken": self.token} if self.token else {})
             try:
                 answer = self.caller.post("changes/zone", {"zones": [entry]})
             except OSError:
@@ -196,7 +109,8 @@ class Proof:
         self.asked = asked
         self.seed = asked.seed or random.randrange(1 << 32)
         self.chosen = random.Random(self.seed)
-        self.acknowledged, self.counts = set(), {}
+        # Of each zone, the last one being written to.
+        self.acknowledged, self.counts = {}, {}
         self.unknown = self.refused = 0
 
     def run(self):
@@ -212,9 +126,12 @@ class Proof:
                         self.asked.binary, Path(folder), url(self.primary, self.standby), number)
                     server.start()
                     self.servers.append(server)
-                self.provision()
+                self.caller = provision(self.servers)
                 for number, kind in enumerate(self.kinds()):
+                    if number % ZONE_ROUNDS == 0:
+                        self.begin_zone()
                     self.round(number, kind)
+                self.read_all()
                 self.pair()
                 for server in self.servers:
                     server.stop()
@@ -232,23 +149,24 @@ class Proof:
         self.chosen.shuffle(kinds)
         return kinds
 
-    def provision(self):
-        first = self.servers[0]
-        first.command("container", "create", CONTAINER)
-        token = first.command("api-token", "create", CONTAINER, "development")["apiToken"]
-        first.command("user", "create", "ada@example.org")
-        web = first.command(
-            "web-token", "create", CONTAINER, "development", "ada@example.org", "--expires", "86400")
-        self.caller = Caller(
-            self.servers, f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}")
-        self.caller.post("zones/modify", {"operations": [{"operationType": "create", "zone": ZONE}]})
-        self.followers = [Follower(self.caller) for _ in range(2)]
+    def begin_zone(self):
+        name = f"Shelf{len(self.acknowledged)}"
+        self.zone = {"zoneID": {"zoneName": name}}
+        self.acknowledged[name] = set()
+        while not self.caller.post(
+                "zones/modify", {"operations": [{"operationType": "create", "zone": self.zone}]}):
+            time.sleep(0.02)
+        self.followers = [Follower(self.caller, self.zone) for _ in range(2)]
+
+    @property
+    def count(self):
+        return sum(map(len, self.acknowledged.values()))
 
     def round(self, number, kind):
         writers = [
             Writer(
-                Caller([self.servers[index % len(self.servers)]], self.caller.query), f"{number}-{index}",
-                random.Random(self.chosen.random()))
+                Caller([self.servers[index % len(self.servers)]], self.caller.query), self.zone,
+                f"{number}-{index}", random.Random(self.chosen.random()))
             for index in range(self.asked.writers)]
         for writer in writers:
             writer.start()
@@ -264,24 +182,33 @@ class Proof:
             writer.join()
             if writer.failure:
                 raise writer.failure
-            self.acknowledged.update(writer.acknowledged)
+            self.acknowledged[self.zone["zoneID"]["zoneName"]].update(writer.acknowledged)
             self.unknown += writer.unknown
             self.refused += writer.refused
         self.compare(kind)
         self.counts[kind] = self.counts.get(kind, 0) + 1
-        print(f"round {number + 1}: {kind}, {len(self.acknowledged)} acknowledged in all", flush=True)
+        print(f"round {number + 1}: {kind}, {self.count} acknowledged in all", flush=True)
 
     def compare(self, kind):
-        anew = Follower(self.caller)
+        anew = Follower(self.caller, self.zone)
         for follower in [*self.followers, anew]:
-            follower.catch_up()
-            if missing := self.acknowledged - follower.records.keys():
-                raise RuntimeError(f"lost by {kind}: {sorted(missing)[:10]} of {len(missing)}")
-            if others := [name for name, text in follower.records.items() if text != name]:
-                raise RuntimeError(f"not as saved: {others[:10]}")
+            self.read(follower, kind)
         for follower in self.followers:
             if follower.records.keys() != anew.records.keys():
                 raise RuntimeError("a follower has what another has not")
+
+    def read(self, follower, kind):
+        follower.catch_up()
+        acknowledged = self.acknowledged[follower.zone["zoneID"]["zoneName"]]
+        if missing := acknowledged - follower.records.keys():
+            raise RuntimeError(f"lost by {kind}: {sorted(missing)[:10]} of {len(missing)}")
+        if others := [name for name, text in follower.records.items() if text != name]:
+            raise RuntimeError(f"not as saved: {others[:10]}")
+
+    def read_all(self):
+        """Zones that nobody has written to for long have what they had."""
+        for name in self.acknowledged:
+            self.read(Follower(self.caller, {"zoneID": {"zoneName": name}}), "all rounds")
 
     def pair(self):
         """Saves by one server what is looked up by another once that is acknowledged."""
@@ -297,10 +224,10 @@ class Proof:
                     name = f"pair-{thread}-{number}"
                     record = {"recordName": name, "recordType": "Note", "fields": {"text": {"value": name}}}
                     operations = [{"operationType": "create", "record": record}]
-                    if not self.caller.post_to(writer, "records/modify", ZONE | {"operations": operations}):
+                    if not self.caller.post_to(writer, "records/modify", self.zone | {"operations": operations}):
                         continue
                     found = self.caller.post_to(
-                        reader, "records/lookup", ZONE | {"records": [{"recordName": name}]})
+                        reader, "records/lookup", self.zone | {"records": [{"recordName": name}]})
                     if found and "fields" not in found["records"][0]:
                         stale.append(name)
                     counts[thread] += found is not None
@@ -364,7 +291,7 @@ def main():
     proof = Proof(parser.parse_args())
     proof.run()
     print(f"{sum(proof.counts.values())} rounds of {proof.asked.servers} servers ({proof.counts}):"
-          f" {len(proof.acknowledged)} records acknowledged, none lost;"
+          f" {proof.count} records acknowledged, none lost;"
           f" {proof.unknown} without an answer, {proof.refused} told to try again")
 
 

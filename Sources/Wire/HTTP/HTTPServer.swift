@@ -145,8 +145,9 @@ package final class HTTPServer: Sendable {
 
     /// Stops accepting, finishes what runs, ends the loops; returns when all of it is done.
     ///
-    /// Closes idle connections at once, and others after their answer. After so many seconds by the
-    /// server's clock, it closes all of them. Called from any thread but the loops', once.
+    /// Closes idle connections at once, and others after their answer. Who has just connected has about a second for a
+    /// request. After so many seconds by the server's clock, it closes all of them. Called from any thread but the
+    /// loops', once.
     package func drain(withinSeconds seconds: Int) {
         let isFirst = state.withLock { state in
             defer { state.hasEnded = true }
@@ -156,7 +157,13 @@ package final class HTTPServer: Sendable {
         let deadline =
             configuration.clock.milliseconds() &+ UInt64(max(0, seconds)) &* 1000
         let loopsDone = DispatchGroup()
-        loops[0].events.post { self.stopListeners() }
+        loopsDone.enter()
+        loops[0].events.post {
+            self.stopListeners()
+            loopsDone.leave()
+        }
+        // By now every loop has what was accepted.
+        loopsDone.wait()
         for loop in loops {
             loopsDone.enter()
             loop.events.post {

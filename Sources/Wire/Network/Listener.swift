@@ -79,8 +79,13 @@ package final class Listener: SocketHandler, @unchecked Sendable {
         self.loop = loop
     }
 
-    /// Stops accepting and removes a Unix socket's file; on the loop's thread once started.
+    /// Accepts those who have connected already, and nobody after them; removes a Unix socket's file.
+    ///
+    /// On the loop's thread once started.
     package func stop() {
+        if loop != nil {
+            for _ in 0..<Self.backlog where !acceptOne() { break }
+        }
         loop?.deregister(descriptor)
         loop = nil
         close()

@@ -71,8 +71,11 @@
         private func moved() -> Int { generation.add(1, ordering: .acquiringAndReleasing).newValue }
 
         /// Makes the process one of many, and has it wait for the others after what ends what was true.
-        func join(identity: [UInt8], version: String, assets: String) -> ProcessPresence {
-            let made = ProcessPresence(identity, version: version, assets: assets) {
+        func join(
+            identity: [UInt8], version: String, assets: String,
+            now: @escaping @Sendable () -> UInt64
+        ) -> ProcessPresence {
+            let made = ProcessPresence(identity, version: version, assets: assets, now: now) {
                 [weak self] _ in self?.moved()
             }
             presence.withLock { $0 = made }

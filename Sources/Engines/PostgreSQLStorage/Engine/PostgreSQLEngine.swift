@@ -20,6 +20,8 @@
             package var snapshotSecondsMax = 60
             /// As of `PostgreSQLStore.Options`.
             package var groupSilenceSecondsMax = 15
+            /// Of the process's lease: nanoseconds that have passed, while the machine was suspended, too.
+            package var leaseClock: @Sendable () -> UInt64 = LeaseClock.now
 
             package init(_ connection: ConnectionOptions) { self.connection = connection }
 
@@ -64,7 +66,8 @@
             self.options = options
             process = options.random(16)
             presence = tables.join(
-                identity: process, version: options.programVersion, assets: options.assets)
+                identity: process, version: options.programVersion, assets: options.assets,
+                now: settings.leaseClock)
             // Before anything is kept of the catalog, and before anything is opened.
             try Self.begin(presence, options.assets, sessions.server.connect())
             exchange = CommitExchange(sessions.server.options, presence)

@@ -1,5 +1,4 @@
 #if PostgreSQL
-    import Dispatch
     import PostgreSQL
     import Storage
     import Synchronization
@@ -15,7 +14,7 @@
             var isEnded = false
             /// Of the catalog, as far as this process has dropped what it kept.
             var catalogVersion: Int64 = -1
-            /// When it renews its lease, by the uptime.
+            /// When it renews its lease.
             var renewsAt: UInt64 = 0
         }
 
@@ -28,28 +27,33 @@
         // Held while the database is asked, so that no round comes after the end.
         private let turn = Mutex(State())
         private let known = Mutex(ServingProcesses.sole)
-        /// By the uptime: until when the lease is valid for certain.
+        /// Until when the lease is valid for certain.
         private let validUntil = Atomic<UInt64>(0)
         private let lapses = Atomic<Int>(0)
         private let catalogMoved: @Sendable (Int64) -> Void
+        /// All moments here are by this clock.
+        private let now: @Sendable () -> UInt64
 
         /// - Parameters:
         ///   - version: of the program.
         ///   - assets: names where its assets are.
+        ///   - now: as `LeaseClock` has it.
         ///   - catalogMoved: drops what was kept of the catalog's versions before one.
         init(
             _ identity: [UInt8], version: String, assets: String,
+            now: @escaping @Sendable () -> UInt64,
             catalogMoved: @escaping @Sendable (Int64) -> Void
         ) {
             self.assets = assets
             self.identity = identity
             self.version = version
+            self.now = now
             self.catalogMoved = catalogMoved
         }
 
         /// Whether the others wait for this process; does not block.
         var isCurrent: Bool {
-            DispatchTime.now().uptimeNanoseconds < validUntil.load(ordering: .acquiring)
+            now() < validUntil.load(ordering: .acquiring)
         }
 
         /// Moves with each lease that comes after one that had ended: what this process held may be another's by then.
@@ -66,7 +70,7 @@
             try turn.withLock { state in
                 guard !state.isEnded else { return }
                 let hasMoved = try look(connection, &state)
-                let now = DispatchTime.now().uptimeNanoseconds
+                let now = now()
                 guard hasMoved || now >= state.renewsAt else { return }
                 var own = LivingProcess(
                     identity: identity, version: version, catalogVersion: state.catalogVersion)

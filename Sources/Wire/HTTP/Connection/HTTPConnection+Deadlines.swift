@@ -17,8 +17,12 @@ extension HTTPConnection {
     /// Ends what a stopping server does not wait for: heads that are not whole, bodies that hardly
     /// come, and everything once its time is over.
     private func endIfUnfinished(now: UInt64) -> Bool {
-        if shared.isDrainOver || phase == .reading {
+        if shared.isDrainOver {
             close()
+            return true
+        }
+        if phase == .reading {
+            endUnlessBegun()
             return true
         }
         guard phase == .streaming, let incoming, !incoming.isPaused, now >= incoming.stallAt
@@ -29,6 +33,15 @@ extension HTTPConnection {
         incoming.recentBytes = 0
         if isStalled { refuse(.stopping) }
         return isStalled
+    }
+
+    /// Serves what has come by now, and waits until the next sweep for a client that has just connected, or whose
+    /// request has come in part: it does not know yet that nobody listens any more.
+    private func endUnlessBegun() {
+        receive()
+        guard phase == .reading else { return }
+        let isIdle = requestNumber > 0 && leftover.isEmpty && !parser.isInBody
+        if isIdle || flags.contains(.isSpared) { close() } else { flags.insert(.isSpared) }
     }
 
     /// A body that comes more slowly is not waited for.

@@ -42,6 +42,8 @@ final class HTTPConnection: SocketHandler, @unchecked Sendable {
         static let isHalfClosed = Flags(rawValue: 256)
         /// The answer goes on until somebody ends it.
         static let isOpen = Flags(rawValue: 512)
+        /// A server that stops has waited for its request once.
+        static let isSpared = Flags(rawValue: 1024)
     }
 
     let shared: ConnectionLoop

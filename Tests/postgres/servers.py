@@ -1,0 +1,111 @@
+"""Servers on one PostgreSQL as processes of a test's own, and what one user asks of them."""
+
+import http.client
+import itertools
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+
+CONTAINER = "iCloud.dev.lenticular.Proof"
+READY_SECONDS_MAX = 120
+
+
+class Server:
+    """One of several, in a data folder of its own; it shares the key of the first, and its assets unless settings say
+    where they are."""
+
+    def __init__(self, binary, folder, database, number=0, settings=None):
+        self.binary, self.data = binary, folder / f"data{number}"
+        self.log = folder / f"server{number}.log"
+        if number > 0:
+            self.data.mkdir(mode=0o700)
+            if settings is None:
+                (self.data / "containers").symlink_to(folder / "data0/containers")
+            shutil.copy(folder / "data0/secrets.key", self.data)
+        self.environment = os.environ | {
+            "LENTICULAR_STORAGE_ENGINE": "postgres", "LENTICULAR_STORAGE_POSTGRES_URL": database,
+            "LENTICULAR_CONSOLE_LISTEN": "", "LENTICULAR_METRICS_LISTEN": ""} | (settings or {})
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+
+    def start(self):
+        with self.log.open("ab") as log:
+            self.process = subprocess.Popen(
+                [self.binary, "serve", "--data", str(self.data), "--listen", f"127.0.0.1:{self.port}"],
+                stdout=log, stderr=log, env=self.environment)
+        self.wait_until_ready()
+
+    def wait_until_ready(self):
+        end = time.monotonic() + READY_SECONDS_MAX
+        while time.monotonic() < end:
+            try:
+                if self.ask("GET", "/readyz")[0] == 200:
+                    return
+            except OSError:
+                pass
+            time.sleep(0.02)
+        raise RuntimeError(f"the server does not get ready: {self.log.read_text()[-2000:]}")
+
+    def ask(self, method, path, body=None):
+        """Status and answer; as JSON, where a body goes."""
+        status, content = self.send(method, path, body and json.dumps(body))
+        return status, json.loads(content) if body else content
+
+    def send(self, method, path, body=None):
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        try:
+            connection.request(method, path, body)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except http.client.HTTPException as error:
+            raise ConnectionError(str(error)) from error
+        finally:
+            connection.close()
+
+    def command(self, *words):
+        done = subprocess.run(
+            [self.binary, *words, "--data", str(self.data), "--json"],
+            check=True, capture_output=True, text=True, env=self.environment)
+        return json.loads(done.stdout or "{}")
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+            self.process.wait(timeout=120)
+
+
+class Caller:
+    """What a user asks, of one server after the other; a failure to be tried again is none."""
+
+    def __init__(self, servers, query):
+        self.servers, self.query, self.turns = servers, query, itertools.count()
+
+    def post(self, operation, body):
+        return self.post_to(self.servers[next(self.turns) % len(self.servers)], operation, body)
+
+    def post_to(self, server, operation, body):
+        path = f"/database/1/{CONTAINER}/development/private/{operation}{self.query}"
+        status, answer = server.ask("POST", path, body)
+        if answer.get("serverErrorCode") not in (None, "TRY_AGAIN_LATER"):
+            raise RuntimeError(f"{operation}: {status} {answer}")
+        return answer if status == 200 else None
+
+
+def provision(servers):
+    """Makes a container and a user; a caller for them."""
+    first = servers[0]
+    first.command("container", "create", CONTAINER)
+    token = first.command("api-token", "create", CONTAINER, "development")["apiToken"]
+    first.command("user", "create", "ada@example.org")
+    web = first.command(
+        "web-token", "create", CONTAINER, "development", "ada@example.org", "--expires", "86400")
+    return Caller(servers, f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}")
