@@ -3,7 +3,7 @@
 
 import {Modal, Part, button, define, environments, field, files, html, named, nothing, pick, problem, serverName, serverURL,
   waiting} from './parts.js';
-import {actAs, acting, all, isHere, may, operator, resume, signIn, signOut, whenProofIsNeeded} from './api.js';
+import {Latest, actAs, acting, all, isHere, may, operator, resume, signIn, signOut, whenProofIsNeeded} from './api.js';
 import {change, go, read, to} from './address.js';
 
 class SignIn extends Part {
@@ -96,6 +96,8 @@ const SCREENS = {
 const SERVER_SCREENS = new Set(['overview', 'containers', 'operations']);
 
 class ConsoleApp extends Part {
+  #lists = new Latest();
+
   constructor() {
     super();
     this.state = 'waiting';
@@ -125,25 +127,26 @@ class ConsoleApp extends Part {
   }
 
   async #loadContainers() {
+    const signal = this.#lists.begin();
     try {
-      const {items} = await all('container list', 'containers');
+      const {items} = await all('container list', 'containers', {}, {signal});
       this.containers = items.map(({container, made, settings, missing}) => ({
         id: container, name: settings.name, made, missing}));
     } catch (failure) {
-      this.failure = failure;
+      if (!signal.aborted) this.failure = failure;
     }
   }
 
   async #arrive() {
-    this.place = read();
-    const screen = SCREENS[this.place.screen];
+    const place = this.place = read();
+    const screen = SCREENS[place.screen];
     document.title = `${screen?.title ?? 'Console'} · ${serverName}`;
     if (!screen) return;
     try {
       await screen.load();
-      this.failure = null;
+      if (this.place === place) this.failure = null;
     } catch {
-      this.failure = {code: 'OFFLINE', message: 'The screen could not be loaded.'};
+      if (this.place === place) this.failure = {code: 'OFFLINE', message: 'The screen could not be loaded.'};
     }
     this.requestUpdate();
     await this.updateComplete;

@@ -21,7 +21,7 @@ class ChangeFeed extends Asking {
     this.set({pages: whole, token: token || this.state.token, moreComing, hasAnswer: true, failure: null});
   }
 
-  #command(more, signal, act) { return act('record changes', {...this.target, since: this.state.token, limit: PAGE, ...more}, {signal}); }
+  #command(more, signal, act) { return act('record changes', {...this.target, since: this.state.token, brief: true, limit: PAGE, ...more}, {signal}); }
 
   /// A command that streams answers an object, whole, where it does not follow.
   #next() {

@@ -84,7 +84,7 @@ class StartScreen extends Asking {
       changed();
       this.state = {token: apiToken, environment, made: container, language: 'Web'};
       say('The token is made.');
-      go('start', {container}, {replaces: true});
+      if (this.isConnected) go('start', {container}, {replaces: true});
     });
   }
 

@@ -20,6 +20,7 @@ const list = text => { try { return JSON.parse(text ?? '[]'); } catch { return [
 
 class DataScreen extends Asking {
   #zones = new Latest();
+  #suggestions = new Latest();
 
   constructor() {
     super();
@@ -92,7 +93,7 @@ class DataScreen extends Asking {
     await this.ask(async signal => {
       const isQuery = Boolean(type && (filters.length || sort));
       const page = await run(isQuery ? 'record query' : 'record list', {
-        ...this.target, type, limit: PAGE, after: more ? this.next : undefined,
+        ...this.target, type, brief: true, limit: PAGE, after: more ? this.next : undefined,
         filter: isQuery && filters.length ? filters : undefined,
         'sort-by': isQuery && sort ? [sort] : undefined}, {signal});
       this.records = more ? [...this.records, ...page.records] : page.records;
@@ -128,6 +129,7 @@ class DataScreen extends Asking {
           key: name, title: name, rem: WIDTHS[field.type] ?? 8.4, sort: direction(name),
           isNumber: ['INT64', 'DOUBLE'].includes(field.type), text: record => shown(record.fields?.[name]),
           editable: record => may('record save') && isShort(field.type) && !record.fields?.[name]?.isEncrypted
+            && record.fields?.[name]?.whole === undefined
             ? written(field.type, record.fields?.[name]?.value) : undefined,
           field};
       }),
@@ -150,7 +152,7 @@ class DataScreen extends Asking {
         <div class="content">${this.#views()}${view === 'changes' ? this.#changes() : html`${this.#query()}${this.#body()}`}</div></div>`}
       ${record || this.values.new ? html`<record-panel .target=${this.target} .name=${record ?? ''}
         .type=${this.values.type} .schema=${this.schema}
-        @changed=${event => this.#changed(event.detail)} @gone=${event => this.#lost(event.detail)}></record-panel>` : nothing}`;
+        @changed=${event => this.#changed(event.detail)} @gone=${({detail: {name, target}}) => this.#lost(name, target)}></record-panel>` : nothing}`;
   }
 
   #views() {
@@ -201,20 +203,22 @@ class DataScreen extends Asking {
 
   async #actAs(email, database) {
     const {container, environment} = this.target;
+    const {still} = this;
     try {
       await actAs({email, container, environment});
-      change({database, zone: '', owner: '', record: ''});
+      if (still()) change({database, zone: '', owner: '', record: ''});
     } catch (failure) {
-      this.aroundFailure = failure;
+      if (still()) this.aroundFailure = failure;
     }
   }
 
   async #suggest(search) {
+    const signal = this.#suggestions.begin();
     try {
-      const {users} = await run('user list', {search, limit: 10});
+      const {users} = await run('user list', {search, limit: 10}, {signal});
       this.people = users.map(({email}) => email);
     } catch {
-      this.people = [];
+      if (!signal.aborted) this.people = [];
     }
   }
 
@@ -286,7 +290,7 @@ class DataScreen extends Asking {
       return html`${problem(this.failure, () => {
         if (this.aroundFailure) this.#loadAround();
         this.#load();
-      })}${offer(this.failure, this.target, () => {
+      })}${offer(this.failure, this.target, this.still, () => {
         say('The index is added.');
         this.#loadAround();
         this.#load();
@@ -316,18 +320,24 @@ class DataScreen extends Asking {
       this.outcome = {text: `${row.recordName}: ${name} is not changed`, failed: [`expected ${error.message}`]};
       return;
     }
+    const {target} = this;
     const saved = await this.#save([{...this.#identity(row), fields: {[name]: {value, type}}}]);
-    if (saved) this.undos = [...this.undos.slice(-49), saved.map(record => ({
+    if (saved && this.#isHere(target)) this.undos = [...this.undos.slice(-49), saved.map(record => ({
       name: record.recordName, type: record.recordType, fields: {[name]: row.fields?.[name] ?? {value: null}}}))];
   }
+
+  /// Whether a target is still the one that is shown.
+  #isHere(target) { return this.isConnected && JSON.stringify(target) === JSON.stringify(this.target); }
 
   #identity({recordName, recordType, recordChangeTag}) { return {recordName, recordType, recordChangeTag}; }
 
   /// Saves some fields of records; those that are saved, or null where any was not.
   async #save(records) {
+    const {target} = this;
     this.outcome = null;
     try {
-      const answer = await run('record save', {...this.target, file: JSON.stringify(records)});
+      const answer = await run('record save', {...target, file: JSON.stringify(records)});
+      if (!this.#isHere(target)) return answer.records;
       const failed = answer.records.filter(({serverErrorCode}) => serverErrorCode);
       const saved = answer.records.filter(({serverErrorCode}) => !serverErrorCode);
       saved.forEach(record => this.#took(record));
@@ -360,17 +370,38 @@ class DataScreen extends Asking {
     Object.assign(dialog, {count: this.selected.size, fields: this.#fields(), done: async (field, value) => {
       dialog.remove();
       if (!field) return;
+      const {target} = this;
       const rows = this.records.filter(({recordName}) => this.selected.has(recordName));
-      const before = rows.map(row => ({
-        name: row.recordName, type: row.recordType, fields: {[field.name]: row.fields?.[field.name] ?? {value: null}}}));
+      const before = await this.#before(rows, field.name);
+      if (!before) return;
       for (let at = 0; at < rows.length; at += PAGE) {
         const part = rows.slice(at, at + PAGE);
-        if (!await this.#save(part.map(row => ({
+        if (!this.#isHere(target) || !await this.#save(part.map(row => ({
           ...this.#identity(row), fields: {[field.name]: {value, type: field.type}}})))) return;
       }
-      this.undos = [...this.undos.slice(-49), before];
+      if (this.#isHere(target)) this.undos = [...this.undos.slice(-49), before];
     }});
     document.body.append(dialog);
+    addEventListener('addresschange', () => dialog.done(), {once: true});
+  }
+
+  /// What a field has before it is changed, for it to be brought back; null where that cannot be had. Long values are fetched,
+  /// as the rows have them cut short.
+  async #before(rows, name) {
+    const cut = rows.filter(({fields}) => fields?.[name]?.whole !== undefined).map(({recordName}) => recordName);
+    const whole = new Map();
+    const {target} = this;
+    try {
+      for (let at = 0; at < cut.length; at += PAGE) {
+        const {records} = await run('record get', {...target, name: cut.slice(at, at + PAGE)});
+        for (const {recordName, fields} of records) whole.set(recordName, fields?.[name]);
+      }
+    } catch (failure) {
+      this.outcome = {text: failure.message, failed: ['Nothing was changed.']};
+      return null;
+    }
+    return rows.map(({recordName, recordType, fields}) => ({name: recordName, type: recordType,
+      fields: {[name]: (whole.has(recordName) ? whole.get(recordName) : fields?.[name]) ?? {value: null}}}));
   }
 
   async #delete(names) {
@@ -380,12 +411,13 @@ class DataScreen extends Asking {
       text: html`<p>Records that refer to them with DELETE_SELF go with them. It cannot be undone here.</p>`});
     if (!meant) return;
     this.outcome = null;
+    const {target} = this;
     const failed = [];
     try {
       for (let at = 0; at < names.length; at += PAGE) {
-        const {records} = await run('record delete', {...this.target, name: names.slice(at, at + PAGE), yes: true});
+        const {records} = await run('record delete', {...target, name: names.slice(at, at + PAGE), yes: true});
         for (const {recordName, reason, deleted} of records) {
-          if (deleted) this.#lost(recordName); else failed.push(`${recordName}: ${reason}`);
+          if (deleted) this.#lost(recordName, target); else failed.push(`${recordName}: ${reason}`);
         }
       }
       if (failed.length) this.outcome = {text: `${failed.length} records are not deleted.`, failed};
@@ -396,7 +428,8 @@ class DataScreen extends Asking {
   }
 
   /// What the record panel has saved; what it was before can be brought back.
-  #changed({record, before}) {
+  #changed({record, before, target}) {
+    if (!this.#isHere(target)) return;
     this.#took(record);
     if (before) this.undos = [...this.undos.slice(-49), [{name: record.recordName, type: record.recordType, fields: before}]];
   }
@@ -412,7 +445,8 @@ class DataScreen extends Asking {
       name => this.schema.get(record.recordType)?.some(field => field.name === name))) this.#loadAround();
   }
 
-  #lost(name) {
+  #lost(name, target) {
+    if (!this.#isHere(target)) return;
     this.records = this.records?.filter(({recordName}) => recordName !== name);
     this.selected = new Set([...this.selected].filter(each => each !== name));
   }

@@ -24,9 +24,10 @@ function changed(schema, {type, field, line}) {
 
 /// A button that adds the index; nothing where the refusal is another one.
 ///
+/// - still: whether the query is still shown.
 /// - done: called when the schema has it.
 /// - failed: called with what went wrong.
-export function offer(failure, {container, environment}, done, failed) {
+export function offer(failure, {container, environment}, still, done, failed) {
   const index = lacking(failure);
   if (!index) return nothing;
   if (environment !== 'development') {
@@ -35,16 +36,17 @@ export function offer(failure, {container, environment}, done, failed) {
   if (!may('schema import')) return nothing;
   return html`<p><button type="button" @click=${async () => {
     try {
-      if (await add(index, {container, environment})) done();
-    } catch (error) { failed(error); }
+      if (await add(index, {container, environment}, still) && still()) done();
+    } catch (error) { if (still()) failed(error); }
   }}>Add the index…</button></p>`;
 }
 
-async function add(index, {container, environment}) {
+async function add(index, {container, environment}, still) {
   const {schema} = await run('schema export', {container, environment});
   const file = changed(schema, index);
   const {changes} = await run('schema validate', {container, environment, file});
   const {environments: [{records, recordBytes}]} = await run('size', {container, environment});
+  if (!still()) return false;
   const meant = await confirm({title: 'Add the index?', act: 'Add', danger: false, text: html`<ul>${changes.map(
     change => html`<li><code>${change}</code></li>`)}</ul><p>It is filled beside the work of apps, from
     ${many(records, 'record')} (${bytes(recordBytes)}) at most. From then on each save that changes the field writes to it, too, and

@@ -23,7 +23,8 @@ export class Part extends LitElement {
 
   /// The one element within it that changes, such as a screen or a part of one.
   child(name, properties) {
-    if (this.#child?.localName !== name) this.#child = document.createElement(name);
+    // What was away begins anew: nobody told it of anything meanwhile.
+    if (this.#child?.localName !== name || !this.#child.isConnected) this.#child = document.createElement(name);
     return Object.assign(this.#child, properties);
   }
 
@@ -229,6 +230,8 @@ export function confirm({title, text, act, danger = true, typed}) {
     const dialog = document.createElement('confirm-dialog');
     Object.assign(dialog, {title, text, act, danger, typed, done: answer => { dialog.remove(); done(answer); }});
     document.body.append(dialog);
+    // What it asks about is gone with the address.
+    addEventListener('addresschange', () => dialog.done(false), {once: true});
   });
 }
 
@@ -289,6 +292,12 @@ export class Asking extends Part {
 
   stop() { this.#latest.end(); }
 
+  /// Tells later on whether it still shows what it shows now; else what comes is of something else.
+  get still() {
+    const {asked} = this;
+    return () => this.isConnected && asked === this.asked;
+  }
+
   /// What another one of makes it load again.
   asks() { return [this.values.container, this.values.environment]; }
 
@@ -307,20 +316,25 @@ export class Asking extends Part {
 
   /// Asks for something, in place of what it asked for before.
   async ask(work, failed = failure => this.set({failure, busy: false})) {
+    const signal = this.#latest.begin();
     try {
-      await work(this.#latest.begin());
+      await work(signal);
     } catch (failure) {
-      if (failure.name !== 'AbortError') failed(failure);
+      if (!signal.aborted) failed(failure);
     }
   }
 
   /// Does something; what goes wrong stands in the state by a name of its own.
+  ///
+  /// - work: is given what tells whether the same is still shown.
   async attempt(work, name = 'failure') {
+    const {still} = this;
     this.set({[name]: null});
     try {
-      await work();
+      await work(still);
     } catch (failure) {
-      this.set({[name]: failure, busy: false});
+      if (still()) this.set({[name]: failure, busy: false});
+      else say(failure.message);
     }
   }
 }
@@ -356,21 +370,25 @@ export class Listing extends Asking {
   /// Runs a command, after a question where there is one. Its answer, or null.
   async act(command, values, done, question) {
     if (question && !await confirm(question)) return null;
+    const {still} = this;
     return this.perform(async () => {
       const answer = await run(command, values);
-      this.done = typeof done === 'function' ? done(answer) : done;
-      say(this.done);
+      const words = typeof done === 'function' ? done(answer) : done;
+      if (still()) this.done = words;
+      say(words);
       return answer;
     });
   }
 
   /// Does something, and says what went wrong.
   async perform(work) {
+    const {still} = this;
     [this.done, this.doFailure, this.busy] = [null, null, true];
     try {
       return await work();
     } catch (failure) {
-      this.doFailure = failure;
+      if (still()) this.doFailure = failure;
+      else say(failure.message);
       return null;
     } finally {
       this.busy = false;

@@ -26,11 +26,13 @@ class PeopleScreen extends Listing {
     this.sought = user;
     try {
       const {email, accountID} = await run('user named', {container, userrecordname: user});
-      change({user: '', person: email || accountID, container, environment}, {replaces: true});
+      if (this.#seeks(user)) change({user: '', person: email || accountID, container, environment}, {replaces: true});
     } catch (failure) {
-      this.failure = failure;
+      if (this.#seeks(user)) this.failure = failure;
     }
   }
+
+  #seeks(user) { return this.isConnected && this.values.user === user; }
 
   render() {
     if (this.values.person) {
@@ -118,10 +120,11 @@ class PersonView extends Asking {
   async #do(command, values, done, question) {
     if (question && !await confirm(question)) return;
     this.set({done: null});
-    await this.attempt(async () => {
+    await this.attempt(async still => {
       await run(command, values);
+      if (!still()) return;
       await this.load();
-      this.set({done});
+      if (still()) this.set({done});
     }, 'doFailure');
   }
 
@@ -139,11 +142,11 @@ class PersonView extends Asking {
       text: html`<p>Their account and all that every container keeps of them are erased, and their public records lose their name.
         It cannot be undone.</p>`});
     if (!meant) return;
-    await this.attempt(async () => {
+    await this.attempt(async still => {
       await run('user erase', {email: this.email, yes: true});
       say('The person is erased.');
       this.dispatchEvent(new CustomEvent('gone'));
-      change({person: ''});
+      if (still()) change({person: ''});
     }, 'doFailure');
   }
 }
@@ -183,9 +186,9 @@ class UserSync extends Asking {
 
   #act() {
     const {container, environment} = this.#where;
-    return this.attempt(async () => {
+    return this.attempt(async still => {
       await actAs(this.#where);
-      go('data', {container, environment, database: 'private'});
+      if (still()) go('data', {container, environment, database: 'private'});
     });
   }
 

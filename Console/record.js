@@ -43,6 +43,7 @@ class AssetView extends Asking {
       const blob = await download('record asset', {
         ...this.target, name: this.record, field: this.field, index: this.index}, {signal, tell: count => this.set({count})});
       const [type, ending] = await kindOf(blob);
+      signal.throwIfAborted();
       this.state = {type, ending, address: URL.createObjectURL(new Blob([blob], {type}))};
     });
   }
@@ -235,7 +236,7 @@ class RecordPanel extends Asking {
     try {
       // A page looks at so many records and no more, whatever it finds.
       for (let page = 0; page < SEARCHED_PAGES && found.length < FOUND && (page === 0 || after); page += 1) {
-        const answer = await run('record list', {...this.target, search: text, limit: FOUND, after}, {signal});
+        const answer = await run('record list', {...this.target, search: text, brief: true, limit: FOUND, after}, {signal});
         found.push(...answer.records.map(({recordName}) => recordName));
         after = answer.after;
       }
@@ -319,10 +320,11 @@ class RecordPanel extends Asking {
     }
     if (over) whole.recordChangeTag = over;
     this.set({busy: true});
-    await this.attempt(async () => {
+    const [isNew, {target}] = [this.#isNew, this];
+    await this.attempt(async still => {
       const {records: [saved]} = await run('record save', {
-        ...this.target, file: JSON.stringify(whole), mode: this.#isNew ? 'create' : 'update'});
-      if (saved.serverErrorCode === 'CONFLICT' && saved.serverRecord && !this.#isNew) {
+        ...target, file: JSON.stringify(whole), mode: isNew ? 'create' : 'update'});
+      if (saved.serverErrorCode === 'CONFLICT' && saved.serverRecord && !isNew && still()) {
         this.set({busy: false, conflict: {server: saved.serverRecord, mine: whole}});
         return;
       }
@@ -330,11 +332,12 @@ class RecordPanel extends Asking {
         throw Object.assign(new Error(saved.reason), {code: saved.serverErrorCode});
       }
       say('The record is saved.');
-      const before = this.#isNew ? null : Object.fromEntries(Object.keys(whole.fields ?? {}).map(
-        name => [name, this.state.record.fields?.[name] ?? {value: null}]));
-      this.dispatchEvent(new CustomEvent('changed', {detail: {record: saved, before}}));
+      const before = isNew ? null : Object.fromEntries(Object.keys(whole.fields ?? {}).map(
+        name => [name, record.fields?.[name] ?? {value: null}]));
+      this.dispatchEvent(new CustomEvent('changed', {detail: {record: saved, before, target}}));
+      if (!still()) return;
       this.#show(saved);
-      if (this.#isNew) this.#close();
+      if (isNew) this.#close();
     });
   }
 
@@ -351,7 +354,7 @@ class RecordPanel extends Asking {
         this.#save(server.recordChangeTag);
       }, {kind: ''})}
       ${button('Take theirs', () => {
-        this.dispatchEvent(new CustomEvent('changed', {detail: {record: server}}));
+        this.dispatchEvent(new CustomEvent('changed', {detail: {record: server, target: this.target}}));
         this.#show(server);
       }, {kind: 'second'})}</div></section>`;
   }
@@ -360,12 +363,13 @@ class RecordPanel extends Asking {
     const meant = await confirm({title: 'Delete the record?', act: 'Delete',
       text: html`<p>Records that refer to it with DELETE_SELF go with it.</p>`});
     if (!meant) return;
-    await this.attempt(async () => {
-      const {records: [{serverErrorCode, reason}]} = await run('record delete', {...this.target, name: [this.name], yes: true});
+    const {name, target} = this;
+    await this.attempt(async still => {
+      const {records: [{serverErrorCode, reason}]} = await run('record delete', {...target, name: [name], yes: true});
       if (serverErrorCode) throw new Error(reason);
       say('The record is deleted.');
-      this.dispatchEvent(new CustomEvent('gone', {detail: this.name}));
-      this.#close();
+      this.dispatchEvent(new CustomEvent('gone', {detail: {name, target}}));
+      if (still()) this.#close();
     });
   }
 

@@ -87,19 +87,28 @@ class SchemaEditor extends Asking {
     return {container, environment, file: this.state.value, prune: Boolean(this.state.prunes)};
   }
 
-  /// - Returns: what would change; null where the text is refused, which is shown.
-  async #check() {
+  /// - Returns: what would change; null where the text is refused, which is shown, or is another one by now.
+  async #check(asked = this.#asked()) {
+    const {still} = this;
+    const isSame = () => still() && this.state.value === asked.file;
     this.set({busy: true, failure: null, changes: null});
     try {
-      const {changes} = await run('schema validate', this.#asked());
+      const {changes} = await run('schema validate', asked);
+      if (!isSame()) return this.#leave();
       this.set({busy: false, changes});
       return changes;
     } catch (failure) {
+      if (!isSame()) return this.#leave();
       this.set({busy: false, failure});
       await this.updateComplete;
       this.#show(mistake(failure));
       return null;
     }
+  }
+
+  #leave() {
+    this.set({busy: false});
+    return null;
   }
 
   /// Puts the caret where the text is wrong.
@@ -113,12 +122,14 @@ class SchemaEditor extends Asking {
   }
 
   async #import() {
-    const changes = await this.#check();
+    const asked = this.#asked();
+    const changes = await this.#check(asked);
     if (!changes?.length) return;
     const takes = changes.some(each => each.startsWith('-'));
     if (!await confirm({title: 'Import the schema?', act: 'Import', danger: takes, text: codes(changes)})) return;
-    await this.attempt(async () => {
-      await run('schema import', this.#asked());
+    await this.attempt(async still => {
+      await run('schema import', asked);
+      if (!still()) return;
       this.state = {value: this.state.value};
       say('The schema is imported.');
       this.dispatchEvent(new CustomEvent('imported'));
@@ -189,8 +200,9 @@ class SchemaDeploy extends Asking {
 
   async #reset() {
     const {container} = this.values;
-    await this.attempt(async () => {
+    await this.attempt(async still => {
       const {changes} = await asked('schema reset', {container});
+      if (!still()) return;
       const meant = await confirm({title: 'Reset development?', act: 'Reset', typed: container, text: html`<p>All data of
         development is deleted, for ever.</p>${codes(changes)}`});
       if (!meant) return;
@@ -269,8 +281,9 @@ class SchemaScreen extends Asking {
     const {container, environment} = this.values;
     const file = write(this.state.draft);
     this.set({busy: true});
-    await this.attempt(async () => {
+    await this.attempt(async still => {
       const {changes} = await run('schema validate', {container, environment, file, prune: true});
+      if (!still()) return;
       const takes = changes.some(each => each.startsWith('-'));
       if (changes.length === 0) {
         this.set({draft: undefined});
@@ -279,6 +292,7 @@ class SchemaScreen extends Asking {
         stays as it is.</p>`})) {
         await run('schema import', {container, environment, file, prune: true});
         say('The schema is saved.');
+        if (!still()) return;
         this.#imported();
       }
       this.set({busy: false});

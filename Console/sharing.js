@@ -96,16 +96,16 @@ class SharingScreen extends Asking {
 
   /// The share that the address names.
   #prepare() {
-    const {open} = this.values;
+    const {still, values: {open}} = this;
     this.entry = this.state.shares?.find(each => keyOf(each) === open);
-    this.source = this.entry ? source(this.values, this.entry, shares => this.set({shares})) : null;
+    this.source = this.entry ? source(this.values, this.entry, shares => still() && this.set({shares})) : null;
   }
 
   async #actAs(email) {
     const {container, environment} = this.values;
-    await this.attempt(async () => {
+    await this.attempt(async still => {
       await actAs({email, container, environment});
-      change({open: ''});
+      if (still()) change({open: ''});
     });
   }
 
@@ -156,9 +156,10 @@ class SharingScreen extends Asking {
       part from then on, on all their devices. A one-time link works for them, and for nobody else any more.</p>`});
     if (!meant) return;
     this.set({isAccepting: true});
-    await this.attempt(async () => {
+    await this.attempt(async still => {
       await run('share accept', {container, environment, email: user, link});
       say('They take part.');
+      if (!still()) return;
       this.typed.link = '';
       await this.load();
     }, 'acceptFailure');

@@ -23,25 +23,26 @@ const byteCount = base64 => Math.max(0, Math.floor(base64.length * 3 / 4) - (bas
 /// A number that a double does not hold stays as it is written.
 const plain = value => value?.rawJSON ?? value;
 
-function shownOne(type, value) {
+function shownOne(type, value, whole) {
   switch (type) {
     case 'TIMESTAMP': return briefMoment(value);
     case 'LOCATION': return `${value.latitude}, ${value.longitude}`;
     case 'REFERENCE': return `→ ${value.recordName}`;
     case 'ASSETID': case 'ASSET': return `${value.size ?? 0} bytes`;
-    case 'BYTES': case 'ENCRYPTED_BYTES': return `${byteCount(String(value))} bytes`;
+    case 'BYTES': case 'ENCRYPTED_BYTES': return `${whole ?? byteCount(String(value))} bytes`;
     default: return typeof value === 'string' ? value : JSON.stringify(value);
   }
 }
 
-/// A value in one line, cut where it is long.
+/// A value in one line, cut where it is long. Rows have the beginnings of long values, and how long the whole is.
 export function shown(field, max = 200) {
   if (!field || field.value === undefined || field.value === null) return '';
-  const {type = 'STRING', value} = field;
-  const text = Array.isArray(value)
-    ? value.slice(0, 20).map(item => shownOne(type.replace(/_LIST$/, ''), item)).join(', ')
-      + (value.length > 20 ? ` … ${value.length} in all` : '')
-    : shownOne(type, value);
+  const {type = 'STRING', value, whole = value.length} = field;
+  const first = Array.isArray(value) && value.slice(0, 20);
+  const text = first
+    ? first.map(item => shownOne(type.replace(/_LIST$/, ''), item)).join(', ')
+      + (whole > first.length ? ` … ${whole} in all` : '')
+    : shownOne(type, value, field.whole);
   return text.length > max ? `${text.slice(0, max)}…` : text;
 }
 

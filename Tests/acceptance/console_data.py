@@ -48,7 +48,7 @@ def picture(side):
 
 
 class Data(Run):
-    parts = ("fill", "feed", "files", "editors", "data", "references", "table", "operators")
+    parts = ("fill", "feed", "files", "editors", "long", "data", "references", "late", "table", "operators")
     looks = 48
 
     def fill(self):
@@ -203,6 +203,96 @@ class Data(Run):
         page.get_by_label("Select made").click()
         page.get_by_role("button", name="Edit 1…").click()
         self.look(page, "record-many")
+        page.context.close()
+
+    def row(self, page, name):
+        """The fields of a row, as the grid has them."""
+        return page.evaluate("name => document.querySelector('row-grid').rows.find(({recordName}) => recordName === name)?.fields", name)
+
+    def long(self):
+        """Rows have the beginnings of long values; the whole is fetched when it is opened, and no edit and no undo writes the beginning."""
+        text, items, raw = "long " * 4200, [f"item {number}" for number in range(900)], base64.b64encode(bytes(3000)).decode()
+        whole = {"text": {"value": text}, "tags": {"value": items, "type": "STRING_LIST"}, "raw": {"value": raw, "type": "BYTES"}}
+        self.server.save([{"recordName": "long", "recordType": "Kind", "fields": {**whole, "ratio": {"value": 2.5}}}])
+
+        def stands(**other):
+            for name, value in {**{name: field["value"] for name, field in whole.items()}, **other}.items():
+                assert self.stored("long", name) == value, (name, self.stored("long", name))
+
+        page = self.signed_in("op@example.org", f"/console/data?container={CONTAINER}&type=Kind&columns=ratio,text,tags,raw")
+        line = page.get_by_role("row").filter(has=page.get_by_role("button", name="long", exact=True))
+        line.get_by_text("900 in all").wait_for()
+        line.get_by_text("3000 bytes").wait_for()
+        brief = self.row(page, "long")
+        assert len(brief["text"]["value"]) == 256 and brief["text"]["whole"] == len(text), brief["text"]
+        page.locator("[data-at='0.1']").click()
+        page.keyboard.press("Enter")
+        page.keyboard.type("3.5")
+        page.keyboard.press("Enter")
+        self.until(page, "long", "ratio", 3.5)
+        stands(ratio=3.5)
+        page.reload()
+        line.get_by_text("900 in all").wait_for()
+        page.get_by_label("Select long", exact=True).click()
+        page.get_by_role("button", name="Edit 1…").click()
+        page.locator("#many-field").select_option("text")
+        page.locator("#many-value").fill("short")
+        page.get_by_role("button", name="Save all").click()
+        page.get_by_role("button", name="Undo").wait_for()
+        stands(text="short")
+        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Undo").wait_for(state="detached")
+        page.wait_for_function("text => document.querySelector('row-grid').rows[0].fields.text.value === text", arg=text)
+        stands()
+        page.reload()
+        line.get_by_text("900 in all").wait_for()
+        page.locator("[data-at='0.2']").click()
+        page.keyboard.press("Enter")
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="Show all 21").click()
+        assert dialog.get_by_label("text STRING").input_value() == text
+        assert json.loads(dialog.get_by_label("tags STRING_LIST").input_value()) == items
+        dialog.get_by_label("ratio DOUBLE").fill("4.5")
+        page.keyboard.press("Control+s")
+        self.shown(page, "ratio", 4.5)
+        stands(ratio=4.5)
+        page.context.close()
+
+    def late(self):
+        """What is answered when one has gone on to another record, or to another database, changes nothing there."""
+        address = f"/console/data?container={CONTAINER}&type=Naughty"
+        page = self.signed_in("op@example.org", address + "&record=naughty-2")
+        page.get_by_role("dialog").get_by_label("text STRING").wait_for()
+        page.evaluate("change => import(document.querySelector('script[type=module]').src.replace('app.js', 'address.js'))"
+                      ".then(address => address.change(change))", {"record": "naughty-3"})
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("heading", name="naughty-3").wait_for()
+        dialog.get_by_label("text STRING").fill("later")
+        held = []
+        page.route("**/api/record/save", lambda route: held.append(route))
+        page.keyboard.press("Control+s")
+        dialog.get_by_role("button", name="Saving…").wait_for()
+        page.go_back()
+        dialog.get_by_role("heading", name="naughty-2").wait_for()
+        self.shown(page, "text", NAUGHTY[2])
+        while not held:
+            page.wait_for_timeout(50)
+        with page.expect_response("**/api/record/save"):
+            held.pop().continue_()
+        page.wait_for_function("() => document.querySelector('row-grid')?.rows.some(({fields}) => fields?.text?.value === 'later')")
+        assert self.stored("naughty-3", "text") == "later"
+        assert page.evaluate("document.querySelector('record-panel').state.record.recordName") == "naughty-2"
+        dialog.get_by_role("button", name="Close").click()
+        page.get_by_role("button", name="Undo").click()
+        while not held:
+            page.wait_for_timeout(50)
+        page.get_by_role("button", name="Private", exact=True).click()
+        page.get_by_text("Say whose records to look at.").wait_for()
+        with page.expect_response("**/api/record/save"):
+            held.pop().continue_()
+        page.evaluate("new Promise(done => setTimeout(done))")
+        assert not page.evaluate("document.querySelector('data-screen').records?.length")
+        assert self.stored("naughty-3", "text") == NAUGHTY[3] and page.errors == [], page.errors
         page.context.close()
 
     def references(self):

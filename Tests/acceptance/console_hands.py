@@ -288,9 +288,9 @@ class Hands(Walk):
 
         # Who is signed in comes after what is told of their devices.
         ending = lambda page: page.get_by_role("button", name="End all").wait_for()
-        self.state("person", person, ending, before=signed_in, loads=True)
+        self.state("person", person, ending, before=signed_in)
         self.state("person: roles", person, lambda page: page.get_by_role("button", name="Take the role Gardener").first.click(),
-                   before=lambda page: self.api("user role add", **WHERE, email=ANN, role="Gardener"), loads=True)
+                   before=lambda page: self.api("user role add", **WHERE, email=ANN, role="Gardener"))
 
         def somebody(page):
             number = next(self.numbers)

@@ -19,7 +19,7 @@ ANN = "ann@example.org"
 
 
 class People(Run):
-    parts = ("prepare", "list", "roles", "sync", "acting", "over", "leaving", "ending")
+    parts = ("prepare", "list", "roles", "away", "sync", "acting", "over", "leaving", "ending")
     looks = 24
 
     def prepare(self):
@@ -75,6 +75,31 @@ class People(Run):
         page.keyboard.press("Enter")
         page.get_by_text("The address is verified.").wait_for()
         page.get_by_role("button", name="Verify").wait_for(state="detached")
+        page.context.close()
+
+    def away(self):
+        """Back at a person, one sees what is so by now, even where the screen between has not come; and no question stays open."""
+        page = self.signed_in("op@example.org", f"/console/people?person={ANN}")
+        give = page.get_by_label(f"Role to give in development of {CONTAINER}")
+        give.wait_for()
+        held = []
+        page.route("**/containers.js", lambda route: held.append(route))
+        page.get_by_role("navigation").get_by_role("link", name="Containers").click()
+        give.wait_for(state="detached")
+        self.server.command("user", "role", "add", ANN, CONTAINER, "development", "Mason")
+        page.go_back()
+        page.get_by_role("button", name="Take the role Mason in development").wait_for()
+        for route in held:
+            route.continue_()
+        self.server.command("user", "role", "remove", ANN, CONTAINER, "development", "Mason")
+        page.get_by_role("link", name="← People").click()
+        page.get_by_role("link", name="op@example.org").click()
+        page.get_by_role("button", name="Erase…").click()
+        question = page.get_by_role("heading", name="Erase this person?")
+        question.wait_for()
+        page.go_back()
+        question.wait_for(state="detached")
+        page.get_by_role("heading", name="People", level=1).wait_for()
         page.context.close()
 
     def sync(self):

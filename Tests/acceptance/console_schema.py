@@ -1,12 +1,22 @@
 """The schema in the console: types and indexes, roles, the text with its mistakes, production, history and reset."""
 
+import json
+import subprocess
+import tempfile
+
 from console import CONTAINER, NAUGHTY, OTHER, Run, held
+from server import BINARY
+
+BIG = "iCloud.org.example.Big"
+BIG_RECORDS = 20_000
+# Each may have an index filled once; a fast machine needs another try.
+BIG_FIELDS = "abcd"
 
 WRONG = 'DEFINE SCHEMA\n\n    RECORD TYPE Trip (\n        "___recordID" REFERENCE,\n        title STRONG\n    );\n'
 
 
 class Schema(Run):
-    parts = ("nothing_yet", "types", "roles", "text", "production", "rights")
+    parts = ("nothing_yet", "types", "filling", "roles", "text", "production", "rights")
     looks = 48
 
     def open(self, email="op@example.org", view="", environment="development"):
@@ -90,6 +100,49 @@ class Schema(Run):
         page.get_by_role("button", name="Save", exact=True).click()
         page.get_by_text("Not saved yet").wait_for(state="detached")
         assert " due " not in self.exported()
+        page.context.close()
+
+    def query(self, field):
+        return subprocess.Popen(
+            [BINARY, "record", "query", BIG, "development", "public", "--type", "Note", "--filter", f"{field} > 10", "--limit", "1",
+             "--data", self.server.data], stdout=subprocess.DEVNULL)
+
+    def filling(self):
+        """How far an index is that is being filled: the page gets what the server has answered meanwhile."""
+        self.server.command("container", "create", BIG)
+        with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
+            for number in range(BIG_RECORDS):
+                file.write(json.dumps({"recordName": f"n{number}", "recordType": "Note", "fields": {
+                    field: {"value": number, "type": "INT64"} for field in BIG_FIELDS}}) + "\n")
+            file.flush()
+            self.server.command("import", BIG, "development", file.name, "--create")
+        page = self.signed_in("op@example.org")
+        left, queries = list(BIG_FIELDS), []
+
+        def answer(route):
+            while left:
+                queries.append(self.query(left[0]))
+                state = None
+                while state is None:
+                    response = route.fetch()
+                    state = next((index["state"] for index in response.json()["indexes"] if index["field"] == left[0]), None)
+                if state == "filling":
+                    route.fulfill(response=response)
+                    return
+                left.pop(0)
+            route.abort()
+
+        page.route("**/console/api/schema/indexes", answer)
+        page.goto(f"{self.base}/console/schema?container={BIG}&type=Note")
+        page.get_by_text("being filled, ").wait_for()
+        assert left, "each index was filled before it was looked at"
+        self.look(page, "schema-filling")
+        for query in queries:
+            assert query.wait() == 0
+        page.unroute("**/console/api/schema/indexes")
+        page.reload()
+        page.get_by_role("row").filter(has_text="values: complete, 20,000 entries").first.wait_for()
+        assert page.get_by_text("being filled").count() == 0
         page.context.close()
 
     def roles(self):

@@ -28,7 +28,7 @@ extension Command {
                     administrator.perform(
                         ListRecords(
                             in: invocation.operatedDatabase(), type: invocation.value("type"),
-                            invocation.listRequest(usual: recordsUsual))))
+                            invocation.listRequest(usual: recordsUsual))), invocation)
             }),
         Command(
             "record get", "look records up by their names",
@@ -38,7 +38,8 @@ extension Command {
                 try recordOutput(
                     administrator.perform(
                         GetRecords(
-                            invocation.values("NAME"), in: invocation.operatedDatabase())))
+                            invocation.values("NAME"), in: invocation.operatedDatabase())),
+                    invocation)
             }),
         Command(
             "record query", "find records by what is in them",
@@ -58,7 +59,7 @@ extension Command {
                             of: invocation.value("type") ?? "", in: invocation.operatedDatabase(),
                             filters: invocation.values("filter"),
                             sorts: invocation.values("sort-by"),
-                            invocation.listRequest(usual: recordsUsual))))
+                            invocation.listRequest(usual: recordsUsual))), invocation)
             }),
         Command(
             "record save", "save records as record get prints them",
@@ -81,7 +82,7 @@ extension Command {
                     administrator.perform(
                         SaveRecords(
                             invocation.contents("FILE") ?? [], in: invocation.operatedDatabase(),
-                            mode: mode)))
+                            mode: mode)), invocation)
             }),
         Command(
             "record delete", "delete records by their names",
@@ -92,7 +93,8 @@ extension Command {
                 try recordOutput(
                     administrator.perform(
                         DeleteRecords(
-                            invocation.values("NAME"), in: invocation.operatedDatabase())))
+                            invocation.values("NAME"), in: invocation.operatedDatabase())),
+                    invocation)
             }),
     ]
 
@@ -105,10 +107,13 @@ extension Command {
     /// How many records a page has when nothing else was asked for.
     static let recordsUsual = 200
 
-    private static func recordOutput(_ page: RecordsPage) throws -> CommandOutput {
+    private static func recordOutput(
+        _ page: RecordsPage, _ invocation: Invocation
+    ) throws -> CommandOutput {
+        let records = try invocation.shown(page.records)
         var output = CommandOutput.page(
-            lines: try RecordTable(page.records).lines,
-            values: [("records", .encoded(page.records))], next: page.next, empty: "no records")
+            lines: try RecordTable(records).lines,
+            values: [("records", .encoded(records))], next: page.next, empty: "no records")
         output.status = page.failed == 0 ? 0 : 1
         return output
     }
@@ -142,6 +147,7 @@ extension CommandOption {
         CommandOption(
             "limit", value: "N", "so many at most, 1 to \(ListRequest.limitMax); else 200"),
         CommandOption("after", value: "CURSOR", "go on where another page has ended"),
+        brief,
     ]
 }
 

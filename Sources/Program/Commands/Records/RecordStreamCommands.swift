@@ -16,18 +16,19 @@ extension Command {
                 CommandOption(
                     "limit", value: "N",
                     "so many at most, 1 to \(ListRequest.limitMax); else \(recordsUsual)"),
+                .brief,
             ],
             action: .streamed { invocation, administrator, files in
                 let page = try ReadChanges(
                     in: invocation.operatedDatabase(), after: invocation.value("since"),
                     limit: invocation.listRequest(usual: recordsUsual).limit)
                 guard invocation.has("follow") else {
-                    return try administrator.perform(page).output
+                    return try administrator.perform(page).output(invocation)
                 }
                 let asJSON = invocation.has("json")
                 try administrator.perform(
                     FollowChanges(page) { page in
-                        try files.print(page.output.rendered(asJSON: asJSON))
+                        try files.print(page.output(invocation).rendered(asJSON: asJSON))
                     } wait: {
                         files.pause { _ = usleep(followMicroseconds) }
                         return files.tell("")
@@ -65,17 +66,16 @@ extension Command {
 }
 
 extension ReadChanges.Outcome {
-    fileprivate var output: CommandOutput {
-        get throws {
-            var lines = try RecordTable(records).lines
-            if lines.isEmpty { lines = ["no changes"] }
-            if !token.isEmpty { lines.append("\(moreComing ? "more" : "later"): --since \(token)") }
-            return CommandOutput(
-                lines.joined(separator: "\n"),
-                values: [
-                    ("records", .encoded(records)), ("token", .text(token)),
-                    ("moreComing", .flag(moreComing)),
-                ])
-        }
+    fileprivate func output(_ invocation: Invocation) throws -> CommandOutput {
+        let records = try invocation.shown(records)
+        var lines = try RecordTable(records).lines
+        if lines.isEmpty { lines = ["no changes"] }
+        if !token.isEmpty { lines.append("\(moreComing ? "more" : "later"): --since \(token)") }
+        return CommandOutput(
+            lines.joined(separator: "\n"),
+            values: [
+                ("records", .encoded(records)), ("token", .text(token)),
+                ("moreComing", .flag(moreComing)),
+            ])
     }
 }
