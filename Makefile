@@ -59,6 +59,7 @@ postgres: packages ## build the engine on PostgreSQL into .build-postgres, and r
 postgres-proof: packages ## prove servers on PostgreSQL: kills, promotions of a standby, feeds, restarts, copies of containers, acceptance scripts
 	@.ci/packages libpq-dev postgresql python3
 	swift build -c release --product lenticular --traits PostgreSQL --scratch-path .build-postgres
+	TRAITS=ApplePush,PostgreSQL Tests/postgres/suites
 	Tests/postgres/proof.py --binary .build-postgres/release/lenticular --servers 3 --rounds 200 --promotions 40 \
 	    --stops 5 --pairs 100000
 	Tests/postgres/feeds.py --binary .build-postgres/release/lenticular --seconds 300 --restarts 20

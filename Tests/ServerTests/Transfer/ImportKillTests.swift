@@ -22,7 +22,9 @@ struct ImportKillTests {
         let child = ChildProcess()
         child.executableURL = Program.url
         child.arguments = words + ["--data", home.server.data]
-        child.environment = Program.cleanEnvironment
+        child.environment = try Program.cleanEnvironment.merging(
+            DataEnvironment.of(home.server.data)
+        ) { $1 }
         child.standardOutput = Pipe()
         child.standardError = Pipe()
         try child.run()
