@@ -153,7 +153,7 @@ struct S3Tests {
     /// What a data folder notes, and the time by which it looks again.
     private final class Turns: Sendable {
         let noted: Mutex<[String]>
-        let now = Mutex<UInt64>(1)
+        let now = Mutex(ContinuousClock.now)
         private let count: Mutex<Int>
         private let name: String
 
@@ -193,7 +193,7 @@ struct S3Tests {
         let second = Turns("second", noted: first.noted.withLock { $0 })
         try start(second).confirm()
         try running.confirm()
-        first.now.withLock { $0 += 60_000_000_000 }
+        first.now.withLock { $0 += .seconds(60) }
         #expect(throws: foreign) { try running.confirm() }
         #expect(throws: foreign) { try start(first).confirm() }
         try start(second).confirm()

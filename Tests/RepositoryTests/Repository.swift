@@ -21,7 +21,7 @@ enum Repository {
     }
 
     private static let leftOut: Set<String> = [
-        ".build", ".git", ".swiftpm", "__pycache__", ".DS_Store", "data",
+        ".build", ".build-postgres", ".git", ".swiftpm", "__pycache__", ".DS_Store", "data",
     ]
 
     static func isFolder(_ path: String) -> Bool {

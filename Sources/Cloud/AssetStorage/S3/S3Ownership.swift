@@ -1,5 +1,4 @@
 import Cryptography
-import Dispatch
 import HTTPClient
 import Synchronization
 
@@ -12,14 +11,14 @@ package struct S3TurnNote: Sendable {
     let write: @Sendable ([String]) throws(AssetFailure) -> Void
     /// Makes a name that nobody has had.
     let next: @Sendable () -> String
-    /// A monotonic clock in nanoseconds.
-    let now: @Sendable () -> UInt64
+    /// By a clock that goes on while the machine is suspended: somebody else may take the prefix over meanwhile.
+    let now: @Sendable () -> ContinuousClock.Instant
 
     package init(
         read: @escaping @Sendable () throws(AssetFailure) -> [String],
         write: @escaping @Sendable ([String]) throws(AssetFailure) -> Void,
         next: @escaping @Sendable () -> String,
-        now: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds }
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         (self.read, self.write, self.next, self.now) = (read, write, next, now)
     }
@@ -34,7 +33,7 @@ package struct S3TurnNote: Sendable {
 /// minute. With each start it also writes its turn there: so a copy of the folder takes the prefix over or is refused.
 package final class S3Ownership: Sendable {
     private static let objectName = "lenticular-owner"
-    private static let nanosecondsMax: UInt64 = 60_000_000_000
+    private static let trustedFor = Duration.seconds(60)
 
     /// What is known of the object.
     private struct State {
@@ -42,7 +41,7 @@ package final class S3Ownership: Sendable {
         var own: String?
         /// What this process has written there or found.
         var text: String?
-        var lookedAt: UInt64 = 0
+        var lookedAt: ContinuousClock.Instant?
     }
 
     private let bucket: S3Bucket
@@ -71,9 +70,9 @@ package final class S3Ownership: Sendable {
     package func confirm() throws(AssetFailure) {
         try state.withLock { state throws(AssetFailure) in
             if let text = state.text {
-                guard let turns, turns.now() &- state.lookedAt >= Self.nanosecondsMax else {
-                    return
-                }
+                guard let turns, let lookedAt = state.lookedAt,
+                    turns.now() - lookedAt >= Self.trustedFor
+                else { return }
                 guard try bucket.text(of: key) == text else { throw .ownedByAnother(object: key) }
                 state.lookedAt = turns.now()
                 return
