@@ -440,6 +440,9 @@ class DataScreen extends Asking {
       this.records = this.records.map(each => each.recordName === record.recordName ? record : each);
     } else if (this.records) {
       this.records = [record, ...this.records];
+    } else if (this.loading) {
+      // What is on its way may be of before.
+      this.#load();
     }
     if (record.recordType && this.schema && !Object.keys(record.fields ?? {}).every(
       name => this.schema.get(record.recordType)?.some(field => field.name === name))) this.#loadAround();
