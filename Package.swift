@@ -350,7 +350,8 @@ let package = Package(
                 "Cryptography", "Storage", "Accounts", "Administration", "AssetStorage", "SQLite",
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
                 "ChildProcesses", "PythonProgram", "Awaiting", "Files", "RequestRecords",
-                "Telemetry", "PostgreSQLServer", "PostgreSQLStorage", "PostgreSQL",
+                "Telemetry", "PostgreSQLServer", "PostgreSQLStorage", "PostgreSQL", "CConsole",
+                "Pages",
             ]),
         tests(
             of: "RepositoryTests",

@@ -440,6 +440,9 @@ class DataScreen extends Asking {
       this.records = this.records.map(each => each.recordName === record.recordName ? record : each);
     } else if (this.records) {
       this.records = [record, ...this.records];
+    } else if (this.loading) {
+      // What is on its way may be of before.
+      this.#load();
     }
     if (record.recordType && this.schema && !Object.keys(record.fields ?? {}).every(
       name => this.schema.get(record.recordType)?.some(field => field.name === name))) this.#loadAround();
@@ -473,6 +476,7 @@ class DataScreen extends Asking {
   async #import(input) {
     const [file] = input.files;
     if (!file) return;
+    let isOffline = false;
     this.outcome = null;
     try {
       this.outcome = await importRecords({target: this.target, type: this.values.type, file, ...this.#begin(`Importing ${file.name}…`)});
@@ -480,9 +484,12 @@ class DataScreen extends Asking {
       // What has no code was refused before anything was saved.
       this.outcome = {text: `${failure.name === 'AbortError' ? 'Import stopped.' : failure.message}${
         failure.code ? ' What was saved stays: import the file again to go on.' : ''}`, failed: []};
+      isOffline = failure.code === 'OFFLINE';
     }
     input.value = '';
     this.progress = null;
+    // To look for more would take away what was said, and the way to go on.
+    if (isOffline) return;
     this.#loadAround();
     this.#load();
   }

@@ -298,6 +298,9 @@ export class Asking extends Part {
     return () => this.isConnected && asked === this.asked;
   }
 
+  /// Whether a failure is of what is shown; or says why that is another one, as nobody is acted as any more.
+  isOf(failure, still) { return still() || this.isConnected && failure.code === 'ACTING_CHANGED'; }
+
   /// What another one of makes it load again.
   asks() { return [this.values.container, this.values.environment]; }
 
@@ -333,7 +336,7 @@ export class Asking extends Part {
     try {
       await work(still);
     } catch (failure) {
-      if (still()) this.set({[name]: failure, busy: false});
+      if (this.isOf(failure, still)) this.set({[name]: failure, busy: false});
       else say(failure.message);
     }
   }
@@ -387,7 +390,7 @@ export class Listing extends Asking {
     try {
       return await work();
     } catch (failure) {
-      if (still()) this.doFailure = failure;
+      if (this.isOf(failure, still)) this.doFailure = failure;
       else say(failure.message);
       return null;
     } finally {

@@ -39,8 +39,11 @@ struct ConsolePages: Sendable {
     /// - Parameters:
     ///   - mark: whose server it is.
     ///   - baseURL: where apps and people reach the server.
-    init(mark: ServiceMark, baseURL: String) {
-        let found = lenticular_console_files()
+    ///   - found: the files of the build.
+    init(
+        mark: ServiceMark, baseURL: String,
+        _ found: lenticular_console_files = lenticular_console_files()
+    ) {
         var files: [String: File] = [:]
         for file in UnsafeBufferPointer(start: found.first, count: found.count) {
             let name = String(cString: file.name)
