@@ -119,9 +119,8 @@ class NoticeMeasures:
             "LENTICULAR_HTTP_CONNECTIONS_PER_ADDRESS_MAX": "100000",
             # One user has a sixteenth.
             "LENTICULAR_LIMITS_WAITING_MAX": "1000000",
-            # Polls and streams stay for the whole measure, and say nothing of themselves.
+            # Polls stay for the whole measure, and say nothing of themselves.
             "LENTICULAR_PUSH_POLL_SECONDS": "300",
-            "LENTICULAR_PUSH_STREAM_QUIET_SECONDS": "300",
         }
         self.deliveries = DeliveryMeasures(sizes, folder / "deliveries")
         self.subscribed = SubscriptionMeasures(sizes, binary, folder / "subscribed")

@@ -295,9 +295,7 @@
                     let limit = wanderer.random.one(of: [4, 25, 200])
                     let zones = wanderer.random.one(of: [[0], [1], [0, 1]])
                     let answers = try (0..<2).map { engine in
-                        let words = try two.stores[engine].read { snapshot in
-                            try texts.mapValues { try snapshot.words(in: $0) }
-                        }
+                        let words = texts.mapValues(Words.of)
                         return try two.pages(
                             query, in: zones, words: words, limit: limit, of: engine)
                     }

@@ -2,8 +2,8 @@ import Cryptography
 
 /// The limits on credentials.
 ///
-/// Lives of tokens, sessions and invitations, guesses of one address and letters are settings. The others are the same
-/// on every server, for the reason that stands with each.
+/// Lives of tokens and sessions, the cost of a password, text messages and the days of a deletion are settings. The
+/// others are the same on every server, for the reason that stands with each.
 package struct AccountsSettings: Sendable {
     /// How far the date of a signed request may lie from the server's clock, either way (web-services.md §7).
     package var signatureWindowSeconds = 600
@@ -25,10 +25,12 @@ package struct AccountsSettings: Sendable {
     /// hour.
     package var accountPolicy = GuessLimits.Policy(
         free: 5, secondsMax: 900, forgetSeconds: 86_400)
-    /// Wrong guesses from one block of network addresses, at whatever accounts.
+    /// Wrong guesses from one block of network addresses, at whatever accounts: more than of one account, because an
+    /// office or a school has one address for all.
     package var clientPolicy = GuessLimits.Policy(
         free: 20, secondsMax: 900, forgetSeconds: 86_400)
-    /// Letters of one kind to one address or for one account, and all that one block of addresses asks for.
+    /// Letters of one kind to one address or for one account, and all that one block of addresses asks for:
+    /// enough for a letter that got lost, too few to fill a mailbox.
     package var letterPolicy = GuessLimits.Policy(
         free: 5, secondsMax: 3_600, forgetSeconds: 86_400)
     /// Letters that wait to be sent, a quarter of each kind; strangers' wishes beyond are refused, as a mail server
@@ -49,7 +51,7 @@ package struct AccountsSettings: Sendable {
     package var proofSeconds = 600
     /// How long a link by which a password is replaced is good: the person who asks is waiting for it.
     package var resetSeconds = 3_600
-    /// How long an invitation is good.
+    /// How long an invitation is good: a letter may lie for a week.
     package var invitationSeconds = 604_800
     /// How long a code that shows that an address is somebody's is good, for the same reason.
     package var addressCodeSeconds = 900

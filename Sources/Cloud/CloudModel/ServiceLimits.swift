@@ -11,16 +11,6 @@ package struct ServiceLimits: Sendable {
     package var recordBytesMax = 1_048_576
     /// Of the records in one answer.
     package var pageBytesMax = 8_388_608
-    package var zonesPerUserMax = 1_000
-    /// Of one share, its owner not counted.
-    package var participantsPerShareMax = 100
-    /// Of one user: addresses and numbers of others that they look up within a day.
-    package var discoveriesPerDayMax = 5_000
-    /// Of one user in one database.
-    package var subscriptionsPerUserMax = 500
-    package var deleteSelfSourcesMax = 750
-    /// Of all deletions of a batch: the writer takes about 15 µs for each, while others wait.
-    package var cascadeRecordsMax = 5_000
     /// Of each user's private database; 0 for none.
     package var userQuotaBytes: Int64 = 21_474_836_480
     /// Of a container environment's public database; 0 for none.
@@ -29,33 +19,53 @@ package struct ServiceLimits: Sendable {
     package var heldPollsPerUserMax = 64
     /// How long a poll of the courier waits for a notice.
     package var courierPollSeconds = 25
-    /// How long an event stream lasts before its client has to come back.
-    package var streamSecondsMax = 3_600
-    /// How long an event stream without news says nothing; then it says that it is still there.
-    package var streamQuietSeconds = 15
-    /// Devices, browsers and pages of one user that are told of changes; of more couriers those go that
-    /// were not used for the longest.
-    package var destinationsPerUserMax = 100
     /// How long an answer of a feed may wait for a change, at the request's wish.
     package var feedWaitSecondsMax = 55
     package var tombstoneDays = 180
-    /// Records and index rows that one page of a query looks at.
-    package var queryRowsMax = 100_000
     package var queryMillisecondsMax = 2_000
     /// How long a query waits for an index that is being built, before it is told to try again.
     package var indexWaitMilliseconds = 1_500
 
+    // MARK: - Notices
+
+    /// How long an event stream lasts before its client has to come back, and shows anew who it is.
+    package var streamSecondsMax = 3_600
+    /// How long an event stream without news says nothing; then it says that it is still there: often enough for
+    /// proxies, which wait for 30 seconds or more.
+    package var streamQuietSeconds = 15
+    /// Devices, browsers and pages of one user that are told of changes, more than a person has; of more couriers
+    /// those go that were not used for the longest.
+    package var destinationsPerUserMax = 100
+
     // MARK: - Parts of settings
 
-    /// Of one owner, with deleted ones that are still kept: ten for each that may live, because a store has
-    /// 8.3 million zone numbers and uses none twice.
-    package var zonesPerOwnerMax = 10_000
     /// Requests that wait at a time until there is something to tell; a further one is answered at once.
     ///
     /// Half of all connections, so that the others find room.
     package var heldPollsMax = 10_000
 
     // MARK: - Requests and what they save
+
+    /// Of one user's private database: enough for an app that makes one for each document, and a device asks for the
+    /// changes of all of them at once.
+    package var zonesPerUserMax = 1_000
+    /// Of one owner, with deleted ones that are still kept: ten for each that may live, because a store has
+    /// 8.3 million zone numbers and uses none twice.
+    package var zonesPerOwnerMax = 10_000
+    /// Of one share, its owner not counted: CloudKit's, as all of them are read with each change of it.
+    package var participantsPerShareMax = 100
+    /// Of one user: addresses and numbers of others that they look up within a day: an address book fits, a list of
+    /// everybody's addresses does not.
+    package var discoveriesPerDayMax = 5_000
+    /// Of one user in one database: each is looked at with every change there.
+    package var subscriptionsPerUserMax = 500
+    /// That refer to one record: CloudKit's, and what one deletion may take with it.
+    package var deleteSelfSourcesMax = 750
+    /// Of all deletions of a batch: the writer takes about 15 µs for each, while others wait.
+    package var cascadeRecordsMax = 5_000
+    /// Records and index rows that one page of a query looks at: a query that its filters do not narrow is refused for
+    /// what it is, and not only where the machine is slow.
+    package var queryRowsMax = 100_000
 
     /// Of the data that a device leaves with a change of a zone: a note to itself, which needs no more.
     package var clientTokenBytesMax = 1_024

@@ -117,11 +117,4 @@ package protocol QueryReading: AnyObject {
     func page(
         of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
     ) throws -> QueryCursor?
-
-    /// The different words of a text, as searches for words take them.
-    ///
-    /// Words are runs of letters and digits, regardless of case and diacritics. Each is cut at 64 bytes of
-    /// UTF-8, never within a letter. Every engine finds the same words in a text: `StorageConformance` has a
-    /// table of them.
-    func words(in text: String) throws -> [[UInt8]]
 }

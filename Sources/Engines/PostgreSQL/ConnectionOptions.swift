@@ -7,8 +7,11 @@
         package var defaults: [String: String] = [:]
         /// Empty where the server asks for none; nobody is shown it.
         package var password = ""
+        /// A session begins in milliseconds; a server that is starting says so, and is asked again.
         package var connectSecondsMax = 10
         /// After so long without an answer the server is asked to stop; after twice as long the connection is given up.
+        ///
+        /// Far above what any question takes that the engine asks, so that only a stuck server comes to it.
         package var answerMillisecondsMax = 30_000
         /// What the server shows of the session.
         package var name = "lenticular"

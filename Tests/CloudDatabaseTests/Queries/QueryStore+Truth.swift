@@ -17,13 +17,12 @@ extension QueryStore {
                 zone == nil || $0.name == zone?.name
             }
             let order = QueryOrder(sorts: query.sorts)
-            let search = SearchWords(snapshot, limits: limits)
+            let search = SearchWords(limits)
             var found: [(sortedRecord: SortedRecord, name: String)] = []
             var count = 0
             for zone in zones {
                 let tests = try query.filters.map {
-                    FilterTest(
-                        $0, in: zone.name, words: try search.words(of: $0), tokens: snapshot.words)
+                    FilterTest($0, in: zone.name, words: try search.words(of: $0))
                 }
                 try snapshot.versions(
                     in: zone.number, after: 0, through: .max, newestFirst: false
@@ -31,7 +30,7 @@ extension QueryStore {
                     guard !$0.flags.contains(.tombstone) else { return true }
                     count += 1
                     let fields = try $0.storedFields()
-                    guard try tests.allSatisfy({ try $0.holds(for: fields) }),
+                    guard tests.allSatisfy({ $0.holds(for: fields) }),
                         case .one(.text(let name)) = fields.content(of: "___recordID")
                     else { return true }
                     found.append(

@@ -334,11 +334,6 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.page(of: query, visit)
     }
 
-    func words(in text: String) throws -> [[UInt8]] {
-        note("words")
-        return try snapshot.words(in: text)
-    }
-
     func nextWorkMoment(_ kinds: [WorkKind]?, for holder: WorkHolder) throws -> Milliseconds? {
         note("nextWorkMoment")
         return try snapshot.nextWorkMoment(kinds, for: holder)

@@ -83,7 +83,7 @@ final class NoticeMatching {
             schema = try snapshot.schema
             types = Dictionary(
                 schema.types.map { ($0.value.number, $0.key) }, uniquingKeysWith: { a, _ in a })
-            words = SearchWords(snapshot, limits: matching.limits)
+            words = SearchWords(matching.limits)
             made.revision = matching.index.revision
             made.webhooks = webhooks
         }

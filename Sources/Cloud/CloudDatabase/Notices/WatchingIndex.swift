@@ -33,14 +33,12 @@ final class Watched {
             made = tests.tests
         } else {
             made = try query.filters.map {
-                FilterTest(
-                    $0, in: record.zone.name, words: try words.words(of: $0),
-                    tokens: snapshot.words)
+                FilterTest($0, in: record.zone.name, words: try words.words(of: $0))
             }
             tests = (page, record.zone.number, made)
         }
         return try record.states().contains { state in
-            try made.allSatisfy { try $0.holds(for: state) }
+            made.allSatisfy { $0.holds(for: state) }
         }
     }
 }

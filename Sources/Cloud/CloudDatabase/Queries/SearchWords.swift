@@ -1,16 +1,11 @@
 import CloudModel
-import Storage
 
 /// The words that the token searches of one query look for, taken from their texts once.
 final class SearchWords {
-    private let reader: any QueryReading
     private let wordsMax: Int
     private var known: [[UInt8]: [[UInt8]]] = [:]
 
-    init(_ reader: any QueryReading, limits: ServiceLimits) {
-        self.reader = reader
-        wordsMax = limits.listValuesPerQueryMax
-    }
+    init(_ limits: ServiceLimits) { wordsMax = limits.listValuesPerQueryMax }
 
     /// What a filter looks for among words; nil for one that searches none.
     ///
@@ -25,10 +20,9 @@ final class SearchWords {
     func words(in text: String) throws -> [[UInt8]] {
         let key = Array(text.utf8)
         if let words = known[key] { return words }
-        let words = Set(try reader.words(in: text)).subtracting(StopWords.english)
+        let words = Set(Words.of(text)).subtracting(StopWords.english)
         guard words.count <= wordsMax else {
-            throw Fault.limitExceeded(
-                "more than \(wordsMax) words in a search")
+            throw Fault.limitExceeded("more than \(wordsMax) words in a search")
         }
         let sorted = words.sorted { $0.lexicographicallyPrecedes($1) }
         known[key] = sorted

@@ -64,7 +64,7 @@ package struct RegisterDestination: Sendable {
         guard let oldest else {
             throw Fault.limitExceeded(
                 "apnsToken: a user has at most \(destinationsMax) devices "
-                    + "(push.destinationsPerUserMax)")
+                    + "(limits.destinationsPerUserMax)")
         }
         try transaction.removeDestination(oldest.number)
     }

@@ -12,15 +12,12 @@ package struct FilterTest {
     private let near: (centre: RecordQuery.Coordinate, metres: Double)?
     /// The words of a token search; nil for another comparator.
     private let words: Set<[UInt8]>?
-    private let tokens: (String) throws -> [[UInt8]]
 
     /// - Parameters:
     ///   - zone: the zone of the records; it decides what a reference means.
     ///   - words: those that a search for words looks for; nil for another comparator.
-    ///   - tokens: finds the words of a text, as the store does.
     package init(
-        _ filter: RecordQuery.Filter, in zone: ZoneName, words: [[UInt8]]?,
-        tokens: @escaping (String) throws -> [[UInt8]]
+        _ filter: RecordQuery.Filter, in zone: ZoneName, words: [[UInt8]]?
     ) {
         name = filter.subject.name
         comparator = filter.comparator
@@ -32,15 +29,14 @@ package struct FilterTest {
             near = nil
         }
         self.words = filter.searchText.map { _ in Set(words ?? []) }
-        self.tokens = tokens
     }
 
-    package func holds(for record: StoredFields) throws -> Bool {
+    package func holds(for record: StoredFields) -> Bool {
         if let near {
             guard let location = record.location(in: name) else { return false }
             return location.distance(to: near.centre) <= near.metres
         }
-        if let words { return try contains(words, record) }
+        if let words { return contains(words, record) }
         switch record.content(of: name, isFolded: isFolded) {
         case .absent: return false
         case .one(let value): return holds(for: value)
@@ -48,10 +44,10 @@ package struct FilterTest {
         }
     }
 
-    private func contains(_ words: Set<[UInt8]>, _ record: StoredFields) throws -> Bool {
+    private func contains(_ words: Set<[UInt8]>, _ record: StoredFields) -> Bool {
         // A search for nothing but stop words finds nothing.
         guard !words.isEmpty, let texts = record.texts(in: name) else { return false }
-        let found = Set(try texts.flatMap(tokens))
+        let found = Set(texts.flatMap(Words.of))
         return comparator == .containsAllTokens
             ? words.isSubset(of: found) : !words.isDisjoint(with: found)
     }

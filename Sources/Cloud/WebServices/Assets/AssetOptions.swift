@@ -5,7 +5,8 @@ import Synchronization
 package struct AssetOptions: Sendable {
     /// The size of one asset, in bytes.
     package var bytesMax = 52_428_800
-    /// How many resumable uploads there may be at a time; 0 for none.
+    /// How many resumable uploads there may be at a time: each holds a file open, of the 1,024 that a process may
+    /// have open where nobody raised it.
     package var resumableUploadsMax = 256
     /// How long a resumable upload stays when nobody goes on with it, in seconds: each holds a file open.
     package var resumeSeconds = 3_600

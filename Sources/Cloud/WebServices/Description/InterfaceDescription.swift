@@ -62,6 +62,8 @@ package struct InterfaceDescription: Sendable {
         ("subscriptionBytesMax", \.subscriptionBytesMax),
         ("discoveriesPerDayMax", \.discoveriesPerDayMax),
         ("deleteSelfSourcesMax", \.deleteSelfSourcesMax),
+        ("cascadeRecordsMax", \.cascadeRecordsMax), ("queryRowsMax", \.queryRowsMax),
+        ("destinationsPerUserMax", \.destinationsPerUserMax),
         ("referencesPerRecordMax", \.referencesPerRecordMax),
         ("fieldsPerTypeMax", \.fieldsPerTypeMax), ("recordTypesMax", \.recordTypesMax),
         ("indexedValuesPerRecordMax", \.indexedValuesPerRecordMax),

@@ -274,7 +274,7 @@ final class QueryPage {
         if let known = tests[zone] { return known }
         let name = reading.zones[zone].name
         let made = reading.plan.query.filters.enumerated().map { index, filter in
-            FilterTest(filter, in: name, words: reading.words[index], tokens: Words.of)
+            FilterTest(filter, in: name, words: reading.words[index])
         }
         tests[zone] = made
         return made

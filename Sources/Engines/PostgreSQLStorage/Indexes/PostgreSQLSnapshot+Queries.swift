@@ -23,8 +23,6 @@
             return try QueryAnswer(self, reader, checkStop: checkStop).page(of: query, visit)
         }
 
-        func words(in text: String) throws -> [[UInt8]] { Words.of(text) }
-
         private static let numbered = """
             SELECT * FROM (
                 SELECT n.number, \(VersionColumns.text), sum(octet_length(r.body)) OVER (

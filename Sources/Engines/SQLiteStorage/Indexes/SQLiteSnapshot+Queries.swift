@@ -10,6 +10,4 @@ extension SQLiteSnapshot {
     ) throws -> QueryCursor? {
         try QueryAnswer(self, storedIndexes, checkStop: checkStop).page(of: query, visit)
     }
-
-    func words(in text: String) throws -> [[UInt8]] { Words.of(text) }
 }

@@ -1,4 +1,4 @@
-import IndexedQueries
+import CloudModel
 import Storage
 
 /// The terms under which the full-text table finds a record.

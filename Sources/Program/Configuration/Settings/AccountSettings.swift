@@ -6,9 +6,6 @@ package struct AccountSettings: Sendable, Equatable {
     package var passwordCostBits = 15
     package var sessionSecondsMax = 43_200
     package var keptSessionSecondsMax = 2_592_000
-    package var guessesPerAddressMax = 20
-    package var lettersMax = 5
-    package var invitationSecondsMax = 604_800
     package var deletionGraceDays = 30
 }
 
@@ -36,21 +33,6 @@ extension AccountSettings {
                 "accounts.keptSessionSecondsMax", \.accounts.keptSessionSecondsMax,
                 60...31_536_000, "seconds",
                 "The same where the person asked to stay signed in."),
-            .number(
-                "accounts.guessesPerAddressMax", \.accounts.guessesPerAddressMax, 1...100_000,
-                "guesses",
-                """
-                Wrong passwords from one network address before each further one has to wait.
-                """),
-            .number(
-                "accounts.lettersMax", \.accounts.lettersMax, 1...1_000, "letters",
-                """
-                Letters of one kind to one address, for one account or for one network \
-                address, before each further one has to wait.
-                """),
-            .number(
-                "accounts.invitationSecondsMax", \.accounts.invitationSecondsMax,
-                60...31_536_000, "seconds", "How long an invitation is good."),
             .number(
                 "accounts.deletionGraceDays", \.accounts.deletionGraceDays, 0...3_650, "days",
                 "How long a deleted account can be had back by signing in."),

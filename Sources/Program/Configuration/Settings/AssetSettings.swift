@@ -2,7 +2,6 @@
 package struct AssetSettings: Sendable, Equatable {
     package var bytesMax = 52_428_800
     package var downloadSeconds = 3_600
-    package var resumableUploadsMax = 256
     package var graceSeconds = 86_400
     /// 0 for none.
     package var freeBytesMin = 268_435_456
@@ -22,13 +21,6 @@ extension AssetSettings {
             .number(
                 "assets.downloadSeconds", \.assets.downloadSeconds, 60...604_800, "seconds",
                 "Life of a URL to download from. Who has it can read the file so long."),
-            .number(
-                "assets.resumableUploadsMax", \.assets.resumableUploadsMax, 0...65_536, "uploads",
-                zero: "none",
-                """
-                Uploads that can be gone on with (tus) at a time, each an open file. Over it: \
-                503.
-                """),
             .number(
                 "assets.graceSeconds", \.assets.graceSeconds, 60...31_536_000, "seconds",
                 "How long a file stays that no record and no receipt refers to."),

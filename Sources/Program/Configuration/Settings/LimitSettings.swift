@@ -4,16 +4,9 @@ package struct LimitSettings: Sendable, Equatable {
     package var recordsPerResponseMax = 200
     package var recordBytesMax = 1_048_576
     package var pageBytesMax = 8_388_608
-    package var queryRowsMax = 100_000
     package var queryMillisecondsMax = 2_000
     package var indexWaitMilliseconds = 1_500
-    package var zonesPerUserMax = 1_000
-    package var participantsPerShareMax = 100
-    package var discoveriesPerDayMax = 5_000
-    package var subscriptionsPerUserMax = 500
     package var feedWaitSecondsMax = 55
-    package var deleteSelfSourcesMax = 750
-    package var cascadeRecordsMax = 5_000
     package var waitingMax = 4_096
     /// 0 for none.
     package var userQuotaBytes = 21_474_836_480
@@ -37,29 +30,8 @@ extension LimitSettings {
         documentation: "What one request may ask and one store may hold.",
         settings: requests + queries + rates + [
             .number(
-                "limits.zonesPerUserMax", \.limits.zonesPerUserMax, 1...1_000_000, "zones",
-                "Zones of one user's private database."),
-            .number(
-                "limits.participantsPerShareMax", \.limits.participantsPerShareMax, 1...10_000,
-                "participants",
-                "Participants of one share, its owner not counted. Over it: 400."),
-            .number(
-                "limits.discoveriesPerDayMax", \.limits.discoveriesPerDayMax, 1...1_000_000_000,
-                "addresses",
-                "Addresses of others that one user may look up in a day. Over it: 429."),
-            .number(
-                "limits.subscriptionsPerUserMax", \.limits.subscriptionsPerUserMax, 1...1_000_000,
-                "subscriptions", "Subscriptions of one user in one database."),
-            .number(
                 "limits.feedWaitSecondsMax", \.limits.feedWaitSecondsMax, 1...300, "seconds",
                 "How long a request for changes may ask to be held. Over it: 400."),
-            .number(
-                "limits.deleteSelfSourcesMax", \.limits.deleteSelfSourcesMax, 1...1_000_000,
-                "records",
-                "Records that refer to one record with DELETE_SELF. Over it: 400."),
-            .number(
-                "limits.cascadeRecordsMax", \.limits.cascadeRecordsMax, 1...1_000_000, "records",
-                "Records that a request's deletions take with them. Over it: 400."),
             .number(
                 "limits.userQuotaBytes", \.limits.userQuotaBytes, 0...quotaMax, "bytes",
                 zero: "no quota",
@@ -93,9 +65,6 @@ extension LimitSettings {
     ]
 
     private static let queries: [Setting] = [
-        .number(
-            "limits.queryRowsMax", \.limits.queryRowsMax, 100...100_000_000, "records",
-            "Records looked at for one page of a query. Over it: 400."),
         .number(
             "limits.queryMillisecondsMax", \.limits.queryMillisecondsMax, 10...600_000,
             "milliseconds",

@@ -46,6 +46,6 @@ extension OutgoingSettings {
             .origin(
                 "outgoing.applePushDevelopmentURL", \.outgoing.applePushDevelopmentURL,
                 isOptional: false,
-                "The same for apps that are signed for development."),
+                "The same for apps signed for development."),
         ])
 }

@@ -3,8 +3,6 @@ package struct PostgresSettings: Sendable, Equatable {
     /// Empty where the server asks for none.
     package var passwordFile = ""
     package var sessionsMax = 32
-    package var connectSecondsMax = 10
-    package var answerSecondsMax = 30
 }
 
 extension PostgresSettings {
@@ -20,16 +18,6 @@ extension PostgresSettings {
                 """
                 Sessions that this server has at once, but for a few that copy or check; the \
                 PostgreSQL must allow more (max_connections).
-                """),
-            .number(
-                "storage.postgres.connectSecondsMax", \.storage.postgres.connectSecondsMax, 1...600,
-                "seconds", "How long a session may take to begin."),
-            .number(
-                "storage.postgres.answerSecondsMax", \.storage.postgres.answerSecondsMax, 1...3_600,
-                "seconds",
-                """
-                How long an answer may take before the PostgreSQL is told to stop; after as long \
-                again the session is given up.
                 """),
         ])
 }

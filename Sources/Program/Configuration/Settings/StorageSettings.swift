@@ -17,11 +17,8 @@ package struct StorageSettings: Sendable, Equatable {
 
 /// How SQLite keeps them.
 package struct SQLiteSettings: Sendable, Equatable {
-    /// 0 for one per core.
-    package var readers = 0
     package var writerCacheKiB = 32_768
     package var readerCacheKiB = 16_384
-    package var knownPlacesKiB = 32_768
 }
 
 extension StorageSettings {
@@ -63,10 +60,6 @@ extension SQLiteSettings {
         name: "storage.sqlite", documentation: "The engine that keeps them in files.",
         settings: [
             .number(
-                "storage.sqlite.readers", \.storage.sqlite.readers, 0...256, "connections",
-                zero: "one per core",
-                "Reading connections of a database, beside one for each event loop."),
-            .number(
                 "storage.sqlite.writerCacheKiB", \.storage.sqlite.writerCacheKiB,
                 1_024...16_777_216, "KiB",
                 "Memory for pages of the connection that writes to a database."),
@@ -74,12 +67,5 @@ extension SQLiteSettings {
                 "storage.sqlite.readerCacheKiB", \.storage.sqlite.readerCacheKiB,
                 256...16_777_216, "KiB",
                 "Memory for pages of each reading connection."),
-            .number(
-                "storage.sqlite.knownPlacesKiB", \.storage.sqlite.knownPlacesKiB, 0...16_777_216,
-                "KiB", zero: "none",
-                """
-                Memory for the places of records that were saved or looked up last, of all \
-                databases: 21 bytes each.
-                """),
         ])
 }

@@ -111,7 +111,7 @@ package struct QueryRecords {
 
     /// What each filter on words looks for.
     private func words(_ snapshot: any StoreSnapshot) throws -> [Int: [[UInt8]]] {
-        let search = SearchWords(snapshot, limits: database.limits)
+        let search = SearchWords(database.limits)
         var found: [Int: [[UInt8]]] = [:]
         for (index, filter) in query.filters.enumerated() {
             found[index] = try search.words(of: filter)

@@ -40,7 +40,7 @@ final class SurveyReader {
     ) throws {
         self.selection = selection
         self.snapshot = snapshot
-        words = SearchWords(snapshot, limits: limits)
+        words = SearchWords(limits)
         self.viewed = viewed
         // No record has the number 0: a type that does not exist has no records.
         type = try selection.type.map { try snapshot.schema.number(of: $0) ?? 0 }
@@ -56,7 +56,7 @@ final class SurveyReader {
         else { return }
         if !zone.tests.isEmpty {
             let fields = try StoredFields(version.body, fields: version.ranges?.fields)
-            for test in zone.tests where try !test.holds(for: fields) { return }
+            for test in zone.tests where !test.holds(for: fields) { return }
         }
         if waitingZone != number { try finish(visit) }
         if flags.contains(.share) {
@@ -129,11 +129,8 @@ final class SurveyReader {
     private func wanted(_ stored: (zone: StoredZone, owner: UserRecordName)) throws -> Zone? {
         let zone = stored.zone
         guard !zone.isDeleted, selection.zone.map({ $0 == zone.name }) ?? true else { return nil }
-        let words = words
         let tests = try selection.filters.map { filter in
-            FilterTest(filter, in: zone.name, words: try words.words(of: filter)) {
-                try words.words(in: $0)
-            }
+            FilterTest(filter, in: zone.name, words: try words.words(of: filter))
         }
         return Zone(owner: stored.owner, name: zone.name, tests: tests)
     }

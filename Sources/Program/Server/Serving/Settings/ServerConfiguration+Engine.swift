@@ -65,8 +65,6 @@ extension ServerConfiguration {
         func postgresSettings() throws(CommandFailure) -> PostgreSQLEngine.Settings {
             let postgres = storage.postgres
             var connection = ConnectionOptions(address: storage.postgresURL)
-            connection.connectSecondsMax = postgres.connectSecondsMax
-            connection.answerMillisecondsMax = postgres.answerSecondsMax * 1_000
             // By the name alone nobody knows who answers there.
             if PostgresAddress(storage.postgresURL)?.isLocal != true {
                 connection.defaults["sslmode"] = "verify-full"
@@ -153,9 +151,9 @@ extension ServerConfiguration {
             settings.writer.reserve = DiskReserve.Options(
                 path: DataFolder.reservePath(in: data), bytes: storage.reserveBytes)
         }
-        settings.readers.connectionsMax = sqlite.readers > 0 ? sqlite.readers : HTTPServer.coreCount
+        // What reads is the processors' work: more would wait for them, and each has a cache of its own.
+        settings.readers.connectionsMax = HTTPServer.coreCount
         settings.readers.cacheKiB = sqlite.readerCacheKiB
-        settings.positionCacheBytesMax = sqlite.knownPlacesKiB * 1_024
         return settings
     }
 }

@@ -89,9 +89,6 @@ extension ServerConfiguration {
         return set > 0 ? set : max(8, connectionCount / 3)
     }
 
-    /// A store has 8.3 million numbers of zones, and uses none twice.
-    private static let keptZonesMax = 8_000_000
-
     /// The cloud half's limits.
     var serviceLimits: ServiceLimits {
         var service = ServiceLimits()
@@ -99,24 +96,13 @@ extension ServerConfiguration {
         service.recordsPerResponseMax = limits.recordsPerResponseMax
         service.recordBytesMax = limits.recordBytesMax
         service.pageBytesMax = limits.pageBytesMax
-        service.zonesPerUserMax = limits.zonesPerUserMax
-        service.zonesPerOwnerMax = min(10 * limits.zonesPerUserMax, Self.keptZonesMax)
         service.heldPollsMax = http.connectionsMax / 2
-        service.participantsPerShareMax = limits.participantsPerShareMax
-        service.discoveriesPerDayMax = limits.discoveriesPerDayMax
-        service.subscriptionsPerUserMax = limits.subscriptionsPerUserMax
-        service.deleteSelfSourcesMax = limits.deleteSelfSourcesMax
-        service.cascadeRecordsMax = limits.cascadeRecordsMax
         service.heldPollsPerUserMax = http.heldPollsPerUserMax
         service.feedWaitSecondsMax = limits.feedWaitSecondsMax
         service.courierPollSeconds = push.pollSeconds
-        service.streamSecondsMax = push.streamSecondsMax
-        service.streamQuietSeconds = push.streamQuietSeconds
-        service.destinationsPerUserMax = push.destinationsPerUserMax
         service.userQuotaBytes = Int64(limits.userQuotaBytes)
         service.publicQuotaBytes = Int64(limits.publicQuotaBytes)
         service.tombstoneDays = retention.tombstoneDays
-        service.queryRowsMax = limits.queryRowsMax
         service.queryMillisecondsMax = limits.queryMillisecondsMax
         service.indexWaitMilliseconds = limits.indexWaitMilliseconds
         return service
@@ -161,7 +147,6 @@ extension ServerConfiguration {
         if base.hasSuffix("/") { base.removeLast() }
         var options = AssetOptions(baseURL: base)
         options.bytesMax = assets.bytesMax
-        options.resumableUploadsMax = assets.resumableUploadsMax
         // Threads that wait for a store elsewhere must not block each other.
         if !s3.bucket.isEmpty { options.workerCount = 32 }
         options.lives.downloadURL = assets.downloadSeconds
@@ -176,10 +161,7 @@ extension ServerConfiguration {
         settings.passwordCosts = PasswordHash.Costs(bits: accounts.passwordCostBits)
         settings.sessionSeconds = accounts.sessionSecondsMax
         settings.keptSessionSeconds = accounts.keptSessionSecondsMax
-        settings.clientPolicy.free = accounts.guessesPerAddressMax
-        settings.letterPolicy.free = accounts.lettersMax
         settings.textMessagesPerHourMax = textMessages.perHourMax
-        settings.invitationSeconds = accounts.invitationSecondsMax
         settings.deletionGraceDays = accounts.deletionGraceDays
         return settings
     }

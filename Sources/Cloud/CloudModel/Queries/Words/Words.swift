@@ -1,4 +1,4 @@
-/// Takes words from texts: those that indexes of words hold, and those that searches look for.
+/// Takes words from texts, alike for every engine: those that indexes of words hold, and those that searches look for.
 ///
 /// A word is letters with their marks, and digits; case, accents and Latin diacritics do not count. It is cut at
 /// `bytesMax`, never within a letter.
