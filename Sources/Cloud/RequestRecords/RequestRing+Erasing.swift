@@ -3,8 +3,9 @@ import Files
 import Platform
 
 extension RequestRing {
-    /// A segment that has some is written anew without them, and the bytes of the old one are overwritten. After a
-    /// crash in between, the next start goes on with that.
+    /// A segment that has some is written anew without them.
+    ///
+    /// The bytes of the old one are overwritten. After a crash in between, the next start goes on with that.
     ///
     /// - Throws: `FileSystemFailure`; then some may be left, and it can be done again.
     @discardableResult
