@@ -14,7 +14,7 @@ import subprocess
 import urllib.parse
 
 from object_store import ACCESS_KEY, REGION, SECRET, ObjectStore
-from server import BINARY, Server
+from server import BINARY, Server, database
 
 CONTAINER = "iCloud.org.example.Photos"
 BUCKET = "assets"
@@ -143,6 +143,7 @@ def checks(store, album, files):
     assert server.command("backup", copy)["ok"] is True
     assert not any("assets" in folders for _, folders, _ in os.walk(copy)), "bytes in the backup"
     restored = os.path.join(server.folder, "restored")
+    os.environ.update(database())
     run("restore", copy, "--data", restored, "--yes")
     os.environ["LENTICULAR_S3_BACKUPS"] = "copied"
     full = os.path.join(server.folder, "full")
@@ -158,6 +159,7 @@ def checks(store, album, files):
     assert len(problems) == 1 and "missing asset" in problems[0], problems
     # A backup that has the bytes brings them back into the bucket, once that is no other server's.
     shutil.rmtree(restored)
+    os.environ.update(database())
     refused = subprocess.run(
         [BINARY, "restore", full, "--data", restored, "--yes"], capture_output=True, text=True
     )

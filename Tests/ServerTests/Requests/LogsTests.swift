@@ -2,6 +2,7 @@ import Administration
 import CloudModel
 import Foundation
 import RequestRecords
+import Synchronization
 import Testing
 import WebServices
 
@@ -111,6 +112,27 @@ struct LogsTests {
         #expect(keeper.lostCount == 0)
     }
 
+    @Test("Lines that a database does not take wait for it, and the failure is reported once")
+    func waiting() throws {
+        for waits in [true, false] {
+            let storage = RefusingStorage(storesAllOrNone: waits)
+            let reports = Mutex(0)
+            let keeper = RequestKeeper(storage, clock: Clock { 1_800_000_000_000 }) { _ in
+                reports.withLock { $0 += 1 }
+            }
+            for _ in 0..<3 { keeper.keep(RequestObservation(requestID: "r", status: 200)) }
+            keeper.flush()
+            keeper.keep(RequestObservation(requestID: "r", status: 200))
+            keeper.flush()
+            #expect(storage.lineCount == 0 && reports.withLock { $0 } == 1)
+            storage.accept()
+            keeper.keep(RequestObservation(requestID: "r", status: 200))
+            keeper.flush()
+            #expect(storage.lineCount == (waits ? 5 : 1))
+            #expect(keeper.lostCount == (waits ? 0 : 4))
+        }
+    }
+
     @Test("Requests that differ in one thing have lines that differ in it, however they take turns")
     func heads() throws {
         let temporary = try TemporaryFolder()
@@ -186,4 +208,33 @@ struct LogsTests {
         server.signal(SIGTERM)
         _ = server.wait()
     }
+}
+
+/// Takes no lines until it is told to.
+private final class RefusingStorage: RequestStorage {
+    struct Away: Error {}
+
+    let storesAllOrNone: Bool
+    private let state = Mutex((refuses: true, lineCount: 0))
+
+    init(storesAllOrNone: Bool) { self.storesAllOrNone = storesAllOrNone }
+
+    func accept() { state.withLock { $0.refuses = false } }
+
+    var lineCount: Int { state.withLock { $0.lineCount } }
+
+    func append(_ lines: WaitingLines, now: Milliseconds) throws {
+        try state.withLock { state in
+            guard !state.refuses else { throw Away() }
+            state.lineCount += lines.count
+        }
+    }
+
+    func newest(
+        _ filter: RequestFilter, _ body: (RequestLocation, RequestEntry) throws -> Bool
+    ) throws {}
+
+    func erase(_ users: Set<String>) throws -> Int { 0 }
+
+    var byteCount: Int { 0 }
 }
