@@ -10,8 +10,11 @@
         /// Statements that each session begins with.
         ///
         /// Plans for any values do not depend on which stores the server knew when it looked last: one for a store that
-        /// it has not seen yet takes that store to be empty.
-        static let settings = ["SET plan_cache_mode = force_generic_plan", "SET jit = off"]
+        /// it has not seen yet takes that store to be empty. All rows are asked for by keys: a table that had few rows
+        /// when the server looked is not read as a whole later.
+        static let settings = [
+            "SET plan_cache_mode = force_generic_plan", "SET jit = off", "SET enable_seqscan = off",
+        ]
 
         private static let growth = 4
         private static let rowsMin = 500
