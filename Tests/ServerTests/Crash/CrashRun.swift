@@ -406,7 +406,7 @@ extension ServerProcess {
         let process = ChildProcess()
         process.executableURL = Program.url
         process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:0"]
-        process.environment = Program.cleanEnvironment
+        process.environment = try Program.cleanEnvironment.merging(DataEnvironment.of(data)) { $1 }
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
         process.standardInput = FileHandle.nullDevice
