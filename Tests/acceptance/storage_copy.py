@@ -336,7 +336,8 @@ def kills(kind_here=Files, kind_there=Files):
         _, errors = last.communicate()
         assert last.returncode == 0, errors
         found = check(there)
-        assert found == "no problems\n", found
+        # Of a file that was there when a kill came, the checksum beside it may not have been: check makes it again.
+        assert found.splitlines()[0] == "no problems", found
         there.start()
         found, later = ada.changes(there, token)
         assert found == [] and later == token, (len(found), later)
