@@ -4,7 +4,6 @@
     import Dispatch
     import Foundation
     import PostgreSQL
-    import PostgreSQLServer
     import PostgreSQLStorage
     import Seeding
     import Testing
@@ -13,15 +12,7 @@
     struct PostgreSQLAuditTests {
         private let options: ConnectionOptions
 
-        init() throws {
-            let server = try PostgreSQLServer.shared()
-            let name = server.newDatabaseName()
-            try Connection(ConnectionOptions(address: server.address(of: "postgres"))).run(
-                script: "CREATE DATABASE \(name) TEMPLATE template0")
-            var options = ConnectionOptions(address: server.address(of: name))
-            options.answerMillisecondsMax = 600_000
-            self.options = options
-        }
+        init() throws { options = try NewDatabase.options() }
 
         private func open() -> AuditRows { AuditRows(PostgreSQLAudit(options)) }
 

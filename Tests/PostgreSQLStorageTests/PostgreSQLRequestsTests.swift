@@ -2,7 +2,6 @@
     import CloudModel
     import Foundation
     import PostgreSQL
-    import PostgreSQLServer
     import PostgreSQLStorage
     import RequestRecords
     import Seeding
@@ -14,15 +13,7 @@
         private static let day: Milliseconds = 86_400_000
         private let options: ConnectionOptions
 
-        init() throws {
-            let server = try PostgreSQLServer.shared()
-            let name = server.newDatabaseName()
-            try Connection(ConnectionOptions(address: server.address(of: "postgres"))).run(
-                script: "CREATE DATABASE \(name) TEMPLATE template0")
-            var options = ConnectionOptions(address: server.address(of: name))
-            options.answerMillisecondsMax = 600_000
-            self.options = options
-        }
+        init() throws { options = try NewDatabase.options() }
 
         private func open(
             bytesMax: Int = 64 << 20, daysMax: Int = 14
@@ -196,6 +187,27 @@
             #expect(try Self.entries(storage, RequestFilter()).entries.isEmpty)
             try storage.append([entry], now: Self.start)
             #expect(try Self.entries(storage, RequestFilter()).entries == [entry])
+        }
+
+        @Test("Of two people who are erased at once by two processes neither comes back")
+        func erasingAtOnce() throws {
+            var random = SeededRandom("requests erased at once")
+            let seed = random.seed
+            let processes = [try open(), try open()]
+            for round in 0..<20 {
+                let now = Self.start + Int64(round) * 1_000
+                let batch = (0..<60).map {
+                    Self.entry(at: now, &random, user: "_u\($0 % 3)")
+                }
+                try processes[0].append(batch, now: now)
+            }
+            DispatchQueue.concurrentPerform(iterations: 2) { index in
+                do { _ = try processes[index].erase(["_u\(index)"]) } catch {
+                    Issue.record("\(error), seed \(seed)")
+                }
+            }
+            let left = try Self.entries(processes[0], RequestFilter()).entries
+            #expect(Set(left.map(\.user)) == ["_u2"], "seed \(seed)")
         }
 
         @Test("A segment that is damaged is left out, and the others are read")

@@ -2,7 +2,6 @@
     import CloudModel
     import Foundation
     import PostgreSQL
-    import PostgreSQLServer
     import PostgreSQLStorage
     import SQLiteStorage
     import Seeding
@@ -15,15 +14,7 @@
         private static let start = 20_833 * day
         private let options: ConnectionOptions
 
-        init() throws {
-            let server = try PostgreSQLServer.shared()
-            let name = server.newDatabaseName()
-            try Connection(ConnectionOptions(address: server.address(of: "postgres"))).run(
-                script: "CREATE DATABASE \(name) TEMPLATE template0")
-            var options = ConnectionOptions(address: server.address(of: name))
-            options.answerMillisecondsMax = 600_000
-            self.options = options
-        }
+        init() throws { options = try NewDatabase.options() }
 
         private func open() throws -> PostgreSQLTelemetry { try PostgreSQLTelemetry(options) }
 

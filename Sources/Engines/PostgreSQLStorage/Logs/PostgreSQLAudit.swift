@@ -2,29 +2,17 @@
     import Audit
     import PostgreSQL
     import StoredRows
-    import Synchronization
 
     /// The rows of the audit log of all processes.
     package final class PostgreSQLAudit: AuditTable {
-        private let connection: ConnectionOptions
-        private let opened = Mutex<SchemaSession?>(nil)
+        private let logs: LogsSession
 
         /// The database is first asked when something is to be noted or read.
-        package init(_ connection: ConnectionOptions) { self.connection = connection }
-
-        /// Makes the tables the first time.
-        private func session() throws -> SchemaSession {
-            try opened.withLock { opened in
-                if let opened { return opened }
-                let session = try SchemaSession(connection, LogsSchema.migrator)
-                opened = session
-                return session
-            }
-        }
+        package init(_ connection: ConnectionOptions) { logs = LogsSession(connection) }
 
         package func append(_ make: (_ last: [UInt8]?) -> AuditRow) throws {
             let lock = Query("SELECT pg_advisory_xact_lock($1)", .number(LogsSchema.auditLock))
-            let isCertain = try session().write(lock) { session in
+            let isCertain = try logs.session().write(lock) { session in
                 let last = Self.lines(
                     try session.run(
                         "SELECT number, line FROM audit_lines ORDER BY number DESC LIMIT 1")
@@ -48,7 +36,7 @@
             let (before, limit) = (Value.number(number ?? .max), Value.number(Int64(limit)))
             guard let term else {
                 return Self.lines(
-                    try session().ask(
+                    try logs.session().ask(
                         Query(
                             """
                             SELECT number, line FROM audit_lines WHERE number < $1
@@ -56,7 +44,7 @@
                             """, before, limit)))
             }
             return Self.lines(
-                try session().ask(
+                try logs.session().ask(
                     Query(
                         """
                         SELECT number, line FROM audit_lines JOIN (

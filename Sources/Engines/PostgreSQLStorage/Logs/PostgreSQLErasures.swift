@@ -1,26 +1,20 @@
 #if PostgreSQL
     import PostgreSQL
     import StoredRows
-    import Synchronization
 
     /// What the ledgers of erased people of all processes hold.
     package final class PostgreSQLErasures: Sendable {
-        private let connection: ConnectionOptions
-        private let opened = Mutex<SchemaSession?>(nil)
+        private let logs: LogsSession
 
         /// The database is first asked with the first exchange.
-        package init(_ connection: ConnectionOptions) { self.connection = connection }
+        package init(_ connection: ConnectionOptions) { logs = LogsSession(connection) }
 
         /// Adds the lines of a ledger to those of all.
         ///
         /// - Returns: those of all. When this returns, they are on the database's disk.
         /// - Throws: `MigrationError`, `PostgreSQLError`.
         package func exchange(_ lines: [String]) throws -> [String] {
-            let session = try opened.withLock { opened in
-                let session = try opened ?? SchemaSession(connection, LogsSchema.migrator)
-                opened = session
-                return session
-            }
+            let session = try logs.session()
             try session.ask(
                 Query(
                     "INSERT INTO erasures SELECT unnest($1::bytea[]) ON CONFLICT DO NOTHING",

@@ -164,20 +164,30 @@
             return erased
         }
 
+        /// Nobody else writes meanwhile: who erases somebody else would put back what this takes out.
         private func erase(_ person: RequestFilter.Person, from number: Int64) throws -> Int {
-            guard let (_, segment) = try segments([number]).first,
-                let (others, erased) = segment.lines(without: person)
-            else { return 0 }
-            guard others.count > 0 else {
-                try session.ask(
-                    Query("DELETE FROM request_segments WHERE number = $1", .number(number)))
-                return erased
+            var erased = 0
+            try session.write(Self.lock) { session in
+                erased = 0
+                let rows = try session.run(
+                    "SELECT body FROM request_segments WHERE number = $1", .number(number))
+                guard rows.count == 1,
+                    let found = SealedSegment(Array(rows.bytes(0, 0))).lines(without: person)
+                else { return [] }
+                erased = found.erased
+                guard found.others.count > 0 else {
+                    return [
+                        Query("DELETE FROM request_segments WHERE number = $1", .number(number))
+                    ]
+                }
+                let (fresh, keys) = SealedSegment.make(
+                    of: found.others, base: number >> Self.numberBits)
+                return [
+                    Query(
+                        "UPDATE request_segments SET keys = $2, body = $3 WHERE number = $1",
+                        .number(number), Self.value(keys), .bytes(fresh.bytes))
+                ]
             }
-            let (fresh, keys) = SealedSegment.make(of: others, base: number >> Self.numberBits)
-            try session.ask(
-                Query(
-                    "UPDATE request_segments SET keys = $2, body = $3 WHERE number = $1",
-                    .number(number), Self.value(keys), .bytes(fresh.bytes)))
             return erased
         }
     }
