@@ -24,7 +24,7 @@ struct FeedStopTests {
             let stop = StopSignal()
             var shown = 0
             let outcome = Result {
-                try server.store.read(by: .anybody, until: stop) { snapshot in
+                try server.store.read(ReadLoad(until: stop)) { snapshot in
                     let feed = try FetchZoneChanges(
                         server.database(until: stop), key: key, snapshot: snapshot,
                         servesPublic: false)

@@ -88,6 +88,33 @@
             #expect(try fixture.store.problems() == [])
         }
 
+        @Test(
+            "Of many records that the server is told of ahead none is there where it refuses one, and it says why",
+            arguments: Refusal.all)
+        func refusedAhead(_ refusal: Refusal) throws {
+            defer { location.remove() }
+            let fixture = try fixture()
+            let names = (0..<450).map { "r\($0)" }
+            try fail(by: refusal.state, at: Self.events[0])
+            let done = DispatchGroup()
+            let failures = Mutex<[StorageFailure?]>([])
+            for part in [names.prefix(250), names.suffix(200)] {
+                done.enter()
+                fixture.write(Array(part)) { result in
+                    if case .failure(let error) = result {
+                        failures.withLock { $0.append(error as? StorageFailure) }
+                    }
+                    done.leave()
+                }
+            }
+            #expect(done.wait(timeout: .now() + .seconds(600)) == .success)
+            #expect(failures.withLock { $0.contains(refusal.failure) })
+            #expect(failures.withLock { $0.allSatisfy { $0 == refusal.failure } })
+            try fixture.save(names)
+            #expect(try fixture.names() == 450)
+            #expect(try fixture.store.problems() == [])
+        }
+
         @Test("Of two who wait for each other one gives way, and both go on")
         func deadLock() throws {
             defer { location.remove() }

@@ -35,7 +35,7 @@
             func save(_ count: Int, body: [UInt8] = [123, 125], in store: PostgreSQLStore) throws {
                 let names = (0..<count).compactMap { RecordName("r\($0)") }
                 let zone = zone
-                var needs = WriteNeeds()
+                var needs = StoreNeeds()
                 (needs.owner, needs.zone) = (PostgreSQLFollowingTests.user, zone.name)
                 needs.records = names
                 let load = WriteLoad(cost: count) { [needs] in needs }

@@ -31,8 +31,8 @@
         }
 
         /// What a save of these records says that it needs.
-        func needs(_ names: [String]) -> WriteNeeds {
-            var needs = WriteNeeds()
+        func needs(_ names: [String]) -> StoreNeeds {
+            var needs = StoreNeeds()
             needs.owner = Self.user
             needs.zone = Self.shelf
             needs.records = names.compactMap { RecordName($0) }
@@ -57,8 +57,8 @@
             _ names: [String], foreseen: Bool = true, caller: UInt64 = 0,
             completion: @escaping @Sendable (Result<Void, any Error>) -> Void
         ) {
-            let needs = foreseen ? needs(names) : WriteNeeds()
-            let load = WriteLoad(cost: names.count, caller: WriteCaller(caller)) { needs }
+            let needs = foreseen ? needs(names) : StoreNeeds()
+            let load = WriteLoad(cost: names.count, caller: StoreCaller(caller)) { needs }
             store.write(load, { try Self.save(names, $0) }, completion: completion)
         }
 

@@ -101,7 +101,7 @@
                 done.enter()
                 fixture.write(["a\(number)"], caller: 5) { _ in done.leave() }
                 done.enter()
-                fixture.store.write(WriteLoad(caller: WriteCaller(6))) { transaction in
+                fixture.store.write(WriteLoad(caller: StoreCaller(6))) { transaction in
                     _ = try transaction.makeZone(
                         named: #require(ZoneName("lost\(number)")),
                         ofOwnerNamed: #require(GroupFixture.user))

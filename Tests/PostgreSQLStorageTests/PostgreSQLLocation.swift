@@ -43,6 +43,13 @@
         /// How to reach the database, and the tables of stores in it.
         var connection: ConnectionOptions { options(database) }
 
+        /// The same on the server's standby.
+        var standbyConnection: ConnectionOptions {
+            var options = connection
+            options.address = server.standbyAddress(of: database)
+            return options
+        }
+
         /// How to reach the database of a folder, which is made for it.
         func connection(of folder: String) throws -> ConnectionOptions {
             try folders.withLock { folders in

@@ -168,7 +168,7 @@
             #expect(missing.status == 1, "\(missing)")
         }
 
-        @Test("Sessions and the password come from the settings")
+        @Test("Sessions, the standby and the password come from the settings")
         func settings() throws {
             let file = folder.path("password")
             try "s3cret\nmore\n".write(toFile: file, atomically: true, encoding: .utf8)
@@ -180,6 +180,8 @@
                         "LENTICULAR_STORAGE_POSTGRES_URL": url,
                         "LENTICULAR_STORAGE_POSTGRES_PASSWORD_FILE": file,
                         "LENTICULAR_STORAGE_POSTGRES_SESSIONS_MAX": "9",
+                        "LENTICULAR_STORAGE_POSTGRES_STANDBY_URL":
+                            "postgresql://u@standby.example/app",
                     ], flags: []
                 ).values
                 return try values.postgresSettings()
@@ -188,6 +190,9 @@
             #expect(far.sessionsMax == 9)
             #expect(far.connection.password == "s3cret")
             #expect(far.connection.defaults == ["sslmode": "verify-full"])
+            #expect(far.standby?.address == "postgresql://u@standby.example/app")
+            #expect(far.standby?.password == "s3cret")
+            #expect(far.standby?.defaults == ["sslmode": "verify-full"])
             let near = try settings("postgresql://u@localhost/app")
             #expect(near.connection.defaults.isEmpty)
         }

@@ -38,6 +38,7 @@ struct SettingEffectTests {
         ),
         "storage.postgresURL": (postgres, "What it acknowledged outlives its own end and the"),
         "storage.postgres.passwordFile": (postgres, "gets the file's, and another one is refused"),
+        "storage.postgres.standbyURL": (postgres, "far.standby?.address == "),
         "storage.postgres.sessionsMax": (postgres, "far.sessionsMax == 9"),
         "assets.freeBytesMin": (
             "ServerTests/Assets/AssetProcessTests.swift",

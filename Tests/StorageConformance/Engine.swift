@@ -100,7 +100,7 @@ package struct StoragePromise: Sendable, CustomStringConvertible {
 
     /// What is promised of a store.
     package static let ofStores: [StoragePromise] =
-        transactions + notices + followers + positions + zones + records + currentRecords + names
+        transactions + readsTogether + notices + followers + positions + zones + records + currentRecords + names
         + surveys + schemas + lives + shares + accessRequests + memberships + queries + locations
         + words
         + assets + subscriptions + destinations + outbox + work + collection

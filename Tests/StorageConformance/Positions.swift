@@ -120,7 +120,7 @@ extension StoragePromise {
                 defer { atWork.wrappingSubtract(1, ordering: .sequentiallyConsistent) }
                 let store = stores[stream % stores.count]
                 for round in 0..<rounds {
-                    try store.writeAndWait(caller: WriteCaller(UInt64(stream))) { transaction in
+                    try store.writeAndWait(caller: StoreCaller(UInt64(stream))) { transaction in
                         // Some take positions early and use them late.
                         let first = try transaction.takePositions(1 + round % 3)
                         try transaction.save("r\(stream)-\(round)", in: zone)

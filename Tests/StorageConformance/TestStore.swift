@@ -42,7 +42,7 @@ final class TestStore: Sendable {
 
     @discardableResult
     func write<Value: Sendable>(
-        by caller: WriteCaller = .server,
+        by caller: StoreCaller = .server,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
     ) throws -> Value { try store.writeAndWait(caller: caller, body) }
 

@@ -96,7 +96,7 @@ extension StoragePromise {
                 for round in 0..<40 {
                     let number = stream * 40 + round
                     do {
-                        try testStore.write(by: WriteCaller(UInt64(stream))) { transaction in
+                        try testStore.write(by: StoreCaller(UInt64(stream))) { transaction in
                             try transaction.save("r\(number)-a", in: zone)
                             if number % 3 == 0 { throw Refusal() }
                             try transaction.save("r\(number)-b", in: zone)
@@ -117,7 +117,7 @@ extension StoragePromise {
             let order = Mutex<[Int]>([])
             let done = DispatchSemaphore(value: 0)
             for number in 0..<200 {
-                testStore.store.write(WriteLoad(caller: WriteCaller(7))) {
+                testStore.store.write(WriteLoad(caller: StoreCaller(7))) {
                     try $0.takePosition()
                 } completion: {
                     result in
@@ -135,7 +135,7 @@ extension StoragePromise {
             try testStore.write { try $0.save("count", in: zone, body: Array("0".utf8)) }
             try together(8) { stream in
                 for _ in 0..<25 {
-                    try testStore.write(by: WriteCaller(UInt64(stream))) { transaction in
+                    try testStore.write(by: StoreCaller(UInt64(stream))) { transaction in
                         let head = try require(
                             transaction.head(of: TestStore.record("count"), in: zone.number))
                         let text = try transaction.version(at: head.position, in: zone.number) {
@@ -192,10 +192,10 @@ extension StoragePromise {
             let stop = StopSignal()
             stop.stop(.makesRoom)
             try expectFailure(WorkStopped.self, where: { $0.reason == .makesRoom }) {
-                _ = try testStore.store.read(by: .anybody, until: stop, count)
+                _ = try testStore.store.read(ReadLoad(until: stop), count)
             }
             stop.goOn()
-            try expect(testStore.store.read(by: .anybody, until: stop, count), is: records)
+            try expect(testStore.store.read(ReadLoad(until: stop), count), is: records)
         },
         StoragePromise("What was acknowledged is there after a crash and after an orderly end") {
             testStore in

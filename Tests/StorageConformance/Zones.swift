@@ -99,8 +99,15 @@ extension StoragePromise {
                 try transaction.save("b", in: zone, body: [UInt8](repeating: 49, count: 500))
             }
             try expect(used() == 1_500)
-            func count() throws -> Int { try testStore.read { try $0.recordCount(of: zone.owner) } }
+            func count() throws -> Int? {
+                try testStore.read { try $0.amount(of: zone.owner).records }
+            }
             try expect(count(), is: 2)
+            try testStore.read { snapshot in
+                let (one, all) = (try snapshot.amount(of: zone.owner), try snapshot.amount(of: nil))
+                try expect(one.bytes == 1_500 && one.owners == 1, "\(one)")
+                try expect(all.bytes == 1_500 && all.records == nil, "\(all)")
+            }
             try testStore.write { try $0.save("a", in: zone, body: [49]) }
             try expect(used() == 501)
             try testStore.write { try $0.writeTombstone("b", in: zone) }

@@ -23,16 +23,15 @@ struct BesideWriterTests {
         init(_ store: any Store) { self.store = store }
 
         func read<Value>(
-            by reader: StoreReader, until stop: StopSignal?,
-            _ body: (any StoreSnapshot) throws -> Value
+            _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value {
             // Requests on workers are told to stop; nobody else is.
-            if stop != nil {
+            if load.stop != nil {
                 gate.withLock { _ in }
                 reads.wrappingAdd(1, ordering: .acquiringAndReleasing)
             }
-            let value = try store.read(by: reader, until: stop, body)
-            if stop != nil { isArmed.store(true, ordering: .releasing) }
+            let value = try store.read(load, body)
+            if load.stop != nil { isArmed.store(true, ordering: .releasing) }
             return value
         }
 

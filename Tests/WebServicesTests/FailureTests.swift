@@ -18,9 +18,14 @@ struct FailureTests {
         let readsAtOnce = true
 
         func read<Value>(
-            by reader: StoreReader, until stop: StopSignal?,
-            _ body: (any StoreSnapshot) throws -> Value
+            _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value { throw failure }
+
+        func readTogether<Value: Sendable>(
+            _ needs: @autoclosure () -> StoreNeeds, by caller: StoreCaller,
+            _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
+            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+        ) { completion(.failure(failure)) }
 
         func write<Value: Sendable>(
             _ load: WriteLoad,

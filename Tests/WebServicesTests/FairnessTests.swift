@@ -18,9 +18,9 @@ struct FairnessTests {
         init(_ store: any Store) { self.store = store }
 
         func read<Value>(
-            by reader: StoreReader, until stop: StopSignal?,
-            _ body: (any StoreSnapshot) throws -> Value
+            _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value {
+            let stop = load.stop
             if stop != nil, isSlow.load(ordering: .acquiring) {
                 slowCount.wrappingAdd(1, ordering: .acquiringAndReleasing)
                 while isHeld.load(ordering: .acquiring) {
@@ -31,7 +31,7 @@ struct FairnessTests {
                     sched_yield()
                 }
             }
-            return try store.read(by: reader, until: stop, body)
+            return try store.read(load, body)
         }
 
         let isHeld = Atomic(true)

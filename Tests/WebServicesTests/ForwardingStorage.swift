@@ -11,9 +11,14 @@ extension ForwardingStorage {
     var notices: CommitNotices { store.notices }
 
     func read<Value>(
-        by reader: StoreReader, until stop: StopSignal?,
-        _ body: (any StoreSnapshot) throws -> Value
-    ) throws -> Value { try store.read(by: reader, until: stop, body) }
+        _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value { try store.read(load, body) }
+
+    func readTogether<Value: Sendable>(
+        _ needs: @autoclosure () -> StoreNeeds, by caller: StoreCaller,
+        _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) { store.readTogether(needs(), by: caller, body, completion: completion) }
 
     func write<Value: Sendable>(
         _ load: WriteLoad,

@@ -143,13 +143,13 @@ struct LoopTests {
         init(_ store: any Store) { self.store = store }
 
         func read<Value>(
-            by reader: StoreReader, until stop: StopSignal?,
-            _ body: (any StoreSnapshot) throws -> Value
+            _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value {
             // What is done in the background is told to end by nobody.
-            if reader != .anybody || stop != nil { readers.withLock { $0.append(reader) } }
+            let reader = load.reader
+            if reader != .anybody || load.stop != nil { readers.withLock { $0.append(reader) } }
             if reader != .anybody { whenLoopReads.withLock { $0 }() }
-            return try store.read(by: reader, until: stop, body)
+            return try store.read(load, body)
         }
 
         /// Who has read since this was last asked.

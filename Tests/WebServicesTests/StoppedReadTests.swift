@@ -24,14 +24,14 @@ struct StoppedReadTests {
         func arm() { isArmed.store(true, ordering: .releasing) }
 
         func read<Value>(
-            by reader: StoreReader, until stop: StopSignal?,
-            _ body: (any StoreSnapshot) throws -> Value
+            _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value {
-            guard let stop, isArmed.exchange(false, ordering: .acquiringAndReleasing) else {
-                return try store.read(by: reader, until: stop, body)
+            guard let stop = load.stop, isArmed.exchange(false, ordering: .acquiringAndReleasing)
+            else {
+                return try store.read(load, body)
             }
             do {
-                let value = try store.read(by: reader, until: stop) { snapshot in
+                let value = try store.read(load) { snapshot in
                     stop.stop(.makesRoom)
                     return try body(snapshot)
                 }

@@ -54,7 +54,17 @@ package final class Database: Sendable {
 
     /// Reads one moment of the store, until the caller's stop.
     func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
-        try storage.read(by: .anybody, until: stop, body)
+        try storage.read(ReadLoad(until: stop), body)
+    }
+
+    /// Reads one moment of the store together with others, in the caller's turn.
+    ///
+    /// - Parameters: as of `Store.readTogether`.
+    package func readTogether<Value: Sendable>(
+        _ needs: StoreNeeds, _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        storage.readTogether(needs, by: StoreCaller(caller), body, completion: completion)
     }
 
     /// Ends a loop over what was read once the caller's reads are to end.

@@ -6,7 +6,7 @@ extension Store {
     ///
     /// Never called on an event loop or by the engine's own threads.
     package func writeAndWait<Value: Sendable>(
-        cost: Int = 1, frees: Bool = true, caller: WriteCaller = .server,
+        cost: Int = 1, frees: Bool = true, caller: StoreCaller = .server,
         author: ChangeAuthor? = nil,
         _ body: @escaping @Sendable (any StoreTransaction) throws -> Value
     ) throws -> Value {

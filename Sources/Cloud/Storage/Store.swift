@@ -43,15 +43,27 @@ package protocol Store: AnyObject, Sendable {
     ///
     /// Blocks.
     ///
-    /// - Parameters:
-    ///   - reader: who reads, so that an engine can keep resources for each reader.
-    ///   - stop: ends the read when a scan within it next looks; nil for a read that nobody stops.
-    /// - Throws: what the closure throws; `WorkStopped` when `stop` ended it; `StorageFailure.interrupted`
+    /// - Parameter load: who reads, until when, and of what kind the read is.
+    /// - Throws: what the closure throws; `WorkStopped` when the load's `stop` ended it; `StorageFailure.interrupted`
     ///   when it took longer than a snapshot may live, `unavailable`.
     func read<Value>(
-        by reader: StoreReader, until stop: StopSignal?,
-        _ body: (any StoreSnapshot) throws -> Value
+        _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value
+
+    /// Runs a short closure on one moment of the store, and reports; an engine behind a network has many such reads see
+    /// one moment together, and does not block.
+    ///
+    /// Where `readsAtOnce`, the closure and the completion run before this returns; else on a thread of the engine, which
+    /// they must not block.
+    ///
+    /// - Parameters:
+    ///   - needs: what the closure will ask for, and little else.
+    ///   - caller: whose turn it takes.
+    ///   - completion: gets what the closure returned or threw, or a `StorageFailure`.
+    func readTogether<Value: Sendable>(
+        _ needs: @autoclosure () -> StoreNeeds, by caller: StoreCaller,
+        _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void)
 
     /// Whether a short read returns at once, without an answer from another machine.
     ///
@@ -105,13 +117,13 @@ package protocol Store: AnyObject, Sendable {
 extension Store {
     /// Reads to the end, as no particular reader.
     package func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
-        try read(by: .anybody, until: nil, body)
+        try read(ReadLoad(), body)
     }
 
     /// Reads to the end.
     package func read<Value>(
         by reader: StoreReader, _ body: (any StoreSnapshot) throws -> Value
-    ) throws -> Value { try read(by: reader, until: nil, body) }
+    ) throws -> Value { try read(ReadLoad(by: reader), body) }
 
     /// The schema as it stands now; a read of its own.
     ///
@@ -131,14 +143,4 @@ extension Store {
     ) {
         write(WriteLoad(cost: cost, frees: frees), body, completion: completion)
     }
-}
-
-/// Who reads, so that an engine can keep for each what reading takes.
-package enum StoreReader: Hashable, Sendable {
-    case anybody
-    /// The thread of one event loop: its reads are many and short, and never overlap.
-    case loop(Int)
-
-    /// - Parameter number: the number of the event loop; nil for any other reader.
-    package init(loop number: Int?) { self = number.map { .loop($0) } ?? .anybody }
 }

@@ -8,14 +8,13 @@ package protocol ZoneReading: AnyObject {
     /// The zones that keys lead to, in the keys' order; nil for a key that leads to none.
     func zones(_ keys: [ZoneKey]) throws -> [StoredZone?]
 
-    /// How many records an owner has in living zones.
-    func recordCount(of owner: OwnerNumber) throws -> Int
-
     /// Some of an owner's zones.
     func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone]
 
-    /// How many bytes all owners' records take, by a look at each owner, and how many owners there are.
-    func storedBytes() throws -> (bytes: Int64, owners: Int)
+    /// How many bytes the records of an owner take, or of all where that is nil, by a look at each owner.
+    ///
+    /// - Returns: with it how many owners these are, and how many records one owner has in living zones; nil for all.
+    func amount(of owner: OwnerNumber?) throws -> (bytes: Int64, owners: Int, records: Int?)
 }
 
 /// What an owner is looked for by.

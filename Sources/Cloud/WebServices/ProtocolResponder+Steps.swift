@@ -28,7 +28,7 @@ extension ProtocolResponder {
             }
             guard let store = stores.known(request.address.container, request.address.environment)
             else { return open(request, at: executor, after: wait) }
-            guard executor.loop == nil || store.storage.readsAtOnce else {
+            guard executor.loop == nil || store.storage.readsAtOnce || request.route.handsOn else {
                 return goOn(with: request, on: .short, from: executor, after: wait)
             }
             let notices = store.storage.notices
@@ -55,6 +55,24 @@ extension ProtocolResponder {
             goOn(with: previous, on: .long, from: executor, after: wait)
         } catch {
             previous.exchange.fail(error)
+        }
+    }
+
+    /// Goes on with a request whose answer was made on a thread that nobody may hold up.
+    func proceed(
+        with request: AdmittedRequest, _ made: Result<NextStep, any Error>, from executor: Executor
+    ) {
+        let exchange = request.exchange
+        exchange.wake {
+            exchange.end(.reading)
+            switch made {
+            case .success(.answer(let body)): exchange.succeed(body)
+            case .success(.again(let lane)):
+                self.goOn(with: request, on: lane, from: executor, after: nil)
+            case .success(.handedOn), .success(.wait):
+                exchange.fail(BrokenInvariant("what was handed on is answered, or begun again"))
+            case .failure(let error): exchange.fail(error)
+            }
         }
     }
 

@@ -3,6 +3,11 @@ import CloudModel
 
 // The server keeps records of users, but stores know of a user only once somebody names them.
 extension RequestContext {
+    /// Whether some of those names may be those of records of users, so that it must be looked who they are.
+    func mayName(users names: some Sequence<String>, in zone: ZoneID) -> Bool {
+        zone.name.isDefault && zone.owner == nil && names.contains { $0.utf8.first == 0x5F }
+    }
+
     /// The users whose records those names are for: in a private database nobody but the caller.
     func users(
         named names: some Sequence<String>, in zone: ZoneID

@@ -51,10 +51,33 @@ struct RequestContext: Sendable {
     var loop: Int? { executor.loop }
 
     /// Reads one moment of the store, until nobody waits for the answer or it must make room.
-    func read<Value>(_ body: (any StoreSnapshot) throws -> Value) throws -> Value {
+    ///
+    /// - Parameter isOfFeed: as of `ReadLoad`.
+    func read<Value>(
+        isOfFeed: Bool = false, _ body: (any StoreSnapshot) throws -> Value
+    ) throws -> Value {
         // Nothing is long on a loop.
-        try store.storage.read(
-            by: StoreReader(loop: loop), until: loop == nil ? exchange.stop : nil, body)
+        let load = ReadLoad(
+            by: StoreReader(loop: loop), until: loop == nil ? exchange.stop : nil,
+            isOfFeed: isOfFeed)
+        return try store.storage.read(load, body)
+    }
+
+    /// Whether this thread may wait for the store.
+    var mayWait: Bool { loop == nil || store.storage.readsAtOnce }
+
+    /// Makes a short answer from one moment of the store; where this thread may not wait, from one that many share.
+    ///
+    /// - Parameter needs: what it will ask for, and little else.
+    func answerTogether(
+        _ database: Database, _ needs: @autoclosure () -> StoreNeeds,
+        _ body: @escaping @Sendable (any StoreSnapshot) throws -> NextStep
+    ) throws -> NextStep {
+        guard !mayWait else { return try read(body) }
+        database.readTogether(needs(), body) { [responder, admitted, executor] result in
+            responder.proceed(with: admitted, result, from: executor)
+        }
+        return .handedOn
     }
 
     /// Whether so many items are too many for an event loop.

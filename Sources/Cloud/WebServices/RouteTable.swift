@@ -46,6 +46,9 @@ struct Route: Sendable {
     ///
     /// On a loop it must do no more than takes 0.2 ms, and say `again` where it would.
     let isShort: Bool
+    /// Whether it hands on what it asks the store, or says `again`, where its thread may not wait (`RequestContext.mayWait`):
+    /// so an event loop begins it before an engine on a network, too.
+    let handsOn: Bool
     let work: EndpointWork
     /// What it may be asked, declared beside its decoder; nil for one that reads nothing of its body.
     let takes: ObjectShape?
@@ -54,8 +57,9 @@ struct Route: Sendable {
     init(
         _ operation: String, _ audience: Audience, _ work: EndpointWork,
         takes: ObjectShape? = nil, answers: ObjectShape,
-        needsNoBody: Bool = false, isShort: Bool = false
+        needsNoBody: Bool = false, isShort: Bool = false, handsOn: Bool = false
     ) {
+        self.handsOn = handsOn
         self.takes = takes
         self.answers = answers
         self.operation = operation
@@ -81,10 +85,12 @@ package enum RouteTable {
     private static let records = [
         Route(
             "records/modify", .users, .write(ModifyRecordsEndpoint.run),
-            takes: ModifyRecordsEndpoint.takes, answers: AnswerShapes.records, isShort: true),
+            takes: ModifyRecordsEndpoint.takes, answers: AnswerShapes.records, isShort: true,
+            handsOn: true),
         Route(
             "records/lookup", .world, .look(LookupRecordsEndpoint.answer),
-            takes: LookupRecordsEndpoint.takes, answers: AnswerShapes.records, isShort: true),
+            takes: LookupRecordsEndpoint.takes, answers: AnswerShapes.records, isShort: true,
+            handsOn: true),
         Route(
             "records/query", .world, .look(QueryRecordsEndpoint.answer),
             takes: QueryRecordsEndpoint.takes, answers: QueryRecordsEndpoint.answers),

@@ -27,6 +27,8 @@
         /// What was sent together, up to a synchronization.
         private struct Call {
             var steps: [Step] = []
+            /// Whether the next call fails with what this one failed with.
+            var isAhead = false
         }
 
         private enum Step {
@@ -128,6 +130,17 @@
         package func runLater(_ queries: [Query]) throws {
             try send(queries)
             // Mostly the socket takes it at once; else the next call sends the rest.
+            guard PQflush(handle) >= 0 else { throw PostgreSQLError(lost: handle) }
+        }
+
+        /// Sends queries of a transaction that goes on; the next call reads their answers first, and fails with what
+        /// they failed with.
+        ///
+        /// So the server works on them while this side does something else.
+        package func sendAhead(_ queries: [Query]) throws {
+            try send(queries)
+            unread[unread.count - 1].isAhead = true
+            // What the socket does not take the next call sends.
             guard PQflush(handle) >= 0 else { throw PostgreSQLError(lost: handle) }
         }
 
@@ -289,13 +302,20 @@
             do {
                 try wait.flush()
                 var rows: [Rows] = []
+                var ahead: (any Error)?
                 while let call = unread.first {
                     unread.removeFirst()
                     let isLast = unread.isEmpty
                     let outcome = Result { try read(call, &wait) }
-                    // What an earlier call failed with, nobody waited for.
-                    if isLast { rows = try outcome.get() } else if isLost { _ = try outcome.get() }
+                    if case .failure(let error) = outcome, call.isAhead { ahead = ahead ?? error }
+                    // What any other earlier call failed with, nobody waited for.
+                    if isLast, ahead == nil {
+                        rows = try outcome.get()
+                    } else if isLost {
+                        _ = try outcome.get()
+                    }
                 }
+                if let ahead { throw ahead }
                 return rows
             } catch {
                 if isLost { unread = [] }

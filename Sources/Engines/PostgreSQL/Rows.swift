@@ -1,11 +1,12 @@
 #if PostgreSQL
     import CPostgreSQL
 
-    /// What the server answered to one query; used by one thread.
+    /// What the server answered to one query.
     ///
     /// Bytes are valid as long as the rows are kept.
-    package final class Rows {
-        private let result: OpaquePointer
+    package final class Rows: Sendable {
+        // Nobody changes it.
+        private nonisolated(unsafe) let result: OpaquePointer
         package let count: Int
 
         /// - Parameter result: cleared with the rows.

@@ -29,6 +29,8 @@
             package var exchange: CommitExchange?
             /// Called once when another process has removed or replaced the store; must not block.
             var gone: @Sendable () -> Void = {}
+            /// Reads feeds in the server's place; nil for none.
+            package var standby: StandbyReads?
             /// Of this process among others; nil for one that is alone.
             var presence: ProcessPresence?
 
@@ -52,6 +54,8 @@
         // Touched on the committer's queue only, and in `init` before anybody else can.
         private nonisolated(unsafe) let groups: StoreGroups
         private let readers: ConnectionPool
+        private let gathered: GatheredReads
+        private let standby: StandbyReads?
         private let server: ServerConnector
         private let snapshotSecondsMax: Int
 
@@ -76,6 +80,9 @@
             notices = options.notices
             snapshotSecondsMax = options.snapshotSecondsMax
             readers = sessions.readers
+            standby = options.standby
+            gathered = GatheredReads(
+                number, facts, sessions.readers, secondsMax: options.snapshotSecondsMax)
             server = sessions.server
             groups = StoreGroups(
                 store: number, facts: facts, clock: options.clock, notices: options.notices,
@@ -98,34 +105,58 @@
         /// What the committer has done and how it stands, for metrics.
         package var measurements: GroupMeasurements { committer.measurements }
 
+        /// What groups of short reads have done and how they stand, for metrics.
+        package var readMeasurements: GroupMeasurements { gathered.measurements }
+
         /// How many times groups of writes have waited for the server.
         package var groupRoundTrips: Int { committer.waitBetweenGroups { groups.roundTrips } }
 
         package func read<Value>(
-            by reader: StoreReader, until stop: StopSignal?,
-            _ body: (any StoreSnapshot) throws -> Value
+            _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
         ) throws -> Value {
-            let limit = DispatchTime.now() + .seconds(snapshotSecondsMax)
             do {
-                return try readers.with { connection, keep in
-                    connection.deadline = limit
-                    let snapshot = PostgreSQLSnapshot(connection, number, facts, stop: stop) {
-                        [readers] in
-                        let connection = try readers.connect()
-                        connection.deadline = limit
-                        return connection
-                    }
-                    let outcome = Result { try body(snapshot) }
-                    // One that met a failure of the engine is closed with it.
-                    if case .failure(let error) = outcome, error is PostgreSQLError { throw error }
-                    try snapshot.end()
-                    keep(snapshot.connection)
-                    return try outcome.get()
+                if load.isOfFeed, let standby, let value = try read(on: standby, load.stop, body) {
+                    return value
                 }
+                return try read(on: readers, load.stop, body)
             } catch let error as PostgreSQLError {
-                if error.kind == .cancelled { try stop?.check() }
+                if error.kind == .cancelled { try load.stop?.check() }
                 throw error.failure
             }
+        }
+
+        /// Where the store stands on the server now.
+        func serverProgress(_ stop: StopSignal?) throws -> Progress {
+            try read(on: readers, stop) { try $0.progress() }
+        }
+
+        func read<Value>(
+            on sessions: ConnectionPool, _ stop: StopSignal?,
+            _ body: (PostgreSQLSnapshot) throws -> Value
+        ) throws -> Value {
+            let limit = DispatchTime.now() + .seconds(snapshotSecondsMax)
+            return try sessions.with { connection, keep in
+                connection.deadline = limit
+                let snapshot = PostgreSQLSnapshot(connection, number, facts, stop: stop) {
+                    let connection = try sessions.connect()
+                    connection.deadline = limit
+                    return connection
+                }
+                let outcome = Result { try body(snapshot) }
+                // One that met a failure of the engine is closed with it.
+                if case .failure(let error) = outcome, error is PostgreSQLError { throw error }
+                try snapshot.end()
+                keep(snapshot.connection)
+                return try outcome.get()
+            }
+        }
+
+        package func readTogether<Value: Sendable>(
+            _ needs: @autoclosure () -> StoreNeeds, by caller: StoreCaller,
+            _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
+            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+        ) {
+            gathered.read(needs(), by: caller, body) { completion($0.mapError(Self.failure)) }
         }
 
         package func write<Value: Sendable>(
@@ -140,7 +171,7 @@
             ) { [self] in
                 let transaction = try groups.transaction(by: author)
                 let value = try body(transaction)
-                groups.accept(transaction.job, told: transaction.told)
+                try groups.accept(transaction.job, told: transaction.told)
                 return value
             } completion: { result in
                 completion(result.mapError(Self.failure))
@@ -178,6 +209,7 @@
         /// Finishes what waits; no write comes after it.
         package func close() {
             committer.close()
+            gathered.close()
             exchange?.leave(number)
         }
 

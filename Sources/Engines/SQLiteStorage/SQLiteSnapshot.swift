@@ -145,9 +145,15 @@ class SQLiteSnapshot: StoreSnapshot {
             usedBytes: statement.int64(1), oldestValidPosition: statement.int64(2))
     }
 
-    func storedBytes() throws -> (bytes: Int64, owners: Int) {
-        try connection.prepare("SELECT coalesce(sum(used_bytes), 0), count(*) FROM owners")
-            .first { ($0.int64(0), Int($0.int64(1))) } ?? (0, 0)
+    func amount(of owner: OwnerNumber?) throws -> (bytes: Int64, owners: Int, records: Int?) {
+        let all = "SELECT coalesce(sum(used_bytes), 0), count(*) FROM owners"
+        guard let owner else {
+            return try connection.prepare(all)
+                .first { ($0.int64(0), Int($0.int64(1)), nil) } ?? (0, 0, nil)
+        }
+        let records = try statements.recordCount.first(owner.value) { Int($0.int64(0)) } ?? 0
+        return try connection.prepare("\(all) WHERE id = ?")
+            .first(owner.value) { ($0.int64(0), Int($0.int64(1)), records) } ?? (0, 0, records)
     }
 
     func zones(_ keys: [ZoneKey]) throws -> [StoredZone?] { try keys.map { try zone($0) } }
@@ -314,10 +320,6 @@ class SQLiteSnapshot: StoreSnapshot {
                 number: Int(clamping: $0.int64(0)), madeAt: $0.int64(1), who: $0.string(2),
                 difference: $0.string(3).split(separator: "\n").map(String.init))
         }
-    }
-
-    func recordCount(of owner: OwnerNumber) throws -> Int {
-        try statements.recordCount.first(owner.value) { Int($0.int64(0)) } ?? 0
     }
 
     func clientToken(_ key: ClientTokenKey) throws -> [UInt8]? {

@@ -109,15 +109,14 @@ package final class SQLiteStore: Store {
     package var readsAtOnce: Bool { true }
 
     package func read<Value>(
-        by reader: StoreReader, until stop: StopSignal?,
-        _ body: (any StoreSnapshot) throws -> Value
+        _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value {
-        if case .loop(let loop) = reader, loopReaders.indices.contains(loop) {
-            return try loopReaders[loop].reader(makeReader).reading(stop: stop, body)
+        if case .loop(let loop) = load.reader, loopReaders.indices.contains(loop) {
+            return try loopReaders[loop].reader(makeReader).reading(stop: load.stop, body)
         }
         let reader = try idle.withLock { $0.popLast() } ?? UncheckedBox(makeReader())
         do {
-            let value = try reader.value.reading(stop: stop, body)
+            let value = try reader.value.reading(stop: load.stop, body)
             keep(reader)
             return value
         } catch {
@@ -126,6 +125,12 @@ package final class SQLiteStore: Store {
             throw error
         }
     }
+
+    package func readTogether<Value: Sendable>(
+        _ needs: @autoclosure () -> StoreNeeds, by caller: StoreCaller,
+        _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) { completion(Result { try read(body) }) }
 
     /// Moves the log into the file and truncates it; whether nothing is left in it.
     func emptyLogOnce() throws -> Bool {

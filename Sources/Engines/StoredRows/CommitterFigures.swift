@@ -39,7 +39,24 @@ package struct CommitterFigures {
                 \.feedLagSeconds
             ),
         ]
-        return all.map { name, help, path in
+        return distributions(all)
+    }
+
+    /// Of those that read in groups and write nothing.
+    package var ofReads: [EngineFigure] {
+        distributions([
+            (
+                "lenticular_read_group_requests", "Short reads that saw one moment together.",
+                \.commitJobs
+            ),
+            ("lenticular_read_group_seconds", "Time of a group of short reads.", \.groupSeconds),
+        ])
+    }
+
+    private func distributions(
+        _ all: [(name: String, help: String, of: KeyPath<GroupMeasurements, Histogram>)]
+    ) -> [EngineFigure] {
+        all.map { name, help, path in
             EngineFigure(
                 name, help, .distribution(ValueDistribution(committers.map { $0[keyPath: path] })))
         }

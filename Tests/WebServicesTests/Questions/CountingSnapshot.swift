@@ -29,7 +29,7 @@ final class Questions: Sendable {
 
     func note(_ change: (inout Subjects) -> Void) { subjects.withLock { change(&$0) } }
 
-    func note(_ needed: WriteNeeds) {
+    func note(_ needed: StoreNeeds) {
         needs.withLock { needs in
             if let owner = needed.owner { needs.owners.insert(owner) }
             if let zone = needed.zone { needs.zones.insert(zone) }
@@ -64,9 +64,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.owners(keys)
     }
 
-    func storedBytes() throws -> (bytes: Int64, owners: Int) {
-        note("storedBytes")
-        return try snapshot.storedBytes()
+    func amount(of owner: OwnerNumber?) throws -> (bytes: Int64, owners: Int, records: Int?) {
+        note("amount")
+        return try snapshot.amount(of: owner)
     }
 
     func zones(_ keys: [ZoneKey]) throws -> [StoredZone?] {
@@ -83,11 +83,6 @@ class CountingSnapshot: StoreSnapshot {
             }
         }
         return try snapshot.zones(keys)
-    }
-
-    func recordCount(of owner: OwnerNumber) throws -> Int {
-        note("recordCount")
-        return try snapshot.recordCount(of: owner)
     }
 
     func zones(of owner: OwnerNumber, _ selection: ZoneSelection) throws -> [StoredZone] {

@@ -9,10 +9,9 @@ final class CountingStore: ForwardingStorage {
     init(_ store: any Store) { self.store = store }
 
     func read<Value>(
-        by reader: StoreReader, until stop: StopSignal?,
-        _ body: (any StoreSnapshot) throws -> Value
+        _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value {
-        try store.read(by: reader, until: stop) {
+        try store.read(load) {
             try body(CountingSnapshot($0, questions))
         }
     }

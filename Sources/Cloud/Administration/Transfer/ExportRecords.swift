@@ -158,7 +158,7 @@ private final class ExportRun {
         guard selection.zone == nil, selection.type == nil else { return nil }
         guard let name = selection.owner else { return Int(clamping: try ofAll()) }
         return try store.read { snapshot in
-            try snapshot.owner(named: name).map { try snapshot.recordCount(of: $0.number) }
+            try snapshot.owner(named: name).flatMap { try snapshot.amount(of: $0.number).records }
         }
     }
 

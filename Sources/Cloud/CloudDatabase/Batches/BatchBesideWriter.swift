@@ -26,15 +26,15 @@ package final class DecisionHabits: Sendable {
     /// How many callers are remembered; beyond that all are forgotten, and each must be found out again.
     private static let callersMax = 1_024
 
-    private let long = Mutex<Set<WriteCaller>>([])
+    private let long = Mutex<Set<StoreCaller>>([])
 
     package init() {}
 
-    func isLong(_ caller: WriteCaller) -> Bool {
+    func isLong(_ caller: StoreCaller) -> Bool {
         long.withLock { !$0.isEmpty && $0.contains(caller) }
     }
 
-    func note(_ caller: WriteCaller, isLong: Bool) {
+    func note(_ caller: StoreCaller, isLong: Bool) {
         long.withLock { long in
             guard isLong else {
                 long.remove(caller)
@@ -76,7 +76,7 @@ struct BatchBesideWriter: Sendable {
     private func decide(attemptsLeft: Int) {
         attempt(attemptsLeft) {
             let start = DecisionTime.workedNanoseconds()
-            let decided = try storage.read(by: .anybody, until: work.stop) {
+            let decided = try storage.read(ReadLoad(until: work.stop)) {
                 try batch.decide($0, until: work.stop)
             }
             let worked = DecisionTime.workedNanoseconds() - start
@@ -113,7 +113,7 @@ struct BatchBesideWriter: Sendable {
 
     /// Checks what has changed in the meantime, so that the writer has little left to check.
     private func handIn(_ plan: CheckedPlan, attemptsLeft: Int) throws {
-        let current = try storage.read(by: .anybody, until: work.stop) { snapshot in
+        let current = try storage.read(ReadLoad(until: work.stop)) { snapshot in
             try plan.brought(to: snapshot, batch.basis(snapshot, until: work.stop))
         }
         guard let current else { return decide(attemptsLeft: attemptsLeft) }

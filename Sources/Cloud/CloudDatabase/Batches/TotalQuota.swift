@@ -45,7 +45,7 @@ package final class StoredTotal: Sendable {
     func bytes(near quota: Int64, _ snapshot: any StoreSnapshot) throws -> Int64 {
         let start = DispatchTime.now().uptimeNanoseconds
         if let last = last.withLock({ $0 }), Self.isFresh(last, quota, start) { return last.bytes }
-        let (bytes, owners) = try snapshot.storedBytes()
+        let (bytes, owners, _) = try snapshot.amount(of: nil)
         let took = DispatchTime.now().uptimeNanoseconds &- start
         last.withLock { $0 = Count(bytes: bytes, owners: owners, countedAt: start, took: took) }
         return bytes

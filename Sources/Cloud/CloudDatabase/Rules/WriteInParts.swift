@@ -29,7 +29,7 @@ extension Database {
         let part = Array(items.dropFirst(done.count).prefix(WritePart.itemsMax))
         storage.write(
             WriteLoad(
-                cost: part.count, frees: part.allSatisfy(frees), caller: WriteCaller(caller),
+                cost: part.count, frees: part.allSatisfy(frees), caller: StoreCaller(caller),
                 author: author),
             { try body(part, $0) },
             completion: { (result: Result<[Result<Made, Fault>], any Error>) in

@@ -34,7 +34,7 @@ package struct RegisterDestination: Sendable {
     package func run(completion: @escaping @Sendable (Result<Bool, any Error>) -> Void) {
         let registration = self
         storage.write(
-            WriteLoad(cost: 1, caller: WriteCaller(caller)),
+            WriteLoad(cost: 1, caller: StoreCaller(caller)),
             { try registration.register(in: $0) }, completion: completion)
     }
 

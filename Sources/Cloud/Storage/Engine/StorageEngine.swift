@@ -78,7 +78,8 @@ package protocol StorageEngine: AnyObject, Sendable {
     ///   container is gone all the same.
     func remove(_ container: ContainerID, others: () throws -> Void) throws
 
-    /// Finishes resets and removals that were cut short.
+    /// Finishes resets and removals that were cut short, and removes what earlier versions left for a way back, once
+    /// that is old.
     ///
     /// - Parameter others: as for `remove`, for a container whose name no new one has by now; what it throws leaves
     ///   that removal for the next time.
@@ -142,11 +143,6 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// - Parameter goesOn: asked before each step.
     /// - Throws: `OverwritingEnded`, and as a write.
     func overwriteDeleted(in part: EnginePart, while goesOn: @Sendable () -> Bool) throws
-
-    /// Removes copies that were made before something was brought to a newer form, where that was before a moment.
-    ///
-    /// - Returns: how many.
-    func removeCopies(madeBefore moment: Milliseconds) throws -> Int
 
     // MARK: Figures
 

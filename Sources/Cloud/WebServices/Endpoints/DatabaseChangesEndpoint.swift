@@ -35,7 +35,7 @@ private enum DatabaseFeedAnswer {
         if context.loop != nil, database.scope == .shared { return .again(on: .short) }
         let limit = limit ?? context.limits.recordsPerResponseMax
         let most = context.loop == nil ? limit : min(limit, RequestContext.loopZonesMax)
-        return try context.read { snapshot in
+        return try context.read(isOfFeed: true) { snapshot in
             let feed = try FetchDatabaseChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 1_024)

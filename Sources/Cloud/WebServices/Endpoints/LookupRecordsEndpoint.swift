@@ -13,10 +13,15 @@ enum LookupRecordsEndpoint {
         let (elements, count) = try body.countedItems("records", context.limits)
         guard !context.holdsUp(items: count) else { return .again(on: .short) }
         let items = try items(elements, body)
+        guard context.mayWait || !context.mayName(users: items.lazy.map(\.name), in: zone) else {
+            return .again(on: .short)
+        }
         if let first = try context.makeUserRecords(named: items.lazy.map(\.name), in: zone) {
             return first
         }
-        return try context.read { snapshot in
+        return try context.answerTogether(
+            database, LookupRecords.needs(items, in: zone, of: database)
+        ) { snapshot in
             let lookup = try LookupRecords(in: zone, of: database, snapshot: snapshot)
             var work = RequestWork()
             var writer = JSONWriter(reserving: 64 + items.count * 1_000)

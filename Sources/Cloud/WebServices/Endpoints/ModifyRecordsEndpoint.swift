@@ -10,6 +10,8 @@ enum ModifyRecordsEndpoint {
         _ context: RequestContext, completion: @escaping WriteCompletion
     ) throws -> NextStep {
         let database = try context.database()
+        // There the schema may be asked first, and who users are.
+        guard context.mayWait || database.scope != .public else { return .again(on: .short) }
         let body = try context.body()
         let (elements, count) = try body.countedItems("operations", context.limits)
         guard !context.holdsUp(items: count) else { return .again(on: .short) }

@@ -9,7 +9,7 @@ enum RecordChangesEndpoint {
         let body = try context.body()
         let keys = try ZoneChangesKeys(body, context.limits)
         let request = keys.request(for: try context.zones.zone(of: body))
-        return try context.read { snapshot in
+        return try context.read(isOfFeed: true) { snapshot in
             let feed = try FetchZoneChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot)
             var writer = JSONWriter(reserving: 16_384)

@@ -14,7 +14,7 @@ enum ZoneChangesEndpoint {
         guard !context.holdsUp(items: count) else { return .again(on: .short) }
         let defaults = try ZoneChangesKeys(body, context.limits)
         let servesPublic = try database.scope == .public && context.servesPublicChanges()
-        return try context.read { snapshot in
+        return try context.read(isOfFeed: true) { snapshot in
             let feed = try FetchZoneChanges(
                 database, key: context.store.tokenKey, snapshot: snapshot,
                 servesPublic: servesPublic)

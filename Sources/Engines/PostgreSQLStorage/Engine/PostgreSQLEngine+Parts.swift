@@ -46,8 +46,5 @@
                 }
             }
         }
-
-        /// The server keeps no copies of its own.
-        package func removeCopies(madeBefore moment: Milliseconds) throws -> Int { 0 }
     }
 #endif

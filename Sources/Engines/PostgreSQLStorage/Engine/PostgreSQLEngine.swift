@@ -14,6 +14,8 @@
             package var groups = GroupOptions()
             /// How many sessions this process has at most, but for a few that copy, check or remove.
             package var sessionsMax = 32
+            /// How a standby is reached that reads feeds; nil for none.
+            package var standby: ConnectionOptions?
             /// How long anybody waits for one.
             package var sessionWaitSecondsMax = 30
             /// How long a snapshot may live.
@@ -36,6 +38,8 @@
             var open: [StoreKey: PostgreSQLStore] = [:]
             /// What committers have done whose stores are closed.
             var closed = GroupMeasurements()
+            /// The same of groups of reads.
+            var closedReads = GroupMeasurements()
         }
 
         package let catalog: any CatalogStorage
@@ -46,6 +50,7 @@
         /// Names this process among those on the database.
         package let process: [UInt8]
         private let presence: ProcessPresence
+        private let standby: StandbyReads?
         private let exchange: CommitExchange
         private let state = Mutex(State())
 
@@ -63,6 +68,7 @@
                 onIndeterminate: options.onIndeterminate)
             catalog = tables
             self.settings = settings
+            standby = settings.standby.map { StandbyReads($0, max: settings.readers) }
             self.options = options
             process = options.random(16)
             presence = tables.join(
@@ -105,7 +111,7 @@
             made.snapshotSecondsMax = settings.snapshotSecondsMax
             made.groupSilenceSecondsMax = settings.groupSilenceSecondsMax
             made.notices = notices
-            (made.exchange, made.presence) = (exchange, presence)
+            (made.exchange, made.presence, made.standby) = (exchange, presence, standby)
             return made
         }
 
@@ -126,6 +132,7 @@
             state.withLock { state in
                 state.open[key] = nil
                 state.closed.add(store.measurements)
+                state.closedReads.add(store.readMeasurements)
             }
             return due
         }
@@ -133,8 +140,25 @@
         package var processes: ServingProcesses { presence.processes }
 
         package var figures: [EngineFigure] {
-            let (open, closed) = state.withLock { (Array($0.open.values), $0.closed) }
+            let (open, closed, closedReads) = state.withLock {
+                (Array($0.open.values), $0.closed, $0.closedReads)
+            }
             return CommitterFigures(open.map(\.measurements) + [closed]).all
+                + CommitterFigures(open.map(\.readMeasurements) + [closedReads]).ofReads
+                + standbyFigures
+        }
+
+        private var standbyFigures: [EngineFigure] {
+            guard let counts = standby?.counts else { return [] }
+            return [
+                EngineFigure(
+                    "lenticular_standby_reads_total", "Feeds that the standby has read.",
+                    .counter(Double(counts.answered))),
+                EngineFigure(
+                    "lenticular_standby_reads_passed_on_total",
+                    "Feeds that the server has read, since the standby was behind or away.",
+                    .counter(Double(counts.passedOn))),
+            ]
         }
 
         package func setDue(_ stores: [KnownStore]) throws { try tables.setDue(stores) }

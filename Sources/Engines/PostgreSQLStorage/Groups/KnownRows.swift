@@ -47,7 +47,7 @@
             let zone: ZoneName
         }
 
-        init(_ needs: [WriteNeeds]) {
+        init(_ needs: [StoreNeeds]) {
             for need in needs {
                 guard let owner = need.owner else { continue }
                 owners.insert(owner)

@@ -107,7 +107,7 @@
         // MARK: - A group
 
         func foresee(_ jobs: ArraySlice<PendingJob>) {
-            foreseen = ForeseenRows(jobs.compactMap { $0.needs as? WriteNeeds })
+            foreseen = ForeseenRows(jobs.compactMap { $0.needs as? StoreNeeds })
         }
 
         func begin() throws {
@@ -214,12 +214,20 @@
         /// Takes over what a job did, once it has ended well.
         ///
         /// - Parameter told: what it has moved that the server has been told of.
-        func accept(_ job: StoreChanges, told: Set<StorePart>) {
+        /// - Throws: `PostgreSQLError` of a session that has ended.
+        func accept(_ job: StoreChanges, told: Set<StorePart>) throws {
             writes += 1
             moved.formUnion(told)
             moved.formUnion(job.movedParts)
             changes.add(job)
+            // The server writes these rows while further writes are decided.
+            guard changes.saved.count >= Self.rowsAhead else { return }
+            try open().sendAhead(changes.queries(store))
+            noteTold()
         }
+
+        /// After so many saved records the server is told of them before the group ends.
+        private static let rowsAhead = 200
 
         /// Tells the server of what the group has changed, and then of a job's own changes, and asks behind them; one
         /// round trip.
@@ -232,14 +240,19 @@
             changes.add(job)
             let first = changes.isEmpty ? [] : changes.queries(store)
             let rows = try open().run(first + queries)
+            noteTold()
+            return Array(rows.dropFirst(first.count))
+        }
+
+        /// Notes that the server has been told of all that has changed.
+        private func noteTold() {
             known.add(changes)
             madeSchema = changes.schema ?? madeSchema
             madeFollowing = changes.following ?? madeFollowing
             notedCount += changes.noted.count
             madeIndexes = changes.indexes ?? madeIndexes
-            hasTold = hasTold || !first.isEmpty
+            hasTold = hasTold || !changes.isEmpty
             changes = StoreChanges()
-            return Array(rows.dropFirst(first.count))
         }
 
         /// The schema as the group has it so far.

@@ -17,7 +17,7 @@
         /// - Parameters:
         ///   - order: what the rows are ordered by; a key among them.
         ///   - bytes, limit: the numbers of the parameters.
-        private static func page(
+        static func page(
             _ columns: String, from source: String, order: String, bytes: Int, limit: Int
         ) -> String {
             """

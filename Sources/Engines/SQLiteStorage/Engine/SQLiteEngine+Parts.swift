@@ -38,17 +38,21 @@ extension SQLiteEngine {
         }
     }
 
-    package func removeCopies(madeBefore moment: Milliseconds) throws -> Int {
+    /// Removes copies of databases from before an upgrade, once nobody will want to go back any more.
+    func removeOldCopies() throws {
+        let moment = options.clock.now() / 1_000 - Self.copySecondsMax
         var paths = [files.catalogPath]
         try ListPage.forEach(stores) { store in
             if store.isThere { paths.append(files.path(of: store.key)) }
         }
-        let old = try paths.flatMap { try Migrator.copies(of: $0) }.filter {
-            (FileSystem.modificationSeconds(of: $0) ?? .max) < moment / 1_000
+        for copy in try paths.flatMap({ try Migrator.copies(of: $0) })
+        where (FileSystem.modificationSeconds(of: copy) ?? .max) < moment {
+            FileSystem.removeFile(copy)
         }
-        for copy in old { FileSystem.removeFile(copy) }
-        return old.count
     }
+
+    /// Time enough to find a fault of the newer version; someone so late restores a backup.
+    private static let copySecondsMax: Milliseconds = 30 * 86_400
 }
 
 /// A database as a snapshot has it.

@@ -124,6 +124,8 @@ package final class SQLiteEngine: StorageEngine {
             }
             try files.finishRemoval(of: name)
         }
+        // NB: a copy that cannot be looked at stays until the next start.
+        try? removeOldCopies()
     }
 
     package func close() {

@@ -7,7 +7,7 @@ import StoredRows
 extension SQLiteStore {
     /// How far each index has come, and how many entries it has.
     func indexSizes() throws -> [IndexSize] {
-        try read(by: .anybody, until: nil) { snapshot in
+        try read { snapshot in
             guard let snapshot = snapshot as? SQLiteSnapshot else {
                 throw InvalidRow(table: "indexes")
             }

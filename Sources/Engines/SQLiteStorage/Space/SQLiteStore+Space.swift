@@ -110,7 +110,7 @@ extension SQLiteStore {
     }
 
     private func looking<Value>(_ body: (Connection) throws -> Value) throws -> Value {
-        try read(by: .anybody, until: nil) { snapshot in
+        try read { snapshot in
             guard let snapshot = snapshot as? SQLiteSnapshot else {
                 throw InvalidRow(table: "zones")
             }

@@ -3,6 +3,8 @@ package struct PostgresSettings: Sendable, Equatable {
     /// Empty where the server asks for none.
     package var passwordFile = ""
     package var sessionsMax = 32
+    /// Empty for none.
+    package var standbyURL = ""
 }
 
 extension PostgresSettings {
@@ -16,8 +18,13 @@ extension PostgresSettings {
                 "storage.postgres.sessionsMax", \.storage.postgres.sessionsMax, 8...10_000,
                 "sessions",
                 """
-                Sessions that this server has at once, but for a few that copy or check; the \
-                PostgreSQL must allow more (max_connections).
+                Sessions at once, but for a few that copy or check; PostgreSQL must allow more \
+                (max_connections).
                 """),
+            .text(
+                "storage.postgres.standbyURL", \.storage.postgres.standbyURL,
+                allowed: "empty, or postgresql://USER@HOST/DATABASE without a password",
+                check: { $0.isEmpty || PostgresAddress($0) != nil },
+                "A standby that reads feeds while it is up to date, with the same password."),
         ])
 }

@@ -127,14 +127,12 @@ package final class RunningServer: Sendable {
         _ log: Log
     ) -> Upkeep {
         let disk = DiskWatch(folder, log, in: metrics)
-        let upgradeCopies = UpgradeCopies(folder, log: log)
         return Upkeep(
             stores: folder.stores, log: log,
             intervalSeconds: folder.configuration.retention.upkeepSeconds
         ) {
             disk.check()
             protocolResponder.doWhatIsDue()
-            upgradeCopies.removeOld()
         }
     }
 

@@ -67,7 +67,7 @@ package struct ReceiveAsset: Sendable {
         completion: @escaping @Sendable (Result<AssetReceipt, any Error>) -> Void
     ) {
         let life = Milliseconds(tokens.lives.receipt) * 1_000
-        storage.write(WriteLoad(caller: WriteCaller(identity: identity))) {
+        storage.write(WriteLoad(caller: StoreCaller(identity: identity))) {
             [random, requireUploader] transaction in
             try requireUploader()
             let receipt = AssetReceipt(

@@ -36,6 +36,19 @@ package struct LookupRecords {
         access = try RecordAccess(database, snapshot)
     }
 
+    /// What a lookup asks for in any case.
+    package static func needs(
+        _ items: [Item], in zone: ZoneID, of database: Database
+    ) -> StoreNeeds {
+        var needs = StoreNeeds()
+        needs.owner = database.owner(of: zone)
+        needs.zone = zone.name
+        if database.scope != .private { needs.viewer = database.caller.userRecordName }
+        // Records of a zone that others share are read once it is known that the caller sees them.
+        if database.scope != .shared { needs.records = items.compactMap { RecordName($0.name) } }
+        return needs
+    }
+
     /// Appends one record.
     ///
     /// - Throws: `Fault`, with nothing appended, as `append` of several hands to `failed`.

@@ -24,7 +24,7 @@ package struct MakeUserRecords: Sendable {
     /// - Throws: failures of the machinery.
     package func run() throws {
         try database.storage.writeAndWait(
-            cost: users.count, frees: false, caller: WriteCaller(database.caller)
+            cost: users.count, frees: false, caller: StoreCaller(database.caller)
         ) { transaction in
             let zone = try database.madeZone(.defaultZone, transaction)
             try UserRecord.makeMissing(users, in: zone, of: database, transaction)

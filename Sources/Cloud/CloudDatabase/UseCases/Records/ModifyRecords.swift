@@ -151,7 +151,7 @@ package struct ModifyRecords: Sendable {
         }
         let load = WriteLoad(
             cost: operations.count, bytes: operations.reduce(0) { $0 + $1.bytes }, frees: frees,
-            caller: WriteCaller(database.caller), author: database.author, needs: { needs })
+            caller: StoreCaller(database.caller), author: database.author, needs: { needs })
         let isLong = work.habits.isLong(load.caller)
         database.storage.write(load) {
             try begin(in: $0, isLong: isLong)
@@ -165,8 +165,8 @@ package struct ModifyRecords: Sendable {
     }
 
     /// What the decision asks for in any case.
-    private var needs: WriteNeeds {
-        var needs = WriteNeeds()
+    private var needs: StoreNeeds {
+        var needs = StoreNeeds()
         needs.owner = database.owner(of: zone)
         needs.zone = zone.name
         if database.scope != .private { needs.viewer = database.caller.userRecordName }

@@ -82,7 +82,7 @@ package struct LookAtShare: Sendable {
     /// - Throws: `Fault` BAD_REQUEST for a share that is full; failures of the machinery.
     package func join() throws -> Bool {
         let look = self
-        return try database.storage.writeAndWait(caller: WriteCaller(database.caller)) {
+        return try database.storage.writeAndWait(caller: StoreCaller(database.caller)) {
             transaction in
             do {
                 try LinkedShare.find(look.text, for: look.visitor, in: look.database, transaction)

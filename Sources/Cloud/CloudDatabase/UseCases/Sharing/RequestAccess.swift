@@ -30,7 +30,7 @@ package struct RequestAccess: Sendable {
     package func run(completion: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         let requests = self
         database.storage.write(
-            WriteLoad(cost: links.count, caller: WriteCaller(database.caller)),
+            WriteLoad(cost: links.count, caller: StoreCaller(database.caller)),
             { try requests.note($0) }, completion: completion)
     }
 
@@ -39,7 +39,7 @@ package struct RequestAccess: Sendable {
     /// - Throws: what `run` hands over.
     package func runAndWait() throws {
         let requests = self
-        try database.storage.writeAndWait(caller: WriteCaller(database.caller)) {
+        try database.storage.writeAndWait(caller: StoreCaller(database.caller)) {
             try requests.note($0)
         }
     }

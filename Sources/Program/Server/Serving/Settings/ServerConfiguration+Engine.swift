@@ -64,23 +64,30 @@ extension ServerConfiguration {
         /// - Throws: `CommandFailure` for a password that cannot be read.
         func postgresSettings() throws(CommandFailure) -> PostgreSQLEngine.Settings {
             let postgres = storage.postgres
-            var connection = ConnectionOptions(address: storage.postgresURL)
+            var settings = PostgreSQLEngine.Settings(try connection(to: storage.postgresURL))
+            settings.sessionsMax = postgres.sessionsMax
+            if !postgres.standbyURL.isEmpty {
+                settings.standby = try connection(to: postgres.standbyURL)
+            }
+            return settings
+        }
+
+        private func connection(to url: String) throws(CommandFailure) -> ConnectionOptions {
+            var connection = ConnectionOptions(address: url)
             // By the name alone nobody knows who answers there.
-            if PostgresAddress(storage.postgresURL)?.isLocal != true {
+            if PostgresAddress(url)?.isLocal != true {
                 connection.defaults["sslmode"] = "verify-full"
             }
-            if !postgres.passwordFile.isEmpty {
-                do {
-                    let bytes = try FileSystem.contents(of: postgres.passwordFile, bytesMax: 4_096)
-                    connection.password = String(
-                        decoding: bytes.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
-                } catch {
-                    throw CommandFailure("\(error)")
-                }
+            let file = storage.postgres.passwordFile
+            guard !file.isEmpty else { return connection }
+            do {
+                let bytes = try FileSystem.contents(of: file, bytesMax: 4_096)
+                connection.password = String(
+                    decoding: bytes.prefix { $0 != 0x0A && $0 != 0x0D }, as: UTF8.self)
+            } catch {
+                throw CommandFailure("\(error)")
             }
-            var settings = PostgreSQLEngine.Settings(connection)
-            settings.sessionsMax = postgres.sessionsMax
-            return settings
+            return connection
         }
     #endif
 

@@ -15,10 +15,21 @@ package final class LeasedStore: Store {
     package var notices: CommitNotices { store.notices }
 
     package func read<Value>(
-        by reader: StoreReader, until stop: StopSignal?,
-        _ body: (any StoreSnapshot) throws -> Value
+        _ load: ReadLoad, _ body: (any StoreSnapshot) throws -> Value
     ) throws -> Value {
-        try withExtendedLifetime(lease) { try store.read(by: reader, until: stop, body) }
+        try withExtendedLifetime(lease) { try store.read(load, body) }
+    }
+
+    package func readTogether<Value: Sendable>(
+        _ needs: @autoclosure () -> StoreNeeds, by caller: StoreCaller,
+        _ body: @escaping @Sendable (any StoreSnapshot) throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let lease = lease
+        store.readTogether(needs(), by: caller, body) { result in
+            // Until it is answered.
+            withExtendedLifetime(lease) { completion(result) }
+        }
     }
 
     package func write<Value: Sendable>(

@@ -136,7 +136,7 @@ struct StoreShares: SharedLinks {
                 return [
                     AppUsage(
                         app: app, environment: key.environment, bytes: owner.usedBytes,
-                        records: try snapshot.recordCount(of: owner.number))
+                        records: try snapshot.amount(of: owner.number).records ?? 0)
                 ]
             }
         }

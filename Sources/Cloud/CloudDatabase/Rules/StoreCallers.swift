@@ -1,7 +1,7 @@
 import CloudModel
 import Storage
 
-extension WriteCaller {
+extension StoreCaller {
     /// Whom a caller's writes count towards: the key that signs, whomever it acts for; else the account.
     init(_ caller: Caller) {
         var hasher = Hasher()

@@ -10,6 +10,9 @@
     /// Confined to one thread at a time. The transaction begins with the first question, in the same round trip, so that
     /// a read of one question waits for the server once.
     class PostgreSQLSnapshot: StoreSnapshot {
+        /// What a read begins with.
+        static let begin = Query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
         private(set) var connection: Connection
         /// The number of the store.
         let store: Int64
@@ -33,12 +36,24 @@
         }
 
         /// Goes on in a transaction that somebody else has begun, and ends.
-        init(within connection: Connection, _ store: Int64, _ facts: StoreFacts) throws {
+        ///
+        /// - Parameter progress: where the store stands, as the transaction has it.
+        init(
+            within connection: Connection, _ store: Int64, _ facts: StoreFacts,
+            _ progress: Progress
+        ) {
             self.connection = connection
             self.store = store
             self.facts = facts
             stop = nil
-            begun = try Progress(connection.run([Progress.query(store, locked: false)])[0])
+            begun = progress
+        }
+
+        /// As above; asks where the store stands.
+        convenience init(within connection: Connection, _ store: Int64, _ facts: StoreFacts) throws
+        {
+            let rows = try connection.run([Progress.query(store, locked: false)])
+            self.init(within: connection, store, facts, try Progress(rows[0]))
         }
 
         /// Where the store stands, as the snapshot has it.
@@ -52,10 +67,7 @@
         /// Asks questions together: one round trip.
         func ask(_ queries: [Query]) throws -> [Rows] {
             guard begun == nil else { return try connection.run(queries) }
-            let start = [
-                Query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-                Progress.query(store, locked: false),
-            ]
+            let start = [Self.begin, Progress.query(store, locked: false)]
             let rows = try first(start + queries)
             begun = try Progress(rows[1])
             return Array(rows.dropFirst(start.count))
@@ -89,6 +101,12 @@
             guard begun != nil else { return }
             begun = nil
             try connection.runLater([Query("COMMIT")])
+        }
+
+        /// Has the server stop questions that take longer than that from now.
+        func limit(milliseconds: Int) {
+            let end = DispatchTime.now() + .milliseconds(milliseconds)
+            connection.deadline = connection.deadline.map { min($0, end) } ?? end
         }
 
         func checkStop() throws { try stop?.check() }
@@ -203,21 +221,18 @@
             return try (0..<rows.count).map { try ZoneRows.zone(rows, $0) }
         }
 
-        func recordCount(of owner: OwnerNumber) throws -> Int {
+        func amount(of owner: OwnerNumber?) throws -> (bytes: Int64, owners: Int, records: Int?) {
             let rows = try ask(
                 """
-                SELECT coalesce(sum(record_count), 0)::bigint FROM zones
-                WHERE store = $1 AND owner = $2 AND deleted_at IS NULL
-                """, .number(store), .number(owner.value))
-            return Int(rows.number(0, 0))
-        }
-
-        func storedBytes() throws -> (bytes: Int64, owners: Int) {
-            let rows = try ask(
-                """
-                SELECT coalesce(sum(used_bytes), 0)::bigint, count(*) FROM owners WHERE store = $1
-                """, .number(store))
-            return (rows.number(0, 0), Int(rows.number(0, 1)))
+                SELECT coalesce(sum(used_bytes), 0)::bigint, count(*),
+                    CASE WHEN $2::bigint IS NOT NULL THEN (
+                        SELECT coalesce(sum(record_count), 0)::bigint FROM zones
+                        WHERE store = $1 AND owner = $2 AND deleted_at IS NULL) END
+                FROM owners WHERE store = $1 AND ($2 IS NULL OR owner = $2)
+                """, .number(store), .number(owner?.value))
+            return (
+                rows.number(0, 0), Int(rows.number(0, 1)), rows.optionalNumber(0, 2).map(Int.init)
+            )
         }
 
         func clientToken(_ key: ClientTokenKey) throws -> [UInt8]? {
@@ -267,8 +282,7 @@
         func page(
             of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
         ) throws -> QueryCursor? {
-            let end = DispatchTime.now() + .milliseconds(query.bounds.millisecondsMax)
-            connection.deadline = connection.deadline.map { min($0, end) } ?? end
+            limit(milliseconds: query.bounds.millisecondsMax)
             let indexes = try storedIndexes(try progress().indexRevision)
             return try find(query, indexes.catalog, visit)
         }
