@@ -3,6 +3,8 @@ package struct PostgresSettings: Sendable, Equatable {
     /// Empty where the server asks for none.
     package var passwordFile = ""
     package var sessionsMax = 32
+    package var connectSecondsMax = 10
+    package var answerSecondsMax = 30
 }
 
 extension PostgresSettings {
@@ -15,9 +17,13 @@ extension PostgresSettings {
             .number(
                 "storage.postgres.sessionsMax", \.storage.postgres.sessionsMax, 8...10_000,
                 "sessions",
-                """
-                Sessions that this server has at once, but for a few that copy or check; the \
-                PostgreSQL must allow more (max_connections).
-                """),
+                "Sessions at once; the PostgreSQL must allow more (max_connections)."),
+            .number(
+                "storage.postgres.connectSecondsMax", \.storage.postgres.connectSecondsMax,
+                2...600, "seconds", "For a session to begin."),
+            .number(
+                "storage.postgres.answerSecondsMax", \.storage.postgres.answerSecondsMax,
+                1...3_600, "seconds",
+                "For an answer; a statement then ends."),
         ])
 }

@@ -78,6 +78,8 @@ extension ServerConfiguration {
                     throw CommandFailure("\(error)")
                 }
             }
+            connection.connectSecondsMax = postgres.connectSecondsMax
+            connection.answerMillisecondsMax = postgres.answerSecondsMax * 1_000
             var settings = PostgreSQLEngine.Settings(connection)
             settings.sessionsMax = postgres.sessionsMax
             return settings
