@@ -5,8 +5,9 @@ import Testing
 struct ContractTests {
     /// Whoever adds a member takes another away: each is work for whoever writes an engine.
     ///
-    /// 180, and one of the two for processes that share an engine: who lives, and who does what.
-    private static let membersMax = 181
+    /// 180, one of the two for processes that share an engine: who lives, and who does what; and one for guesses, which
+    /// only a catalog has that processes share.
+    private static let membersMax = 182
 
     @Test("The contracts of storage have no more members than an engine can keep")
     func members() throws {

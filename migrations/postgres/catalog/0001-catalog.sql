@@ -40,6 +40,14 @@ CREATE TABLE processes (
     lives_until bigint NOT NULL
 ) WITH (fillfactor = 50);
 
+-- Guesses at passwords and codes, and letters that were asked for, as all processes count them. A keyed hash of what was
+-- guessed at chooses two slots of a fixed number, so nothing is forgotten to make room and nobody is named.
+CREATE TABLE guess_counts (
+    slot bigint PRIMARY KEY,
+    count bigint NOT NULL,
+    last_at bigint NOT NULL
+) WITH (fillfactor = 50);
+
 -- ---------------------------------------------------------------------------------------------------------------
 -- Containers, and who may call them
 
