@@ -31,8 +31,13 @@
 
         private static let one = Mutex<PostgreSQLServer?>(nil)
 
-        /// - Parameter waitsForDisk: whether what it acknowledges outlives the machine, as it always should.
-        package init(waitsForDisk: Bool = true) throws {
+        /// - Parameters:
+        ///   - waitsForDisk: whether what it acknowledges outlives the machine, as it always should.
+        ///   - certified: a name and a port: it also answers there on 127.0.0.1, by TLS, with a certificate of that name
+        ///     in `certificate`.
+        package init(
+            waitsForDisk: Bool = true, certified: (name: String, port: Int)? = nil
+        ) throws {
             // Where root's temporary folder is its own, the user that root runs it as may not enter it.
             folder =
                 (geteuid() == 0 ? "/tmp/" : NSTemporaryDirectory())
@@ -40,6 +45,7 @@
             process = ChildProcess()
             process.arguments = [
                 "bash", "-c", Self.script, "bash", folder, waitsForDisk ? "on" : "off",
+                certified?.name ?? "", certified.map { String($0.port) } ?? "",
             ]
             process.secondsMax = 36_000
             let (input, output) = (Pipe(), Pipe())
@@ -56,6 +62,9 @@
             try? commands.close()
             process.waitUntilExit()
         }
+
+        /// The file of its certificate, which is its own authority.
+        package var certificate: String { "\(folder)/data/server.crt" }
 
         /// How to reach one of its databases.
         package func address(of database: String) -> String {
@@ -121,7 +130,7 @@
         }
 
         private static let script = """
-            folder=$1 fsync=$2
+            folder=$1 fsync=$2 name=$3 port=$4
             trap '' INT TERM HUP
             programs=$(command -v initdb || ls -d /usr/lib/postgresql/*/bin/initdb | sort -V | tail -n 1)
             programs=$(dirname "$(readlink -f "$programs")")
@@ -138,12 +147,19 @@
                     </dev/null >&2
             }
             begin() {
-                control -o "-k $folder -c listen_addresses= -c max_connections=500 -c fsync=$fsync \\
+                control -o "-k $folder $listening -c max_connections=500 -c fsync=$fsync \\
                     -c shared_buffers=64MB -c autovacuum_naptime=1s \\
                     -c shared_preload_libraries=pg_stat_statements" start && echo ready || echo failed
             }
             "${as[@]}" "$programs/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --locale=C -N \\
                 </dev/null >"$folder/made" 2>&1 || { tail -n 1 "$folder/made"; exit 1; }
+            listening="-c listen_addresses="
+            if [ -n "$name" ]; then
+                "${as[@]}" openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj "/CN=$name" \\
+                    -addext "subjectAltName=DNS:$name" -keyout "$folder/data/server.key" \\
+                    -out "$folder/data/server.crt" </dev/null >&2 2>/dev/null || { echo "no certificate"; exit 1; }
+                listening="-c listen_addresses=127.0.0.1 -c port=$port -c ssl=on"
+            fi
             begin
             standby() {
                 "${as[@]}" "$programs/pg_basebackup" -h "$folder" -U postgres -D "$folder/standby" -R -c fast \\

@@ -117,6 +117,52 @@
             #expect(awake.catalog.version == other)
         }
 
+        @Test("Who lives and does not know a migration is found by what each says that it knows")
+        func outdated() throws {
+            let engines = try engines(1)
+            defer { end(engines) }
+            let connection = try Connection(location.connection(of: "a"))
+            var process = LivingProcess(
+                identity: [0x9, 0xab], version: "0.9", catalogVersion: 1)
+            process.migrations = KnownMigrations("catalog=0 stores=1")
+            _ = try LivingProcesses(connection).renew(process)
+            func outdated(_ schema: String, _ knownMin: Int) throws -> [String] {
+                try KnownMigrations.outdated(connection, schema, knownMin)
+            }
+            #expect(try outdated("catalog", 0) == [])
+            #expect(try outdated("catalog", 1) == ["09ab (0.9)"])
+            #expect(try outdated("logs", 1) == ["09ab (0.9)"])
+            #expect(try outdated("stores", 1) == [])
+            #expect(try outdated("stores", 1_000).count == 2)
+        }
+
+        @Test("64 guesses at once at three processes are as many as one after the other at one")
+        func guesses() throws {
+            let engines = try engines(3)
+            defer { end(engines) }
+            let counts = try engines.map { try #require($0.catalog as? any GuessCounts) }
+            let admitted = Mutex(0)
+            let failure = Mutex<(any Error)?>(nil)
+            DispatchQueue.concurrentPerform(iterations: 64) { number in
+                do {
+                    let isAdmitted = try counts[number % 3].change([7, 90_000]) { counts in
+                        guard counts.allSatisfy({ $0.count < 5 }) else { return false }
+                        for index in counts.indices {
+                            counts[index].count += 1
+                            counts[index].lastAt = 1
+                        }
+                        return true
+                    }
+                    if isAdmitted { admitted.withLock { $0 += 1 } }
+                } catch { failure.withLock { $0 = error } }
+            }
+            #expect(failure.withLock { $0 } == nil)
+            #expect(admitted.withLock { $0 } == 5)
+            let seen = try counts[0].change([90_000, 8, 7]) { $0 }
+            let five = GuessCount(count: 5, lastAt: 1)
+            #expect(seen == [five, GuessCount(), five])
+        }
+
         @Test("A read that begins after another process has acknowledged a save sees it")
         func readYourWrite() throws {
             let engines = try engines(2)

@@ -63,6 +63,58 @@
             try migrate(connection, [first])
         }
 
+        /// Two versions after `first`: one adds, and the next takes away what nobody uses any more who knows that.
+        private let added = Migration(
+            name: "0002-c", sql: "-- works with: 0001-a\nALTER TABLE a ADD COLUMN y bigint;")
+        private let removed = Migration(
+            name: "0003-x", sql: "-- works with: 0002-c\nALTER TABLE a DROP COLUMN x;")
+
+        /// A version that finds living processes which know so many migrations each.
+        private func version(_ migrations: [Migration], beside living: [Int] = []) -> Migrator {
+            Migrator(MigrationHistory(migrations)) { _, _, knownMin in
+                living.filter { $0 < knownMin }.map { "p\($0)" }
+            }
+        }
+
+        @Test("A database of a newer form serves a version as long as it works with it")
+        func overlap() throws {
+            let options = try database()
+            let connection = try Connection(options)
+            let (old, new) = (version([first]), version([first, added], beside: [1]))
+            let newest = version([first, added, removed], beside: [2, 3])
+            try old.migrate(connection)
+            // What adds does not wait for the older ones, which go on, and may start.
+            try new.migrate(connection)
+            #expect(try old.pendingCount(connection) == 0)
+            try old.migrate(connection)
+            _ = try connection.run("INSERT INTO a (x) VALUES (2)")
+            // What takes away does not wait for those who know what is used in its place.
+            try newest.migrate(connection)
+            try new.migrate(connection)
+            #expect(throws: MigrationError.newer(name: "0003-x")) { try old.migrate(connection) }
+        }
+
+        @Test("What a living process could not go on with waits for its end, and names it")
+        func outdated() throws {
+            let connection = try Connection(database())
+            try version([first]).migrate(connection)
+            let all = [first, added, removed]
+            let refusal = MigrationError.inUse(name: "0003-x", processes: ["p1"])
+            #expect(throws: refusal) {
+                try version(all, beside: [1, 2]).migrate(connection)
+            }
+            #expect("\(refusal)".contains("0003-x: stop p1,"))
+            // Nothing of it has happened.
+            #expect(try version(all).pendingCount(connection) == 2)
+            try version(all, beside: [2, 3]).migrate(connection)
+            #expect(try version(all).pendingCount(connection) == 0)
+            // One that says nothing is for those alone who know it.
+            #expect(throws: MigrationError.inUse(name: "0004-b", processes: ["p3"])) {
+                let last = Migration(name: "0004-b", sql: second.sql)
+                try version(all + [last], beside: [3]).migrate(connection)
+            }
+        }
+
         @Test("What another program or another version has made is left alone")
         func refused() throws {
             let connection = try Connection(database())

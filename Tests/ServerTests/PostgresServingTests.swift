@@ -168,7 +168,7 @@
             #expect(missing.status == 1, "\(missing)")
         }
 
-        @Test("Sessions, the standby and the password come from the settings")
+        @Test("Sessions, the standby, the password and how long is waited come from the settings")
         func settings() throws {
             let file = folder.path("password")
             try "s3cret\nmore\n".write(toFile: file, atomically: true, encoding: .utf8)
@@ -182,12 +182,16 @@
                         "LENTICULAR_STORAGE_POSTGRES_SESSIONS_MAX": "9",
                         "LENTICULAR_STORAGE_POSTGRES_STANDBY_URL":
                             "postgresql://u@standby.example/app",
+                        "LENTICULAR_STORAGE_POSTGRES_CONNECT_SECONDS_MAX": "3",
+                        "LENTICULAR_STORAGE_POSTGRES_ANSWER_SECONDS_MAX": "7",
                     ], flags: []
                 ).values
                 return try values.postgresSettings()
             }
             let far = try settings("postgresql://u@db.example/app")
             #expect(far.sessionsMax == 9)
+            #expect(far.connection.connectSecondsMax == 3)
+            #expect(far.connection.answerMillisecondsMax == 7_000)
             #expect(far.connection.password == "s3cret")
             #expect(far.connection.defaults == ["sslmode": "verify-full"])
             #expect(far.standby?.address == "postgresql://u@standby.example/app")

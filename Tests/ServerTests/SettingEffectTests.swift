@@ -40,6 +40,10 @@ struct SettingEffectTests {
         "storage.postgres.passwordFile": (postgres, "gets the file's, and another one is refused"),
         "storage.postgres.standbyURL": (postgres, "far.standby?.address == "),
         "storage.postgres.sessionsMax": (postgres, "far.sessionsMax == 9"),
+        "storage.postgres.connectSecondsMax": (postgres, "far.connection.connectSecondsMax == 3"),
+        "storage.postgres.answerSecondsMax": (
+            postgres, "far.connection.answerMillisecondsMax == 7_000"
+        ),
         "assets.freeBytesMin": (
             "ServerTests/Assets/AssetProcessTests.swift",
             "An upload that would leave less on the disk than the floor is refused"

@@ -1,3 +1,4 @@
+import Accounts
 import Foundation
 import HTTP
 import Seeding
@@ -58,6 +59,31 @@ struct RateTests {
         #expect(rateHeaders(try ida.send("private/zones/list", nil)) == ["4", "3", "1"])
         let counts = try #require(server.web.rateCounts[.user])
         #expect(counts.admitted == 7 && counts.throttled == 5)
+    }
+
+    @Test("Of two processes each lets through half of a rate, of a user's and of a container's")
+    func processes() throws {
+        var rates = RateLimits()
+        rates.user = RateLimits.Rate(requests: 4)
+        rates.anonymous = RateLimits.Rate(requests: 0)
+        rates.burstSeconds = 2
+        let server = try WireServer(rates: rates, processCount: 2)
+        let ida = try server.user("ida")
+        for _ in 0..<4 { #expect(try ida.send("private/zones/list", nil).status == 200) }
+        #expect(isThrottled(try ida.send("private/zones/list", nil)))
+        // Of the next second, too.
+        server.clock.advance(1_000)
+        for _ in 0..<2 { #expect(try ida.send("private/zones/list", nil).status == 200) }
+        #expect(isThrottled(try ida.send("private/zones/list", nil)))
+        server.clock.advance(60_000)
+        _ = try Containers(catalog: server.catalog).set(
+            [ContainerSetting.requestsPerSecondMax.rawValue: "2"], of: WireServer.tea)
+        let (mo, mia) = (try server.user("mo"), try server.user("mia"))
+        for user in [mo, mia] { #expect(try user.send("private/zones/list", nil).status == 200) }
+        let refused = try mo.send("private/zones/list", nil)
+        #expect(isThrottled(refused) && refused.reason.contains("requestsPerSecondMax"))
+        #expect(
+            try server.user("mo", WireServer.mate).send("private/zones/list", nil).status == 200)
     }
 
     @Test("A page of another origin sees what is left, and when to come back")

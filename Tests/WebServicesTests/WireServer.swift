@@ -62,14 +62,12 @@ final class WireServer: Sendable {
     init(
         accounts: AccountsSettings = AccountsSettings(), storage: (any Store)? = nil,
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
-        assetKey: AssetKey? = nil, rates: RateLimits? = nil, work: WorkOptions = WorkOptions(),
+        assetKey: AssetKey? = nil, rates: RateLimits? = nil, processCount: Int = 1,
+        work: WorkOptions = WorkOptions(),
         kinds: Set<DestinationKind>? = nil, opening: OpeningAction? = nil,
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
-        let memory = URL(filePath: "/dev/shm")
-        let isWritable = FileManager.default.isWritableFile(atPath: memory.path)
-        let location = isWritable ? memory : FileManager.default.temporaryDirectory
-        folder = location.appending(path: "wire-\(UUID().uuidString)")
+        folder = Self.memoryFolder.appending(path: "wire-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let clock = SettableClock()
         let other = try OtherEngine.open(
@@ -113,6 +111,7 @@ final class WireServer: Sendable {
             observer: observed, workers: work,
             loopCount: 1)
         if let kinds { dependencies.destinationKinds = kinds }
+        dependencies.processCount = { processCount }
         if let rates {
             dependencies.rates = rates
             dependencies.uptime = { UInt64(clock.now) * 1_000_000 }
@@ -124,6 +123,13 @@ final class WireServer: Sendable {
         stores.close()
         other?.end()
         try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Where files are fastest.
+    private static var memoryFolder: URL {
+        let memory = URL(filePath: "/dev/shm")
+        let isWritable = FileManager.default.isWritableFile(atPath: memory.path)
+        return isWritable ? memory : FileManager.default.temporaryDirectory
     }
 
     /// A request that a busy machine held up comes out as any other.

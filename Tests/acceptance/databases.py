@@ -56,4 +56,7 @@ def databases(socket_folder):
             ask("dropdb", "--force", self.database)
             ask("createdb", self.database)
 
+        def change_row(self):
+            ask("psql", "-q", "-d", self.database, "-c", "UPDATE stores.zones SET created = created + 1")
+
     return Database

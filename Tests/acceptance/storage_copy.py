@@ -1,22 +1,29 @@
 """Containers that move to another server by `storage copy`, and back into use by `--reopen`.
 
-A device goes on at the copy with its sync token, its web token and its API token; the server that was left answers
-TRY_AGAIN_LATER, from the first moment of the copy on, and serves its other containers; two accounts with one address are
-refused; and a copy that is killed 50 times has each row and each file once in the end.
+A device goes on at the copy with its sync token, its web token and its API token, and a server key signs for it; the
+server that was left answers TRY_AGAIN_LATER, from the first moment of the copy on, and serves its other containers; two
+accounts with one address are refused; a row that is changed on its way is noticed; and a copy that is killed 50 times has
+each row and each file once in the end.
 
 Where TEST_POSTGRES names the folder of a PostgreSQL's socket, both servers keep their data in databases there.
 """
 
+import contextlib
+import glob
 import http.client
 import itertools
 import json
 import os
+import pty
 import random
+import re
 import shutil
+import sqlite3
 import subprocess
 import time
 import urllib.parse
 
+from client import Signer
 from databases import databases
 from server import BINARY, Server
 
@@ -45,6 +52,12 @@ class Files(Server):
 
     def empty(self):
         shutil.rmtree(self.data, ignore_errors=True)
+
+    def change_row(self):
+        """Changes a row of the one store as nobody does."""
+        file, = glob.glob(f"{self.data}/containers/**/*.sqlite", recursive=True)
+        with contextlib.closing(sqlite3.connect(file)) as store, store:
+            assert store.execute("UPDATE zones SET created = created + 1").rowcount > 0
 
 
 class Device:
@@ -140,6 +153,23 @@ def copy(source, target, *more):
     return run(*copying(source, target, *more))
 
 
+def copy_at_a_terminal(source, target, *more):
+    """What a copy shows on a terminal."""
+    end, terminal = pty.openpty()
+    process = subprocess.Popen(
+        [BINARY, *copying(source, target, *more)], stdin=subprocess.DEVNULL, stdout=terminal, stderr=subprocess.PIPE)
+    os.close(terminal)
+    shown = b""
+    # The end of a terminal that nobody has is an error.
+    with contextlib.suppress(OSError):
+        while data := os.read(end, 65_536):
+            shown += data
+    os.close(end)
+    _, errors = process.communicate(timeout=600)
+    assert process.returncode == 0, errors
+    return shown.decode()
+
+
 def reopen(server):
     return run("storage", "copy", "--from", server.url, *server.settings, "--reopen")
 
@@ -147,6 +177,18 @@ def reopen(server):
 def check(server):
     """What the server's own check finds."""
     return run("check", "--data", server.data, *server.settings).stdout
+
+
+def ask_signed(server, signer):
+    """A request by a server key."""
+    data = b"{}"
+    target, headers = signer(f"/database/1/{CONTAINER}/development/public/users/caller", data)
+    connection = http.client.HTTPConnection(*server.address, timeout=600)
+    connection.request("POST", target, body=data, headers=headers)
+    answer = connection.getresponse()
+    text = answer.read()
+    connection.close()
+    assert answer.status == 200 and b"userRecordName" in text, (answer.status, text)
 
 
 def moves(kind_here=Files, kind_there=Files):
@@ -161,6 +203,8 @@ def moves(kind_here=Files, kind_there=Files):
             device.make_zone(here)
         ada.save(here, ["one", "two"])
         ada.save(here, ["file"], ada.upload(here, b"A" * 100_000))
+        signer = Signer.make(here, CONTAINER)
+        ask_signed(here, signer)
         names, token = ada.changes(here)
         assert sorted(names) == ["file", "one", "two"], names
 
@@ -180,6 +224,7 @@ def moves(kind_here=Files, kind_there=Files):
         names, later = ada.changes(there, token)
         assert names == [] and later == token, (names, later)
         assert ada.load(there, "file") == b"A" * 100_000
+        ask_signed(there, signer)
         ada.save(there, ["three"])
         names, later = ada.changes(there, token)
         assert names == ["three"], names
@@ -288,6 +333,39 @@ def refusals(kind_here=Files, kind_there=Files):
         ada.save(here, ["two"])
 
 
+def differs(kind_here=Files, kind_there=Files):
+    """A row that has changed on its way is noticed at the end; the next copy brings all of it, and shows how far it is."""
+    with kind_here() as here, kind_there() as there:
+        for server in here, there:
+            server.start()
+            server.command("user", "create", "ada@example.org")
+        here.command("container", "create", CONTAINER)
+        ada = Device(here, "ada@example.org")
+        ada.make_zone(here)
+        ada.save(here, ["one", "two"])
+        _, token = ada.changes(here)
+        here.stop()
+        there.stop()
+        # All rows come, and then the catalog is refused.
+        refused = copy(here, there)
+        assert refused.returncode == 1 and "ada@example.org" in refused.stderr, refused
+        there.change_row()
+        there.start()
+        there.command("user", "delete", "ada@example.org", "--yes")
+        there.stop()
+        refused = copy(here, there)
+        assert refused.returncode == 1, refused
+        assert "what has come differs (zones); run this again" in refused.stderr, refused
+        shown = copy_at_a_terminal(here, there)
+        shares = [int(share) for share in re.findall(r"\[[#·]{30}\] (\d+) %", shown)]
+        assert shares and shares == sorted(shares), shown
+        assert CONTAINER in shown, shown
+        assert check(there) == "no problems\n", check(there)
+        there.start()
+        assert ada.changes(there, token) == ([], token)
+        assert sorted(ada.changes(there)[0]) == ["one", "two"]
+
+
 def kills(kind_here=Files, kind_there=Files):
     """All containers, with a copy that is killed at random moments."""
     seed = int(os.environ.get("STORAGE_COPY_SEED", random.randrange(1 << 32)))
@@ -351,7 +429,7 @@ def kills(kind_here=Files, kind_there=Files):
 
 
 def all_of(kind_here, kind_there):
-    for part in moves, meanwhile, refusals, kills:
+    for part in moves, meanwhile, refusals, differs, kills:
         part(kind_here, kind_there)
 
 

@@ -75,10 +75,9 @@ package struct SealedSecrets: Sendable {
         self.random = random
     }
 
-    /// Whether the key is at hand that has sealed something.
-    package func hasKey(of sealed: [UInt8]) -> Bool {
-        let name = sealed.dropFirst().prefix(Self.nameBytes)
-        return keys.contains { $0.name.elementsEqual(name) }
+    /// What the key is called that has sealed something, as in `keyNames`.
+    package static func keyName(of sealed: [UInt8]) -> String {
+        Hexadecimal.encode(Array(sealed.dropFirst().prefix(nameBytes)))
     }
 
     /// What the keys are called, in hexadecimal; no secret, and the same for the same key anywhere.

@@ -80,7 +80,7 @@ package struct CatalogConnection {
         try !all(sql, values) { _ in true }.isEmpty
     }
 
-    private func all<Row>(
+    package func all<Row>(
         _ sql: String, _ values: [CatalogValue], _ row: (any CatalogRow) throws -> Row
     ) throws -> [Row] {
         var rows: [Row] = []

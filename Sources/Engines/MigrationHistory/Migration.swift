@@ -13,4 +13,15 @@ package struct Migration: Sendable {
         }
         checksum = Int64(bitPattern: hash)
     }
+
+    /// The oldest migration that a process must know to work with what this one makes, by the name behind `-- works with: `
+    /// in the first line; nil for itself, so that processes of older versions end before.
+    ///
+    /// One that only adds names an older one. One that takes away names the one that added what is used since.
+    package var worksWith: String? {
+        let begin = "-- works with: "
+        guard let line = sql.split(separator: "\n", maxSplits: 1).first, line.hasPrefix(begin)
+        else { return nil }
+        return String(line.dropFirst(begin.count))
+    }
 }

@@ -8,6 +8,8 @@ package enum MigrationError: Error, Sendable, Equatable, CustomStringConvertible
     case newer(name: String)
     /// The recorded migration is not the one of this name that the server holds.
     case altered(name: String)
+    /// Processes use the database that do not know what the migration takes for known; each in a few words.
+    case inUse(name: String, processes: [String])
 
     package var description: String {
         switch self {
@@ -19,6 +21,9 @@ package enum MigrationError: Error, Sendable, Equatable, CustomStringConvertible
             "the database is of a newer version (it holds the migration \(name)); run that version"
         case .altered(let name):
             "the migration \(name) in the database is not the one that this version knows"
+        case .inUse(let name, let processes):
+            "servers of an older version use the database, which could not go on after the migration \(name): "
+                + "stop \(processes.joined(separator: ", ")), and start this one again"
         }
     }
 }

@@ -37,4 +37,12 @@ package struct MigrationHistory: Sendable {
         }
         return migrations.count - recorded.count
     }
+
+    /// How many migrations a process must know to work with what one of them makes.
+    ///
+    /// - Parameter index: of the migration.
+    package func knownMin(with index: Int) -> Int {
+        guard let name = migrations[index].worksWith else { return index + 1 }
+        return (migrations.firstIndex { $0.name == name } ?? index) + 1
+    }
 }

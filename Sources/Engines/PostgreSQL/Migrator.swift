@@ -3,21 +3,33 @@
 
     /// Brings a database to the schema that the server was built with.
     ///
-    /// Processes that start at the same time take turns by an advisory lock, which ends with the transaction.
+    /// Processes that start at the same time take turns by an advisory lock, which ends with the transaction. Processes of
+    /// two versions may use a database at once: each migration says which ones can go on with what it makes
+    /// (`Migration.worksWith`), and the database knows it of those that a process does not.
     package struct Migrator: Sendable {
+        /// The living processes that know fewer migrations of a schema than so many, each in a few words.
+        package typealias Outdated =
+            @Sendable (_ connection: Connection, _ schema: String, _ knownMin: Int) throws ->
+            [String]
+
         /// "LenT", read as a number: the lock of the one that migrates.
         static let lock: Int64 = 0x4c65_6e54
 
         package let history: MigrationHistory
         /// What the tables have to themselves; sessions look into it first.
         package let schema: String
+        private let outdated: Outdated
 
-        package init(_ history: MigrationHistory, schema: String = "public") {
+        package init(
+            _ history: MigrationHistory, schema: String = "public",
+            outdated: @escaping Outdated = { _, _, _ in [] }
+        ) {
             self.history = history
             self.schema = schema
+            self.outdated = outdated
         }
 
-        /// How many migrations the database lacks.
+        /// How many migrations the database lacks; 0 also for one that has more, with which this version can work.
         ///
         /// - Throws: `MigrationError` when this version may not touch it, `PostgreSQLError`.
         package func pendingCount(_ connection: Connection) throws -> Int {
@@ -30,14 +42,35 @@
                 guard tables.number(0, 1) == 0 else { throw MigrationError.foreign }
                 return history.migrations.count
             }
-            let rows = try connection.run("SELECT name, checksum FROM migrations ORDER BY number")
+            let rows = try connection.run(
+                "SELECT name, checksum, known_min FROM \(schema).migrations ORDER BY number")
+            let known = history.migrations.count
+            for row in 0..<rows.count where row >= known && rows.number(row, 2) > known {
+                throw MigrationError.newer(name: rows.text(row, 0))
+            }
             return try history.pendingCount(
-                after: (0..<rows.count).map {
+                after: (0..<min(rows.count, known)).map {
                     RecordedMigration(name: rows.text($0, 0), checksum: rows.number($0, 1))
                 })
         }
 
+        /// Refuses what processes that live could not go on with.
+        ///
+        /// - Parameter first: the number of migrations that the database has.
+        private func requireNobodyOutdated(after first: Int, _ connection: Connection) throws {
+            guard first > 0 else { return }
+            for index in first..<history.migrations.count {
+                let processes = try outdated(connection, schema, history.knownMin(with: index))
+                guard processes.isEmpty else {
+                    throw MigrationError.inUse(
+                        name: history.migrations[index].name, processes: processes)
+                }
+            }
+        }
+
         /// Runs what the database lacks, in order, all in one transaction.
+        ///
+        /// A process that joins others looks at `pendingCount` again once they see it.
         ///
         /// - Parameter body: what belongs to it; nothing is done of both when it throws. It is not run for a database that
         ///   lacks nothing.
@@ -57,15 +90,19 @@
                     _ = try connection.run(
                         """
                         CREATE TABLE migrations (
-                            number bigint PRIMARY KEY, name bytea NOT NULL, checksum bigint NOT NULL)
+                            number bigint PRIMARY KEY, name bytea NOT NULL, checksum bigint NOT NULL,
+                            -- How many migrations a process must know to work with the database.
+                            known_min bigint NOT NULL)
                         """)
                 }
+                try requireNobodyOutdated(after: first, connection)
                 for number in first..<history.migrations.count {
                     let migration = history.migrations[number]
                     try connection.run(script: migration.sql)
                     _ = try connection.run(
-                        "INSERT INTO migrations VALUES ($1, $2, $3)", .number(Int64(number + 1)),
-                        .text(migration.name), .number(migration.checksum))
+                        "INSERT INTO migrations VALUES ($1, $2, $3, $4)",
+                        .number(Int64(number + 1)), .text(migration.name),
+                        .number(migration.checksum), .number(Int64(history.knownMin(with: number))))
                 }
                 if pending > 0 { try body() }
                 switch connection.commit(after: []) {

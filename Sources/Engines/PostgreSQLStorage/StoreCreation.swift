@@ -11,7 +11,8 @@
         /// Brings the tables of all stores to the form of this version.
         static let migrator = Migrator(
             MigrationHistory(embedded: lenticular_postgres_migrations()),
-            schema: StoreSessions.schema)
+            schema: StoreSessions.schema,
+            outdated: KnownMigrations.outdated)
 
         /// How far a counter moves with another life: further than the life before can have gone since it was copied.
         private static let lifeGap: Position = 1 << 30
@@ -112,8 +113,18 @@
         }
 
         /// Notes that a process has a store open, and forgets what others have left there that do not live.
-        func noteOpening(of store: Int64, by process: [UInt8]) throws {
-            _ = try connection.run([
+        ///
+        /// To be called within a transaction. Who takes a container out of use writes the catalog, and so waits for its end.
+        ///
+        /// - Throws: `StorageFailure.moved` for a container that is out of use.
+        func noteOpening(
+            of store: Int64, in container: ContainerID, by process: [UInt8]
+        ) throws {
+            let rows = try connection.run([
+                Query("SELECT version FROM catalog.catalog_version WHERE id = 0 FOR SHARE"),
+                Query(
+                    "SELECT 1 FROM catalog.container_settings WHERE container = $1 AND key = $2",
+                    .text(container.folded), .text(ContainerRecord.movedKey)),
                 Query(
                     "DELETE FROM group_marks WHERE store = $1 AND committed_at < $2",
                     .number(store), .number(now - Self.dayMilliseconds)),
@@ -128,6 +139,7 @@
                     ON CONFLICT (store, process) DO NOTHING
                     """, .number(store), .bytes(process)),
             ])
+            guard rows[1].count == 0 else { throw StorageFailure.moved }
         }
 
         /// Notes that a process has closed a store and knows when it is due.

@@ -37,7 +37,17 @@ CREATE TABLE processes (
     catalog_version bigint NOT NULL,
     begun_at bigint NOT NULL,
     seen_at bigint NOT NULL,
-    lives_until bigint NOT NULL
+    lives_until bigint NOT NULL,
+    -- How many migrations of each schema it knows, as `catalog=1 stores=1`.
+    migrations bytea NOT NULL
+) WITH (fillfactor = 50);
+
+-- Guesses at passwords and codes, and letters that were asked for, as all processes count them. A keyed hash of what was
+-- guessed at chooses two slots of a fixed number, so nothing is forgotten to make room and nobody is named.
+CREATE TABLE guess_counts (
+    slot bigint PRIMARY KEY,
+    count bigint NOT NULL,
+    last_at bigint NOT NULL
 ) WITH (fillfactor = 50);
 
 -- ---------------------------------------------------------------------------------------------------------------

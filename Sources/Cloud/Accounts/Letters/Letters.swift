@@ -67,7 +67,7 @@ package struct Letters: Sendable {
         from origin: NetworkOrigin?, returnPath: String? = nil, language: String = "",
         now: Milliseconds
     ) throws -> Outcome {
-        let wait = limits.take(
+        let wait = try limits.take(
             counted(purpose, address, account)
                 + (origin?.counted(settings.letterPolicy, as: { .lettersFor($0) }) ?? []),
             now: now)
@@ -113,7 +113,7 @@ package struct Letters: Sendable {
         of device: String, to address: Address, of account: AccountID, language: String,
         now: Milliseconds
     ) throws {
-        guard limits.take(counted(.device, address, account), now: now) == nil else { return }
+        guard try limits.take(counted(.device, address, account), now: now) == nil else { return }
         if address.kind == .phone, textBudget.take(now: now) != nil { return }
         _ = try queue(
             Letter(

@@ -82,7 +82,7 @@ package struct SecondFactors: Sendable {
         let subject = GuessLimits.Subject.factor(account.text, device: device)
         let client = device == nil ? attempt.client : attempt.client?.narrowest
         let counts = client?.counted(settings.clientPolicy, as: { .client($0) }) ?? []
-        if let wait = limits.take([(subject, settings.accountPolicy)] + counts, now: now) {
+        if let wait = try limits.take([(subject, settings.accountPolicy)] + counts, now: now) {
             failed(
                 SignInFailure(
                     .code, of: account, from: attempt.client, isHeldBack: true, at: now))
@@ -93,8 +93,8 @@ package struct SecondFactors: Sendable {
             failed(SignInFailure(.code, of: account, from: attempt.client, at: now))
             return .wrong
         }
-        limits.forget(subject)
-        for count in counts { limits.giveBack(count.subject) }
+        try limits.forget(subject)
+        try limits.giveBack(counts.map(\.subject))
         return .right(recoveryLeft: left)
     }
 

@@ -67,10 +67,9 @@ package struct AccountUseCases: Sendable {
         letterKinds: Set<Address.Kind>, publicBaseURL: String,
         note: @escaping Note = { _, _, _ in },
         failed: @escaping SignInFailure.Told = { _ in },
-        export: Export? = nil, fetch: (any ProviderFetch)? = nil,
-        processCount: @escaping @Sendable () -> Int = { 1 }
+        export: Export? = nil, fetch: (any ProviderFetch)? = nil
     ) throws {
-        let limits = GuessLimits(random: random, processCount: processCount)
+        let limits = try GuessLimits(catalog: catalog, random: random)
         self.catalog = catalog
         self.random = random
         self.settings = settings
@@ -127,15 +126,18 @@ package struct AccountUseCases: Sendable {
     /// Counts a sign-in through a provider towards a network address, until the person comes back.
     ///
     /// - Returns: the seconds to wait; nil for none.
-    package func awayWait(client: NetworkOrigin?, now: Milliseconds) -> Int? {
-        client.flatMap {
-            limits.take($0.counted(settings.clientPolicy, as: { .client($0) }), now: now)
+    /// - Throws: what the catalog reports.
+    package func awayWait(client: NetworkOrigin?, now: Milliseconds) throws -> Int? {
+        try client.flatMap {
+            try limits.take($0.counted(settings.clientPolicy, as: { .client($0) }), now: now)
         }
     }
 
     /// Notes that the person came back from a provider.
-    package func cameBack(client: NetworkOrigin?) {
-        for block in client?.blocks ?? [] { limits.giveBack(.client(block)) }
+    ///
+    /// - Throws: what the catalog reports.
+    package func cameBack(client: NetworkOrigin?) throws {
+        try limits.giveBack((client?.blocks ?? []).map { .client($0) })
     }
 
     /// The host's name in an address.

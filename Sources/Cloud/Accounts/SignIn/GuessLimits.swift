@@ -1,15 +1,14 @@
 import CloudModel
 import Cryptography
 import Storage
-import Synchronization
 
 /// Counts guesses, and makes a caller wait longer after each wrong one.
 ///
 /// It counts by what was typed and by where it came from, even when there is no such account. The counts lie in
 /// two rows of places, and a keyed hash chooses the place. So memory stays the same however much is tried, and
 /// nothing is forgotten to make room. Two things that share a place in one row hardly share the place in the
-/// other. Any thread may call.
-package final class GuessLimits: Sendable {
+/// other. Any thread may call, but where a database counts none that may not wait.
+package struct GuessLimits: Sendable {
     /// What a guess counts towards.
     package enum Subject: Hashable, Sendable {
         /// An e-mail address or a phone number, in the form that is compared.
@@ -63,24 +62,29 @@ package final class GuessLimits: Sendable {
         }
     }
 
-    private struct Slot {
-        var count: UInt32 = 0
-        var lastAt: Milliseconds = 0
+    private static let slotsPerRow = 65_536
+    /// Under this name the catalog has the key that chooses slots, so that all processes choose the same.
+    private static let keyName = "guesses"
+
+    private let key: HMACSHA256
+    private let counts: any GuessCounts
+
+    /// Counts in memory.
+    package init(random: RandomSource = .system) {
+        key = HMACSHA256(key: random.bytes(32))
+        counts = GuessesInMemory(slotCount: 2 * Self.slotsPerRow)
     }
 
-    private static let slotsPerRow = 65_536
-    private let key: HMACSHA256
-    private let rows = Mutex([Slot](repeating: Slot(), count: 2 * slotsPerRow))
-
-    private let processCount: @Sendable () -> Int
-
-    /// - Parameter processCount: how many processes count guesses, each those that it sees: each guess counts once for each
-    ///   of them, so that all together allow no more than one alone.
-    package init(
-        random: RandomSource = .system, processCount: @escaping @Sendable () -> Int = { 1 }
-    ) {
-        key = HMACSHA256(key: random.bytes(32))
-        self.processCount = processCount
+    /// Counts in a catalog that several processes share, so that all together allow no more than one alone; in memory
+    /// with any other.
+    ///
+    /// - Throws: what the catalog reports.
+    package init(catalog: any CatalogStorage, random: RandomSource) throws {
+        let shared = catalog as? any GuessCounts
+        let bytes = random.bytes(32)
+        key = HMACSHA256(
+            key: shared == nil ? bytes : try catalog.secret(Self.keyName, orStore: bytes))
+        counts = shared ?? GuessesInMemory(slotCount: 2 * Self.slotsPerRow)
     }
 
     /// Counts a guess to all of its subjects, unless one of them has to wait.
@@ -88,25 +92,28 @@ package final class GuessLimits: Sendable {
     /// It counts the guess before it is made, so that many at once count like many in a row.
     ///
     /// - Returns: the seconds to wait; nil when the guess may be made.
+    /// - Throws: what the catalog reports.
     package func take(
         _ subjects: [(subject: Subject, policy: Policy)], now: Milliseconds
-    ) -> Int? {
-        let counted = subjects.map { (slots(of: $0.subject), $0.policy) }
-        let weight = processCount()
-        return rows.withLock { rows in
+    ) throws -> Int? {
+        let chosen = subjects.map { (slots: self.slots(of: $0.subject), policy: $0.policy) }
+        let all = Set(chosen.flatMap { $0.slots }).sorted()
+        let indexes = Dictionary(uniqueKeysWithValues: zip(all, all.indices))
+        let counted = chosen.map { (slots: $0.slots.compactMap { indexes[$0] }, policy: $0.policy) }
+        return try counts.change(all) { counts in
             var wait: Milliseconds = 0
             for (slots, policy) in counted {
-                let known = Self.count(slots, rows, policy, now)
+                let known = Self.count(slots, counts, policy, now)
                 wait = max(wait, known.lastAt + policy.wait(after: known.count) - now)
             }
             guard wait <= 0 else { return Int((wait + 999) / 1_000) }
             for (slots, policy) in counted {
-                let known = Self.count(slots, rows, policy, now)
+                let known = Self.count(slots, counts, policy, now)
                 for slot in slots {
                     // Conservative: only the places that hold the smaller number grow.
-                    let own = Self.live(rows[slot], policy, now)
-                    rows[slot].count = max(own, UInt32(clamping: known.count + weight))
-                    rows[slot].lastAt = now
+                    let own = Self.live(counts[slot], policy, now)
+                    counts[slot].count = max(own, UInt32(clamping: known.count + 1))
+                    counts[slot].lastAt = now
                 }
             }
             return nil
@@ -114,18 +121,25 @@ package final class GuessLimits: Sendable {
     }
 
     /// Takes back a guess that was right.
-    package func giveBack(_ subject: Subject) {
-        let slots = slots(of: subject)
-        let weight = UInt32(clamping: processCount())
-        rows.withLock { rows in
-            for slot in slots { rows[slot].count -= min(rows[slot].count, weight) }
+    ///
+    /// - Throws: what the catalog reports.
+    package func giveBack(_ subjects: [Subject]) throws {
+        try counts.change(slots(of: subjects)) { counts in
+            for index in counts.indices { counts[index].count -= min(counts[index].count, 1) }
         }
     }
 
     /// Forgets what was counted for a subject once its owner has signed in.
-    package func forget(_ subject: Subject) {
-        let slots = slots(of: subject)
-        rows.withLock { rows in for slot in slots { rows[slot] = Slot() } }
+    ///
+    /// - Throws: what the catalog reports.
+    package func forget(_ subject: Subject) throws {
+        try counts.change(slots(of: [subject])) { counts in
+            for index in counts.indices { counts[index] = GuessCount() }
+        }
+    }
+
+    private func slots(of subjects: [Subject]) -> [Int] {
+        Set(subjects.flatMap { slots(of: $0) }).sorted()
     }
 
     private func slots(of subject: Subject) -> [Int] {
@@ -137,13 +151,13 @@ package final class GuessLimits: Sendable {
         ]
     }
 
-    private static func live(_ slot: Slot, _ policy: Policy, _ now: Milliseconds) -> UInt32 {
+    private static func live(_ slot: GuessCount, _ policy: Policy, _ now: Milliseconds) -> UInt32 {
         now - slot.lastAt < Milliseconds(policy.forgetSeconds) * 1_000 ? slot.count : 0
     }
 
     /// What is known of a subject: the smaller count, with the time that goes with it.
     private static func count(
-        _ slots: [Int], _ rows: [Slot], _ policy: Policy, _ now: Milliseconds
+        _ slots: [Int], _ rows: [GuessCount], _ policy: Policy, _ now: Milliseconds
     ) -> (count: Int, lastAt: Milliseconds) {
         let counts = slots.map { (Int(live(rows[$0], policy, now)), rows[$0].lastAt) }
         return counts.min { $0.0 < $1.0 } ?? (0, 0)

@@ -69,7 +69,7 @@ package struct PasswordSignIn: Sendable {
         // Strangers in the same wide block do not lock out a person with a known browser.
         let client = device == nil ? attempt.client : attempt.client?.narrowest
         let counts = client?.counted(settings.clientPolicy, as: { .client($0) }) ?? []
-        let wait = limits.take([(subject, settings.accountPolicy)] + counts, now: now)
+        let wait = try limits.take([(subject, settings.accountPolicy)] + counts, now: now)
         if let wait {
             failed(
                 SignInFailure(
@@ -87,8 +87,8 @@ package struct PasswordSignIn: Sendable {
             failed(SignInFailure(.password, of: account?.id, from: attempt.client, at: now))
             return .wrong
         }
-        limits.forget(subject)
-        for count in counts { limits.giveBack(count.subject) }
+        try limits.forget(subject)
+        try limits.giveBack(counts.map(\.subject))
         if compared.isOutdated { try renew(attempt.password, of: account) }
         return .signedIn(account, isNewDevice: device == nil)
     }

@@ -67,7 +67,7 @@ extension Pages {
             return .redirect(to: "/sign-in")
         }
         let account = visit.action == .linkProvider ? visit.signedIn?.account.id : nil
-        if let wait = accountUseCases.awayWait(client: request.client, now: request.now) {
+        if let wait = try accountUseCases.awayWait(client: request.client, now: request.now) {
             return providerProblem(429, Texts.wait(wait), retry: wait)
         }
         do {
@@ -114,7 +114,7 @@ extension Pages {
             let outcome = try providers.finish(
                 pageToken: request.cookies[.provider], query: Array(query), browser: visit.browser,
                 now: request.now)
-            accountUseCases.cameBack(client: request.client)
+            try accountUseCases.cameBack(client: request.client)
             answer =
                 outcome.linkedTo == nil
                 ? try comeIn(outcome, visit) : try link(outcome, visit)

@@ -14,7 +14,8 @@
     package final class PostgreSQLCatalog: SQLCatalog {
         /// Brings the catalog's tables to the form of this version.
         static let migrator = Migrator(
-            MigrationHistory(embedded: lenticular_postgres_catalog_migrations()), schema: "catalog")
+            MigrationHistory(embedded: lenticular_postgres_catalog_migrations()), schema: "catalog",
+            outdated: KnownMigrations.outdated)
 
         let readers: ConnectionPool
         private let writers: ConnectionPool
@@ -23,6 +24,8 @@
         /// Of the process among others; nil for one that is alone.
         let presence = Mutex<ProcessPresence?>(nil)
         private let onIndeterminate: @Sendable (String) -> Void
+        /// Called when another process has changed the catalog, once what was kept of it has been dropped; does not block.
+        let onMove = Mutex<@Sendable () -> Void>({})
 
         /// Opens the catalog, making it or bringing it to this version.
         ///
@@ -76,7 +79,9 @@
             now: @escaping @Sendable () -> UInt64
         ) -> ProcessPresence {
             let made = ProcessPresence(identity, version: version, assets: assets, now: now) {
-                [weak self] _ in self?.moved()
+                [weak self] _ in
+                self?.moved()
+                self?.onMove.withLock { $0 }()
             }
             presence.withLock { $0 = made }
             return made

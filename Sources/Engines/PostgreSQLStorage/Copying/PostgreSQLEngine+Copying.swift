@@ -14,6 +14,7 @@
             case .store(let key):
                 guard let number = try knownNumber(key) else { throw StorageFailure.missing }
                 return try longSession { connection in
+                    try waitUntilClosed(key, number, connection)
                     _ = try connection.run([
                         Query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                     ])

@@ -77,13 +77,18 @@
             // Before anything is kept of the catalog, and before anything is opened.
             try Self.begin(presence, options.assets, sessions.server.connect())
             exchange = CommitExchange(sessions.server.options, presence)
+            tables.onMove.withLock { $0 = { [weak self] in self?.closeMoved() } }
         }
 
-        /// Joins the processes that live, unless their assets are elsewhere.
+        /// Joins the processes that live, unless their assets are elsewhere or the database is of a newer form by now.
         private static func begin(
             _ presence: ProcessPresence, _ assets: String, _ connection: Connection
         ) throws {
             try presence.round(connection)
+            do { try KnownMigrations.requireUsable(connection) } catch {
+                try presence.end(connection)
+                throw error
+            }
             let others = try LivingProcesses(connection).living()
             guard let other = others.first(where: { $0.assets != assets }) else { return }
             try presence.end(connection)
@@ -93,9 +98,11 @@
         package func open(_ key: StoreKey, notices: CommitNotices) throws -> any EngineStore {
             let number = try storeNumber(key)
             try longSession { connection in
-                try StoreCreation(
-                    connection: connection, random: options.random, now: options.clock.now()
-                ).noteOpening(of: number, by: process)
+                let creation = StoreCreation(
+                    connection: connection, random: options.random, now: options.clock.now())
+                try creation.transaction {
+                    try creation.noteOpening(of: number, in: key.container, by: process)
+                }
             }
             var storeOptions = storeOptions(notices)
             storeOptions.gone = { [gone = options.onGone] in gone(key) }
@@ -114,6 +121,9 @@
             (made.exchange, made.presence, made.standby) = (exchange, presence, standby)
             return made
         }
+
+        /// The stores that this process has open.
+        var openKeys: [StoreKey] { state.withLock { Array($0.open.keys) } }
 
         func openStore(_ key: StoreKey) -> PostgreSQLStore? { state.withLock { $0.open[key] } }
 

@@ -20,11 +20,12 @@
         private let tables: [TableLayout]
         private var stream: ImageStream
 
-        /// What an image leaves out: whose a store is, which processes live, and what they have open, do or have written.
+        /// What an image leaves out: whose a store is, which processes live, what they count, and what they have open, do or
+        /// have written.
         private static let tablesOfServer: Set<String> = [
             "stores", "openings", "group_marks", "leases",
         ]
-        private static let tableOfProcesses = "processes"
+        private static let tablesOfProcesses: Set<String> = ["processes", "guess_counts"]
 
         /// - Parameter connection: is in a transaction, and looks into the tables of the part first.
         init(_ connection: Connection, of store: Int64?) throws {
@@ -50,7 +51,7 @@
             self.head = head
             tables = try TableLayout.tables(of: connection).filter {
                 store == nil
-                    ? $0.name != Self.tableOfProcesses
+                    ? !Self.tablesOfProcesses.contains($0.name)
                     : $0.hasStore && !Self.tablesOfServer.contains($0.name)
             }
             mark = try store.map { try Self.mark(of: $0, connection) }

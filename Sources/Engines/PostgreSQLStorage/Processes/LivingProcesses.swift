@@ -16,6 +16,8 @@
         /// When it began and when it was heard of last, by the database's clock; 0 for what is not known yet.
         package var begunAt: Int64 = 0
         package var seenAt: Int64 = 0
+        /// What it knows of the database.
+        package var migrations = KnownMigrations.own
 
         package init(identity: [UInt8], version: String, catalogVersion: Int64) {
             self.identity = identity
@@ -35,7 +37,8 @@
         private static let rememberedMilliseconds: Int64 = 86_400_000
 
         static let now = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-        private static let columns = "process, version, catalog_version, begun_at, seen_at, assets"
+        private static let columns =
+            "process, version, catalog_version, begun_at, seen_at, assets, migrations"
 
         /// Whether the process of a column lives, in SQL.
         static func lives(_ column: String) -> String {
@@ -60,8 +63,9 @@
                 """
                 WITH renewed AS (
                     INSERT INTO catalog.processes AS p
-                        (process, version, catalog_version, begun_at, seen_at, lives_until, assets)
-                    VALUES ($1, $2, $3, \(Self.now), \(Self.now), \(Self.now) + $4, $6)
+                        (process, version, catalog_version, begun_at, seen_at, lives_until, assets,
+                            migrations)
+                    VALUES ($1, $2, $3, \(Self.now), \(Self.now), \(Self.now) + $4, $6, $7)
                     ON CONFLICT (process) DO UPDATE SET version = excluded.version,
                         catalog_version = excluded.catalog_version,
                         seen_at = excluded.seen_at, lives_until = excluded.lives_until
@@ -74,7 +78,8 @@
                 WHERE process <> $1 AND lives_until > \(Self.now) ORDER BY begun_at, process
                 """, .bytes(process.identity), .text(process.version),
                 .number(process.catalogVersion), .number(milliseconds),
-                .number(Self.rememberedMilliseconds), .text(process.assets))
+                .number(Self.rememberedMilliseconds), .text(process.assets),
+                .text(process.migrations.text))
             return Self.processes(rows)
         }
 
@@ -111,6 +116,7 @@
                     catalogVersion: rows.number($0, 2))
                 process.begunAt = rows.number($0, 3)
                 (process.seenAt, process.assets) = (rows.number($0, 4), rows.text($0, 5))
+                process.migrations = KnownMigrations(rows.text($0, 6))
                 return process
             }
         }

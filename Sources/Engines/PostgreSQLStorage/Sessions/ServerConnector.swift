@@ -4,14 +4,25 @@
     import Synchronization
 
     /// Connects to a server, and the more seldom the longer it does not answer.
-    final class ServerConnector: Sendable {
+    package final class ServerConnector: Sendable {
+        /// Waits for some moments of a range, in milliseconds.
+        package typealias Pause = @Sendable (ClosedRange<UInt32>) -> Void
+
         /// The longest that an attempt is put off.
         private static let pauseMillisecondsMax: UInt32 = 1_000
 
         let options: ConnectionOptions
         private let failures = Atomic<Int>(0)
+        private let pause: Pause
 
-        init(_ options: ConnectionOptions) { self.options = options }
+        /// - Parameter pause: chooses by chance.
+        package init(
+            _ options: ConnectionOptions,
+            pause: @escaping Pause = { usleep(.random(in: $0) * 1_000) }
+        ) {
+            self.options = options
+            self.pause = pause
+        }
 
         /// Whether the last attempt succeeded; so it is before the first.
         var isReachable: Bool { failures.load(ordering: .relaxed) == 0 }
@@ -20,11 +31,11 @@
         /// do not all come at once when the server is there again.
         ///
         /// - Throws: `PostgreSQLError`.
-        func connect() throws -> Connection {
+        package func connect() throws -> Connection {
             let failed = failures.load(ordering: .relaxed)
             if failed > 0 {
                 let most = min(Self.pauseMillisecondsMax, 20 << UInt32(clamping: min(failed, 10)))
-                usleep(.random(in: 0...most) * 1_000)
+                pause(0...most)
             }
             do {
                 let connection = try Connection(options)

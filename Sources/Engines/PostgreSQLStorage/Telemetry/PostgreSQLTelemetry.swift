@@ -14,9 +14,10 @@
     /// counts twice.
     package final class PostgreSQLTelemetry: TelemetryStorage {
         /// Brings its tables to the form of this version.
-        private static let migrator = Migrator(
+        static let migrator = Migrator(
             MigrationHistory(embedded: lenticular_postgres_telemetry_migrations()),
-            schema: "telemetry")
+            schema: "telemetry",
+            outdated: KnownMigrations.outdated)
         /// How often rows that are past their time are removed.
         private static let cleaningMilliseconds: Milliseconds = 3_600_000
 

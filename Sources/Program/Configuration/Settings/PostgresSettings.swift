@@ -5,6 +5,8 @@ package struct PostgresSettings: Sendable, Equatable {
     package var sessionsMax = 32
     /// Empty for none.
     package var standbyURL = ""
+    package var connectSecondsMax = 10
+    package var answerSecondsMax = 30
 }
 
 extension PostgresSettings {
@@ -17,14 +19,18 @@ extension PostgresSettings {
             .number(
                 "storage.postgres.sessionsMax", \.storage.postgres.sessionsMax, 8...10_000,
                 "sessions",
-                """
-                Sessions at once, but for a few that copy or check; PostgreSQL must allow more \
-                (max_connections).
-                """),
+                "Sessions at once; the PostgreSQL must allow more (max_connections)."),
             .text(
                 "storage.postgres.standbyURL", \.storage.postgres.standbyURL,
                 allowed: "empty, or postgresql://USER@HOST/DATABASE without a password",
                 check: { $0.isEmpty || PostgresAddress($0) != nil },
                 "A standby that reads feeds while it is up to date, with the same password."),
+            .number(
+                "storage.postgres.connectSecondsMax", \.storage.postgres.connectSecondsMax,
+                2...600, "seconds", "For a session to begin."),
+            .number(
+                "storage.postgres.answerSecondsMax", \.storage.postgres.answerSecondsMax,
+                1...3_600, "seconds",
+                "For an answer; a statement then ends."),
         ])
 }

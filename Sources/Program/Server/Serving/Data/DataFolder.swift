@@ -98,8 +98,7 @@ package final class DataFolder: Sendable {
             letterKinds: configuration.letterKinds,
             publicBaseURL: configuration.baseURL, note: Self.ownersNote(in: audit),
             failed: { failedSignIns.note($0) },
-            export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess,
-            processCount: { [engine] in engine.processes.count })
+            export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess)
         pushKeys = PushKeys(catalog: catalog, secrets: secrets)
         webTokens = try WebTokens(
             catalog: catalog, random: random, settings: configuration.accountsSettings)

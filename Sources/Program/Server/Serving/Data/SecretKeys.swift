@@ -60,21 +60,24 @@ enum SecretKeys {
         return secrets
     }
 
-    /// Refuses keys that open nothing of what other processes on the same data have sealed.
+    /// Refuses keys that do not open all of what is sealed in data that several processes may share.
     ///
-    /// - Throws: `CommandFailure`.
+    /// Such data are where the note of a folder does not tell of them: a folder that is new may come to them.
+    ///
+    /// - Throws: `CommandFailure` that names the keys which are missing.
     static func requireShared(
         _ secrets: SealedSecrets, _ configuration: ServerConfiguration, of folder: String,
         with engine: any StorageEngine
     ) throws {
-        guard engine.processes.count > 1 else { return }
+        guard !engine.processes.living.isEmpty else { return }
         let sealed = try engine.catalog.sealedSecrets(ownNamed: PushKeys.ownKeyName)
-        guard !sealed.isEmpty, !sealed.contains(where: { secrets.hasKey(of: $0.sealed) }) else {
-            return
-        }
+            .map { SealedSecrets.keyName(of: $0.sealed) }.filter { !secrets.keyNames.contains($0) }
+        guard !sealed.isEmpty else { return }
         throw CommandFailure(
-            "security.keyFile: \(path(configuration, of: folder)) opens nothing of what is sealed in the "
-                + "database: give all of its processes the same keys")
+            "security.keyFile: \(path(configuration, of: folder)) does not hold the key "
+                + "\(Set(sealed).sorted().joined(separator: ", ")), which seals \(sealed.count) "
+                + "\(sealed.count == 1 ? "secret" : "secrets") in the database: give all of its processes "
+                + "the same keys")
     }
 
     /// Refuses a file of the settings' that is there and holds no keys; the data folder's own is not looked at.

@@ -2,14 +2,10 @@ import Administration
 import CloudModel
 import Control
 import Files
-import Platform
 import Storage
 
 // Containers that move to other servers.
 extension DataFolder {
-    /// Longer than a process counts as living that says nothing.
-    private static let othersMilliseconds: Milliseconds = 10_000
-
     /// What the mark of a container says while it is copied, and from then on.
     private static let marks = (copying: "copying", moved: "moved")
 
@@ -17,7 +13,6 @@ extension DataFolder {
         _ request: CopyRequest, _ progress: CheckProgress
     ) throws -> CopyReport {
         try requireOwn(request.source)
-        try requireAlone()
         let containers = try request.container.map { [$0] } ?? allContainers()
         for container in containers {
             for environment in Environment.allCases {
@@ -50,24 +45,6 @@ extension DataFolder {
             try mark(container, nil)
         }
         return marked
-    }
-
-    /// Refuses while other processes serve the same database: what they acknowledged meanwhile would not be in the copy.
-    ///
-    /// One that was killed is known to have ended after some seconds, for which this waits.
-    private func requireAlone() throws(CommandFailure) {
-        guard !engine.processes.living.isEmpty else { return }
-        let end = clock.now() + Self.othersMilliseconds
-        var looks: Set<Milliseconds> = []
-        while clock.now() < end {
-            let known = engine.processes
-            // What is known now, and what the look under way brings, may be older than the start of another process.
-            if let seen = known.living.first(where: \.isOwn)?.seenAt { looks.insert(seen) }
-            if looks.count > 2, known.count == 1 { return }
-            usleep(50_000)
-        }
-        throw CommandFailure(
-            "other servers use the database of --from: stop all but one, and ask again")
     }
 
     /// Refuses another address than that of this server's data, which a caller elsewhere may name.

@@ -78,6 +78,8 @@ extension ServerConfiguration {
             if PostgresAddress(url)?.isLocal != true {
                 connection.defaults["sslmode"] = "verify-full"
             }
+            connection.connectSecondsMax = storage.postgres.connectSecondsMax
+            connection.answerMillisecondsMax = storage.postgres.answerSecondsMax * 1_000
             let file = storage.postgres.passwordFile
             guard !file.isEmpty else { return connection }
             do {
