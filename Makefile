@@ -63,6 +63,7 @@ postgres-proof: packages ## prove servers on PostgreSQL: kills, promotions of a 
 	Tests/postgres/proof.py --binary .build-postgres/release/lenticular --servers 3 --rounds 200 --promotions 40 \
 	    --stops 5 --pairs 100000
 	Tests/postgres/leases.py --binary .build-postgres/release/lenticular --stops 5 --seconds 30
+	Tests/postgres/citus.py --binary .build-postgres/release/lenticular
 	Tests/postgres/full_disk.py --binary .build-postgres/release/lenticular
 	Tests/postgres/feeds.py --binary .build-postgres/release/lenticular --seconds 300 --restarts 20
 	$(if $(wildcard .build/acceptance-venv/bin/swift-proxy-server),.build/acceptance-venv/bin/python Tests/postgres/bucket.py --binary .build-postgres/release/lenticular,@echo 'left out without .build/acceptance-venv: bucket.py')
