@@ -90,6 +90,35 @@
             }
         }
 
+        /// Begins a standby, which follows without being waited for; at most one.
+        package func addStandby() throws {
+            try turn.withLock { _ in
+                try commands.write(contentsOf: Data("standby\n".utf8))
+                try expectReady()
+            }
+        }
+
+        /// Ends the standby as a machine does that stops.
+        package func stopStandby() throws {
+            try turn.withLock { _ in
+                try commands.write(contentsOf: Data("stop-standby\n".utf8))
+                try expectReady()
+            }
+        }
+
+        /// Has the standby take writes, and follow nobody.
+        package func promoteStandby() throws {
+            try turn.withLock { _ in
+                try commands.write(contentsOf: Data("promote-standby\n".utf8))
+                try expectReady()
+            }
+        }
+
+        /// How to reach one of the standby's databases.
+        package func standbyAddress(of database: String) -> String {
+            "host=\(folder)/standby-socket dbname=\(database) user=postgres"
+        }
+
         private func expectReady() throws {
             var line: [UInt8] = []
             while let byte = try answers.read(upToCount: 1)?.first, byte != 10 { line.append(byte) }
@@ -124,13 +153,31 @@
             "${as[@]}" "$programs/initdb" -D "$folder/data" -U postgres -A trust -E UTF8 --locale=C -N \\
                 </dev/null >"$folder/made" 2>&1 || { tail -n 1 "$folder/made"; exit 1; }
             begin
+            standby() {
+                "${as[@]}" "$programs/pg_basebackup" -h "$folder" -U postgres -D "$folder/standby" -R -c fast \\
+                    -X stream </dev/null >&2 && "${as[@]}" mkdir "$folder/standby-socket" &&
+                    "${as[@]}" "$programs/pg_ctl" -D "$folder/standby" -w -t 600 -s -l "$folder/standby-log" \\
+                        -o "-k $folder/standby-socket -c listen_addresses= -c max_connections=500 -c fsync=$fsync" \\
+                        start </dev/null >&2 && echo ready || echo failed
+            }
+            stop_standby() {
+                "${as[@]}" "$programs/pg_ctl" -D "$folder/standby" -w -s -m immediate stop </dev/null >&2
+            }
+            promote_standby() {
+                "${as[@]}" "$programs/pg_ctl" -D "$folder/standby" -w -t 600 -s promote </dev/null >&2 &&
+                    echo ready || echo failed
+            }
             while read -r command; do
                 case $command in
+                standby) standby ;;
+                stop-standby) stop_standby; echo ready ;;
+                promote-standby) promote_standby ;;
                 crash) control -m immediate stop; begin ;;
                 stop) control -m immediate stop; echo ready ;;
                 start) begin ;;
                 esac
             done
+            [ ! -d "$folder/standby" ] || stop_standby
             control -m immediate stop
             rm -rf "$folder"
             """
