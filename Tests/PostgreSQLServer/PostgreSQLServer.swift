@@ -115,6 +115,14 @@
             }
         }
 
+        /// Has the standby take writes, and follow nobody.
+        package func promoteStandby() throws {
+            try turn.withLock { _ in
+                try commands.write(contentsOf: Data("promote-standby\n".utf8))
+                try expectReady()
+            }
+        }
+
         /// How to reach one of the standby's databases.
         package func standbyAddress(of database: String) -> String {
             "host=\(folder)/standby-socket dbname=\(database) user=postgres"
@@ -171,10 +179,15 @@
             stop_standby() {
                 "${as[@]}" "$programs/pg_ctl" -D "$folder/standby" -w -s -m immediate stop </dev/null >&2
             }
+            promote_standby() {
+                "${as[@]}" "$programs/pg_ctl" -D "$folder/standby" -w -t 600 -s promote </dev/null >&2 &&
+                    echo ready || echo failed
+            }
             while read -r command; do
                 case $command in
                 standby) standby ;;
                 stop-standby) stop_standby; echo ready ;;
+                promote-standby) promote_standby ;;
                 crash) control -m immediate stop; begin ;;
                 stop) control -m immediate stop; echo ready ;;
                 start) begin ;;

@@ -175,6 +175,27 @@
             #expect(exchange.measurements.sessions == 1)
         }
 
+        @Test("No transaction that writes notifies: what is told is told behind its end")
+        func notifying() throws {
+            let server = try PostgreSQLServer.shared()
+            let location = try PostgreSQLLocation(on: server)
+            defer { location.remove() }
+            let connection = try Connection(location.connection)
+            let database = try connection.run("SELECT convert_to(current_database(), 'UTF8')")
+            // Sessions from now on have the server note what they ask.
+            try connection.run(
+                script: "ALTER DATABASE \(database.text(0, 0)) SET log_statement = 'all'")
+            let exchanges = Exchanges()
+            let exchange = exchanges.make(location.connection)
+            let store = try location.openPostgreSQLStore { $0.exchange = exchange }
+            for number in 0..<20 { try Self.makeZone("z\(number)", in: store) }
+            try Wait.until { exchange.measurements.sent > 0 }
+            let noted = try NotedStatements(in: server.folder + "/log")
+            #expect(noted.groups >= 20)
+            #expect(noted.notifications > 0)
+            #expect(noted.notificationsWithin == 0)
+        }
+
         @Test("Many stores go in few messages, each shorter than the server takes")
         func payloads() {
             var states: [Int64: CommitState] = [:]

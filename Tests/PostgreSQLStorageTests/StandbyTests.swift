@@ -1,6 +1,6 @@
 #if PostgreSQL
+    import Awaiting
     import CloudModel
-    import Dispatch
     import PostgreSQL
     import PostgreSQLServer
     import PostgreSQLStorage
@@ -8,125 +8,182 @@
     import StorageConformance
     import Testing
 
-    @Suite("A standby that reads feeds")
+    @Suite("Standbys of the database, waited for or not")
     struct StandbyTests {
-        private let server: PostgreSQLServer
-        private let fixture: GroupFixture
-        private let standby: StandbyReads
-        /// On the standby.
-        private let admin: Connection
-
-        init() throws {
-            server = try PostgreSQLServer()
-            let location = try PostgreSQLLocation(on: server)
-            try server.addStandby()
-            let reads = StandbyReads(location.standbyConnection, max: 4)
-            standby = reads
-            fixture = try GroupFixture(location) { $0.standby = reads }
-            admin = try Connection(location.standbyConnection)
+        /// A server whose commits wait, from now on, for a standby that is not there.
+        private static func waitForNobody(_ server: PostgreSQLServer) throws -> Connection {
+            let watch = try Connection(ConnectionOptions(address: server.address(of: "postgres")))
+            try watch.run(script: "ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+            _ = try watch.run("SELECT pg_reload_conf()")
+            try Wait.until {
+                try watch.run(
+                    "SELECT current_setting('synchronous_standby_names') = 'nobody'"
+                ).number(0, 0) != 0
+            }
+            return watch
         }
 
-        /// How many versions a feed shows.
-        private func feed(isOfFeed: Bool = true) throws -> Int {
-            try fixture.store.read(ReadLoad(isOfFeed: isOfFeed)) { [zone = fixture.zone] snapshot in
-                var count = 0
-                try snapshot.versions(
-                    in: zone.number, after: 0, through: .max, newestFirst: false
-                ) { _ in
-                    count += 1
-                    return true
+        private static func waitForNone(_ watch: Connection) throws {
+            try watch.run(script: "ALTER SYSTEM RESET synchronous_standby_names")
+            _ = try watch.run("SELECT pg_reload_conf()")
+        }
+
+        private static let waiting = "wait_event = 'SyncRep' AND backend_type = 'client backend'"
+
+        /// How a wait for a standby ends that does not come.
+        static let ends = ["pg_cancel_backend", "pg_terminate_backend"]
+
+        @Test(
+            "A write of which no standby is known to have it is not acknowledged", arguments: ends)
+        func indeterminate(_ end: String) throws {
+            let server = try PostgreSQLServer(waitsForDisk: false)
+            let fixture = try GroupFixture(PostgreSQLLocation(on: server)) {
+                $0.connection.answerMillisecondsMax = 10_000
+            }
+            try fixture.save(["before"])
+            let watch = try Self.waitForNobody(server)
+            let outcome = Awaited<StorageFailure?>()
+            fixture.write(["unknown"]) { result in
+                if case .failure(let error) = result {
+                    outcome.tell(error as? StorageFailure)
+                } else {
+                    outcome.tell(nil)
                 }
-                return count
             }
+            try Wait.until {
+                try watch.run(
+                    "SELECT count(\(end)(pid)) FROM pg_stat_activity WHERE \(Self.waiting)"
+                ).number(0, 0) > 0
+            }
+            #expect(try outcome.value() == .indeterminate)
+            try Self.waitForNone(watch)
+            try fixture.save(["after"])
+            #expect(try fixture.names() == 3)
+            #expect(try fixture.store.problems() == [])
         }
 
-        /// Waits until the standby has what the server has.
-        private func catchUp() throws {
-            let connection = try Connection(fixture.location.connection)
-            let end = try connection.run("SELECT pg_current_wal_lsn()::text::bytea")
+        @Test("A write whose wait for a standby is cut off is acknowledged once one has it")
+        func settled() throws {
+            let server = try PostgreSQLServer(waitsForDisk: false)
+            let fixture = try GroupFixture(PostgreSQLLocation(on: server))
+            try fixture.save(["before"])
+            let watch = try Self.waitForNobody(server)
+            let outcome = Awaited<Bool>()
+            fixture.write(["a"]) { result in
+                if case .success = result { outcome.tell(true) } else { outcome.tell(false) }
+            }
+            try Wait.until {
+                try watch.run(
+                    "SELECT count(*) FROM pg_stat_activity WHERE \(Self.waiting)"
+                ).number(0, 0) > 0
+            }
+            let (told, lost) = try (
+                watch.run(
+                    "SELECT convert_to(query, 'UTF8') FROM pg_stat_activity WHERE \(Self.waiting)"
+                ).text(0, 0),
+                watch.run(
+                    "SELECT count(pg_cancel_backend(pid)) FROM pg_stat_activity WHERE \(Self.waiting)"
+                ).number(0, 0)
+            )
+            #expect(told == "COMMIT")
+            #expect(lost == 1)
+            try Self.waitForNone(watch)
+            #expect(try outcome.value())
+            #expect(try fixture.names() == 2)
+        }
+
+        @Test("A change of the catalog of which no standby is known to have it is not acknowledged")
+        func catalog() throws {
+            let server = try PostgreSQLServer(waitsForDisk: false)
+            let location = try PostgreSQLLocation(on: server)
+            let told = Awaited<Bool>()
+            var options = location.connection
+            options.answerMillisecondsMax = 2_000
+            let catalog = try PostgreSQLCatalog(options) { _ in told.tell(true) }
+            _ = try Self.waitForNobody(server)
+            #expect(throws: StorageFailure.indeterminate) {
+                try catalog.write(endsWhatWasTrue: true) { _ in }
+            }
+            #expect(try told.value())
+        }
+
+        // MARK: - A standby that lacks commits
+
+        /// Has the standby get nothing any more of what is committed from now on.
+        private static func cutOff(_ standby: Connection, from primary: Connection) throws {
+            let here = try primary.run("SELECT convert_to(pg_current_wal_lsn()::text, 'UTF8')")
                 .text(0, 0)
-            func hasReached() throws -> Bool {
-                try admin.run(
-                    "SELECT (pg_last_wal_replay_lsn() >= convert_from($1, 'UTF8')::pg_lsn)::int",
-                    .text(end)
-                ).number(0, 0) == 1
+            try Wait.until {
+                try standby.run("SELECT pg_last_wal_replay_lsn() >= '\(here)'").number(0, 0) != 0
             }
-            let limit = DispatchTime.now() + .seconds(600)
-            while try !hasReached() {
-                try #require(DispatchTime.now() < limit, "the standby does not catch up")
+            try standby.run(script: "ALTER SYSTEM SET primary_conninfo = ''")
+            _ = try standby.run("SELECT pg_reload_conf()")
+            try Wait.until {
+                try standby.run("SELECT count(*) FROM pg_stat_wal_receiver").number(0, 0) == 0
             }
-        }
-
-        @Test("It reads feeds once it has all that was acknowledged, and nothing else")
-        func caughtUp() throws {
-            defer { fixture.location.remove() }
-            try fixture.save(["a", "b"])
-            try catchUp()
-            #expect(try feed() == 2)
-            #expect(standby.counts.answered == 1)
-            #expect(try feed(isOfFeed: false) == 2)
-            #expect(standby.counts.answered == 1 && standby.counts.passedOn == 0)
         }
 
         @Test(
-            "While it is behind the server reads, and every feed shows what was acknowledged before"
+            "A standby that lacked commits goes on from what it has: later tokens expire, no number comes again"
         )
-        func behind() throws {
-            defer { fixture.location.remove() }
-            try fixture.save(["r"])
-            try catchUp()
-            _ = try admin.run("SELECT pg_wal_replay_pause()")
-            for number in 0..<5 {
-                try fixture.save(["r\(number)"])
-                #expect(try feed() == number + 2)
+        func promotion() throws {
+            let server = try PostgreSQLServer()
+            let location = try PostgreSQLLocation(on: server)
+            // A process that follows to whichever server takes writes.
+            let both = location.connection.address.replacing(
+                "host=\(server.folder)",
+                with: "host=\(server.folder),\(server.folder)/standby-socket")
+            let fixture = try GroupFixture(location) {
+                $0.connection.address = both + " target_session_attrs=read-write"
+                $0.connection.connectSecondsMax = 5
             }
-            #expect(standby.counts.answered == 0 && standby.counts.passedOn == 5)
-            _ = try admin.run("SELECT pg_wal_replay_resume()")
-            for number in 5..<100 {
-                try fixture.save(["r\(number)"])
-                #expect(try feed() == number + 2)
-            }
-            try catchUp()
-            #expect(try feed() == 101)
-            #expect(standby.counts.answered > 0)
-        }
-
-        @Test("While it is away the server reads, and does not ask it each time")
-        func away() throws {
-            defer { fixture.location.remove() }
-            try fixture.save(["a"])
-            try catchUp()
-            #expect(try feed() == 1)
-            try server.stopStandby()
-            for _ in 0..<50 { #expect(try feed() == 1) }
-            #expect(standby.counts.passedOn == 50)
-        }
-
-        @Test("One that has what a promotion has lost reads nothing")
-        func lost() throws {
-            defer { fixture.location.remove() }
             try fixture.save(["a", "b"])
-            try catchUp()
-            _ = try admin.run("SELECT pg_wal_replay_pause()")
-            // As on another standby that was promoted and lacks a commit: its counter is behind this one's.
-            let connection = try Connection(fixture.location.connection)
-            try connection.run(script: "UPDATE progress SET commit_count = commit_count - 1")
-            let answered = standby.counts.answered
-            #expect(try feed() == 2)
-            #expect(standby.counts.answered == answered)
-        }
-
-        @Test("What its body throws, a read throws, and the next one is answered")
-        func failing() throws {
-            defer { fixture.location.remove() }
-            try fixture.save(["a"])
-            try catchUp()
-            struct Refusal: Error {}
-            #expect(throws: Refusal.self) {
-                try fixture.store.read(ReadLoad(isOfFeed: true)) { _ in throw Refusal() }
+            try server.addStandby()
+            try fixture.save(["c"])
+            let before = try fixture.store.identity
+            let (primary, standby) = try (
+                Connection(location.connection),
+                Connection(
+                    ConnectionOptions(
+                        address: location.connection.address.replacing(
+                            server.folder, with: "\(server.folder)/standby-socket")))
+            )
+            try Self.cutOff(standby, from: primary)
+            for number in 0..<20 { try fixture.save(["lost\(number)", "c"]) }
+            let beyond = try fixture.store.identity
+            #expect(beyond.last > before.last && beyond.incarnation == before.incarnation)
+            try server.stop()
+            try server.promoteStandby()
+            let other = try location.openPostgreSQLStore {
+                $0.connection.address = both + " target_session_attrs=read-write"
             }
-            #expect(try feed() == 1)
-            #expect(standby.counts.passedOn == 0)
+            #expect(try other.identity.knows(before.incarnation, through: before.last))
+            #expect(try !other.identity.knows(beyond.incarnation, through: beyond.last))
+            #expect(try fixture.names() == 3)
+            try fixture.save(["d", "lost0"])
+            for store in [fixture.store, other] {
+                let after = try store.identity
+                #expect(after.incarnation != before.incarnation)
+                #expect(after.previous == before.incarnation)
+                #expect(after.knows(before.incarnation, through: before.last))
+                #expect(!after.knows(before.incarnation, through: before.last + 1))
+                #expect(!after.knows(beyond.incarnation, through: beyond.last))
+                // Of what is new nothing has a number that was given out before.
+                var positions: [Position] = []
+                try store.read { snapshot in
+                    try snapshot.versions(
+                        in: fixture.zone.number, after: before.last, through: .max,
+                        newestFirst: false
+                    ) {
+                        positions.append($0.position)
+                        return true
+                    }
+                }
+                #expect(positions.count == 2)
+                #expect(positions.allSatisfy { $0 > beyond.last })
+            }
+            #expect(try fixture.names() == 5)
+            #expect(try fixture.store.problems() == [])
         }
     }
 #endif

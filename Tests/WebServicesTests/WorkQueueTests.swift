@@ -83,6 +83,44 @@ struct WorkQueueTests {
         #expect(zip(left, left.dropFirst()).allSatisfy { $0 != $1 }, "\(left)")
     }
 
+    /// A store that cannot say of its first write what became of it.
+    private final class UnknownOnce: ForwardingStorage {
+        let store: any Store
+        private let hasFailed = Atomic(false)
+
+        init(_ store: any Store) { self.store = store }
+
+        var isUsed: Bool { hasFailed.load(ordering: .relaxed) }
+
+        func write<Value: Sendable>(
+            _ load: WriteLoad,
+            _ body: @escaping @Sendable (any StoreTransaction) throws -> Value,
+            completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+        ) {
+            guard hasFailed.exchange(true, ordering: .relaxed) else {
+                return completion(.failure(StorageFailure.indeterminate))
+            }
+            store.write(load, body, completion: completion)
+        }
+    }
+
+    @Test(
+        "Work goes on behind a step of which nobody knows what became, in the writer and beside it",
+        arguments: [false, true])
+    func unknown(isBeside: Bool) throws {
+        try store.writeAndWait { try $0.enqueue(.collect) }
+        var options = WorkRunner.Options()
+        if isBeside { options.blocking[.collect] = { false } }
+        let unknown = UnknownOnce(store)
+        let runner = WorkRunner(unknown, options)
+        AttachedWork.attach(runner, to: store)
+        try server.until {
+            try store.read { try $0.nextWorkMoment(nil, for: WorkHolder(1)) } == nil
+        }
+        runner.stop()
+        #expect(unknown.isUsed)
+    }
+
     @Test("What somebody holds, and its subject, others leave alone until the time is over")
     func holding() throws {
         let first = Self.cover(1, in: 5)

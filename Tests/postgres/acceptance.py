@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the acceptance scripts with a server on PostgreSQL, each server in a database of its own.
 
-Without names, all that know no engine by its files; a binary with the trait is needed.
+Without names, all but those that are left out, which it names with the reason; a binary with the trait is needed.
 """
 
 import argparse
@@ -11,11 +11,14 @@ import sys
 import time
 from pathlib import Path
 
-from postgresql import PostgreSQL
+from postgresql import PostgreSQL, run
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "acceptance"
-# What is about SQLite's files, or about no server of ours.
-FILES = {"going_back.py", "systemd.py"}
+LEFT = {
+    "going_back.py": "an upgrade copies SQLite's files; the database's own backup is what one goes back to on PostgreSQL",
+    "readme-commands.sh": "`make serve` builds the server without the trait",
+    "systemd.py": "the unit's filter of system calls and its drop-ins are of the process, whatever its engine",
+}
 PARTS = {
     "canonical.py", "chromium.py", "client.py", "console.py", "console_actions.py", "databases.py", "listener.py",
     "object_store.py", "provider.py", "server.py", "viewer.py", "web_client.py", "web_firefox.py", "web_share.py",
@@ -23,8 +26,22 @@ PARTS = {
 
 
 def chosen(names):
-    every = sorted(path.name for path in SCRIPTS.glob("*.py"))
-    return names or [name for name in every if name not in FILES | PARTS]
+    every = sorted(path.name for path in SCRIPTS.iterdir() if path.suffix in (".py", ".sh"))
+    if not names:
+        for name, reason in LEFT.items():
+            print(f"left out: {name}: {reason}", flush=True)
+    return names or [name for name in every if name not in LEFT.keys() | PARTS]
+
+
+def command(name, database):
+    """What runs a script, and what its servers' environment says: those of Python make a database for each server."""
+    if name.endswith(".py"):
+        return [sys.executable, str(SCRIPTS / name)], {"TEST_POSTGRES": str(database.folder)}
+    own = name.removesuffix(".sh")
+    run("createdb", "-h", str(database.folder), "-U", "postgres", own)
+    return ["bash", str(SCRIPTS / name)], {
+        "LENTICULAR_STORAGE_ENGINE": "postgres",
+        "LENTICULAR_STORAGE_POSTGRES_URL": f"postgresql://postgres@/{own}?host={database.folder}"}
 
 
 def main():
@@ -34,12 +51,11 @@ def main():
     asked = asked.parse_args()
     failed = []
     with PostgreSQL() as database:
-        environment = os.environ | {
-            "SERVER_BINARY": str(asked.binary.resolve()), "TEST_POSTGRES": str(database.folder)}
+        environment = os.environ | {"SERVER_BINARY": str(asked.binary.resolve())}
         for name in chosen(asked.scripts):
             began = time.monotonic()
-            done = subprocess.run(
-                [sys.executable, str(SCRIPTS / name)], env=environment, stdin=subprocess.DEVNULL)
+            words, settings = command(name, database)
+            done = subprocess.run(words, env=environment | settings, stdin=subprocess.DEVNULL)
             took = time.monotonic() - began
             print(f"{'passed' if done.returncode == 0 else 'FAILED'} {name} on PostgreSQL ({took:.0f} s)", flush=True)
             if done.returncode != 0:

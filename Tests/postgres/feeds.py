@@ -8,8 +8,8 @@ Each writer goes from server to server with each request, and writes to all of t
 that nobody uses again, changes them and deletes them. Each follower reads the changes of all zones, each page by another
 server. None may miss what was acknowledged, nor get the same version twice, nor an older one behind a newer one.
 
-A restart is SIGTERM, the end, a start, and `/readyz`. Nothing may come of it but `TRY_AGAIN_LATER` and connections that
-the server which is down refuses.
+A restart is SIGTERM, the end, a start, and `/readyz`. Nothing may come of it but `TRY_AGAIN_LATER`, and connections that
+the server which is down refuses. With HAProxy before all servers nothing may come of it but 200 and `TRY_AGAIN_LATER`.
 """
 
 import argparse
@@ -23,6 +23,7 @@ import threading
 import time
 from pathlib import Path
 
+from haproxy import HAProxy
 from postgresql import PostgreSQL, url
 from servers import CONTAINER, Server, provision
 
@@ -35,6 +36,7 @@ class Client:
     """A user's device: it goes to another server with each request; half of them keep their connections."""
 
     def __init__(self, servers, query, chosen):
+        # One that stands for all of them, when it is a proxy.
         self.servers, self.query, self.chosen = servers, query, chosen
         self.keeps = chosen.random() < 0.5
         self.connections = {}
@@ -83,7 +85,12 @@ class Client:
                 connection = None
                 self.closed += 1
                 continue
-            content = json.loads(answer.read())
+            content = answer.read()
+            try:
+                content = json.loads(content)
+            except ValueError as error:
+                # Of a proxy that has no answer of a server.
+                raise RuntimeError(f"{answer.status} {content}") from error
             if answer.will_close or not self.keeps:
                 connection.close()
             else:
@@ -224,6 +231,8 @@ class Feeds:
                 self.load(lambda: time.sleep(self.asked.seconds), "in peace")
                 if self.asked.restarts:
                     self.load(self.restart, f"{self.asked.restarts} rolling restarts")
+                    with HAProxy(self.servers, folder) as proxy:
+                        self.load(self.restart, f"proxied, {self.asked.restarts} rolling restarts", [proxy])
                 for server in self.servers:
                     server.stop()
                 problems = self.servers[0].command("check")["problems"]
@@ -232,15 +241,15 @@ class Feeds:
                 for server in self.servers:
                     server.kill()
 
-    def client(self):
-        return Client(self.servers, self.query, random.Random(self.chosen.random()))
+    def client(self, servers=None):
+        return Client(servers or self.servers, self.query, random.Random(self.chosen.random()))
 
-    def load(self, meanwhile, words):
+    def load(self, meanwhile, words, proxies=None):
         """Has writers and followers run while something goes on, and compares."""
         writers = [
-            Writer(self.client(), f"{words.split()[0]}-{number}", self.zones)
+            Writer(self.client(proxies), f"{words.split()[0]}-{number}", self.zones)
             for number in range(self.asked.writers)]
-        followers = [Follower(self.client(), self.zones) for _ in range(self.asked.followers)]
+        followers = [Follower(self.client(proxies), self.zones) for _ in range(self.asked.followers)]
         for task in [*followers, *writers]:
             task.start()
         meanwhile()
@@ -254,6 +263,8 @@ class Feeds:
             self.compare(follower, writers)
         versions = sum(writer.versions for writer in writers)
         clients = [task.client for task in [*writers, *followers]]
+        if proxies and any(client.refused or client.closed for client in clients):
+            raise RuntimeError("a proxy refused connections, or closed some")
         print(
             f"{words}: {versions} versions by {len(writers)} writers over {len(self.servers)} servers,"
             f" {sum(follower.pages for follower in followers)} pages to {len(followers)} followers,"

@@ -39,6 +39,9 @@ def run(name, *words):
 class PostgreSQL:
     """A server with one database, as a primary or as the standby of another."""
 
+    # What `initdb` is told beside.
+    made_with = ()
+
     def __init__(self, **settings):
         self.settings = SETTINGS | settings
         # Where root's temporary folder is its own, the user that runs it may not enter it.
@@ -52,7 +55,8 @@ class PostgreSQL:
         return self.folder / "data"
 
     def __enter__(self):
-        run("initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C")
+        run("initdb", "-D", str(self.data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C",
+            *self.made_with)
         self.start()
         run("createdb", "-h", str(self.folder), "-U", "postgres", DATABASE)
         return self

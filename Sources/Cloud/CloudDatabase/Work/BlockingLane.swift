@@ -43,8 +43,6 @@ final class BlockingLane: Sendable {
         guard let storage else { return .never }
         do {
             return try step(storage)
-        } catch StorageFailure.indeterminate {
-            return .never
         } catch is StoreLease.Lost {
             return .afterPause(nanoseconds: 0)
         }

@@ -128,7 +128,6 @@ final class WriterLane: Sendable {
             let writes = storage?.notices.writeCount ?? 0
             let whole = DispatchTime.now().uptimeNanoseconds &- done.startedAt
             runner.goOn(state.withLock { $0.ended(step, done, whole: whole, writes: writes) })
-        case .failure(StorageFailure.indeterminate): runner.goOn(.never)
         case .failure(let error as StorageFailure):
             // The work itself is not at fault, and no note could be written now.
             if case .full = error { state.withLock { $0.isDiskFull = !step.isDiskFull } }

@@ -184,19 +184,32 @@
             return endsWhatWasTrue ? rows.first?.number(0, 0) : nil
         }
 
-        /// Asks the server, in another session, what became of a transaction, once it has ended: it had the turn.
+        /// Finds out what became of a commit.
         private func settle(_ number: Int64, _ error: PostgreSQLError) throws {
-            let status = Query(
-                "SELECT convert_to(pg_xact_status($1::text::xid8), 'UTF8')", .number(number))
             // NB: what the first commit met is told; here it only stays unknown.
-            let rows = try? writers.connect().run(Self.turn + [status, Query("COMMIT")])
-            switch rows?[Self.turn.count].text(0, 0) {
+            switch try? status(of: number) {
             case "committed": return
             case "aborted": throw error
             default:
                 onIndeterminate("\(error)")
                 throw StorageFailure.indeterminate
             }
+        }
+
+        /// Asks the server, in another session, what became of a transaction, once it has ended: it had the turn.
+        ///
+        /// This writes, too: what a standby is waited for with, it has with all that was committed before it.
+        private func status(of transaction: Int64) throws -> String? {
+            let connection = try writers.connect()
+            let rows = try connection.run(
+                Self.turn + [
+                    Query(
+                        "SELECT convert_to(pg_xact_status($1::text::xid8), 'UTF8')",
+                        .number(transaction)),
+                    Query("UPDATE catalog_version SET version = version WHERE id = 0"),
+                ])
+            guard case .committed = connection.commit(after: []) else { return nil }
+            return rows[Self.turn.count].text(0, 0)
         }
     }
 #endif

@@ -363,7 +363,9 @@
             floor = next
             let end = DispatchTime.now() + .seconds(Self.lookSeconds)
             while true {
-                do { return try isMarked() ? committed(moves: moves) : .rolledBack(lost) } catch {
+                do {
+                    return try isMarked(until: end) ? committed(moves: moves) : .rolledBack(lost)
+                } catch {
                     drop()
                     guard DispatchTime.now() < end else {
                         return .unknown(StorageFailure.indeterminate)
@@ -376,15 +378,26 @@
         /// For how long a server is looked for that has gone during a commit.
         private static let lookSeconds = 5
 
-        private func isMarked() throws -> Bool {
-            let answers = try connected().run([
+        /// Writes the mark once more: what a standby is waited for with, it has with all that was committed before it.
+        private func isMarked(until end: DispatchTime) throws -> Bool {
+            let connection = try connected()
+            let answers = try connection.run([
                 Query("BEGIN"), Progress.query(store, locked: true),
                 Query(
-                    "SELECT number FROM group_marks WHERE store = $1 AND process = $2",
-                    .number(store), .bytes(process)), Query("ROLLBACK"),
+                    """
+                    UPDATE group_marks SET number = number
+                    WHERE store = $1 AND process = $2 AND number = $3 RETURNING number
+                    """, .number(store), .bytes(process), .number(number)),
             ])
-            release()
-            return answers[2].count == 1 && answers[2].number(0, 0) == number
+            connection.deadline = max(end, .now() + .seconds(1))
+            let outcome = connection.commit(after: [])
+            connection.deadline = nil
+            switch outcome {
+            case .committed:
+                release()
+                return answers[2].count == 1
+            case .undone(let error), .indeterminate(let error): throw error
+            }
         }
 
         func rollBack(_ error: any Error) -> GroupEnd {

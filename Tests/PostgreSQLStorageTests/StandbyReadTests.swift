@@ -1,0 +1,132 @@
+#if PostgreSQL
+    import CloudModel
+    import Dispatch
+    import PostgreSQL
+    import PostgreSQLServer
+    import PostgreSQLStorage
+    import Storage
+    import StorageConformance
+    import Testing
+
+    @Suite("A standby that reads feeds")
+    struct StandbyReadTests {
+        private let server: PostgreSQLServer
+        private let fixture: GroupFixture
+        private let standby: StandbyReads
+        /// On the standby.
+        private let admin: Connection
+
+        init() throws {
+            server = try PostgreSQLServer()
+            let location = try PostgreSQLLocation(on: server)
+            try server.addStandby()
+            let reads = StandbyReads(location.standbyConnection, max: 4)
+            standby = reads
+            fixture = try GroupFixture(location) { $0.standby = reads }
+            admin = try Connection(location.standbyConnection)
+        }
+
+        /// How many versions a feed shows.
+        private func feed(isOfFeed: Bool = true) throws -> Int {
+            try fixture.store.read(ReadLoad(isOfFeed: isOfFeed)) { [zone = fixture.zone] snapshot in
+                var count = 0
+                try snapshot.versions(
+                    in: zone.number, after: 0, through: .max, newestFirst: false
+                ) { _ in
+                    count += 1
+                    return true
+                }
+                return count
+            }
+        }
+
+        /// Waits until the standby has what the server has.
+        private func catchUp() throws {
+            let connection = try Connection(fixture.location.connection)
+            let end = try connection.run("SELECT pg_current_wal_lsn()::text::bytea")
+                .text(0, 0)
+            func hasReached() throws -> Bool {
+                try admin.run(
+                    "SELECT (pg_last_wal_replay_lsn() >= convert_from($1, 'UTF8')::pg_lsn)::int",
+                    .text(end)
+                ).number(0, 0) == 1
+            }
+            let limit = DispatchTime.now() + .seconds(600)
+            while try !hasReached() {
+                try #require(DispatchTime.now() < limit, "the standby does not catch up")
+            }
+        }
+
+        @Test("It reads feeds once it has all that was acknowledged, and nothing else")
+        func caughtUp() throws {
+            defer { fixture.location.remove() }
+            try fixture.save(["a", "b"])
+            try catchUp()
+            #expect(try feed() == 2)
+            #expect(standby.counts.answered == 1)
+            #expect(try feed(isOfFeed: false) == 2)
+            #expect(standby.counts.answered == 1 && standby.counts.passedOn == 0)
+        }
+
+        @Test(
+            "While it is behind the server reads, and every feed shows what was acknowledged before"
+        )
+        func behind() throws {
+            defer { fixture.location.remove() }
+            try fixture.save(["r"])
+            try catchUp()
+            _ = try admin.run("SELECT pg_wal_replay_pause()")
+            for number in 0..<5 {
+                try fixture.save(["r\(number)"])
+                #expect(try feed() == number + 2)
+            }
+            #expect(standby.counts.answered == 0 && standby.counts.passedOn == 5)
+            _ = try admin.run("SELECT pg_wal_replay_resume()")
+            for number in 5..<100 {
+                try fixture.save(["r\(number)"])
+                #expect(try feed() == number + 2)
+            }
+            try catchUp()
+            #expect(try feed() == 101)
+            #expect(standby.counts.answered > 0)
+        }
+
+        @Test("While it is away the server reads, and does not ask it each time")
+        func away() throws {
+            defer { fixture.location.remove() }
+            try fixture.save(["a"])
+            try catchUp()
+            #expect(try feed() == 1)
+            try server.stopStandby()
+            for _ in 0..<50 { #expect(try feed() == 1) }
+            #expect(standby.counts.passedOn == 50)
+        }
+
+        @Test("One that has what a promotion has lost reads nothing")
+        func lost() throws {
+            defer { fixture.location.remove() }
+            try fixture.save(["a", "b"])
+            try catchUp()
+            _ = try admin.run("SELECT pg_wal_replay_pause()")
+            // As on another standby that was promoted and lacks a commit: its counter is behind this one's.
+            let connection = try Connection(fixture.location.connection)
+            try connection.run(script: "UPDATE progress SET commit_count = commit_count - 1")
+            let answered = standby.counts.answered
+            #expect(try feed() == 2)
+            #expect(standby.counts.answered == answered)
+        }
+
+        @Test("What its body throws, a read throws, and the next one is answered")
+        func failing() throws {
+            defer { fixture.location.remove() }
+            try fixture.save(["a"])
+            try catchUp()
+            struct Refusal: Error {}
+            #expect(throws: Refusal.self) {
+                try fixture.store.read(ReadLoad(isOfFeed: true)) { _ in throw Refusal() }
+            }
+            #expect(try feed() == 1)
+            #expect(standby.counts.passedOn == 0)
+        }
+    }
+#endif
