@@ -83,6 +83,23 @@
 
         // MARK: - Files
 
+        @Test("A file that one server is removing is to be sent to another again, and then stays")
+        func removalUnderWay() throws {
+            let (first, second) = (servers[0], servers[1])
+            #expect(try upload(to: first, as: 1))
+            let outcomes = Mutex<[Bool?]>([])
+            let files = HookedAssets(try first.assetStore().storage) {
+                // NB: a failure is told as no outcome.
+                let isStored = try? upload(to: second, as: 2)
+                outcomes.withLock { $0.append(isStored) }
+            }
+            let collection = CollectAssets(try first.store(), assetStore: AssetStore(files))
+            _ = try collection.removeUnused(since: .max)
+            #expect(outcomes.withLock { $0 } == [false])
+            #expect(try files.list(after: nil, limit: 1).isEmpty)
+            #expect(try upload(to: second, as: 2))
+        }
+
         @Test("No file goes that an upload has brought, whichever server removes what nothing uses")
         func removals() throws {
             let uploading = Atomic(2)
