@@ -61,7 +61,7 @@ final class TestAccounts {
     /// Sends what is queued; what was sent.
     func sent() throws -> [(address: String, contents: Letters.Contents)] {
         try waiting().compactMap { letter in
-            defer { try? catalog.deleteLetter(letter.number) }
+            defer { try? catalog.deleteLetter(letter.number, by: .sole) }
             return try accountUseCases.letters.contents(of: letter, now: server.now).map {
                 (letter.address.text, $0)
             }

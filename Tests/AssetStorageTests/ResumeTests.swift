@@ -61,6 +61,20 @@ struct ResumeTests {
         #expect(try storage.get(kept.seal().digest) == [1, 2, 3])
     }
 
+    @Test("While one process has an upload open, no other goes on with it; afterwards any does")
+    func elsewhere() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/assets"
+        let (one, other) = (FolderAssets(path: path), FolderAssets(path: path))
+        var upload: (any AssetUpload)? = try one.begin(resumable: Self.name, byteCount: 6)
+        try Self.append([1, 2, 3], to: #require(upload))
+        #expect(throws: AssetFailure.self) { try other.resume(Self.name) }
+        upload = nil
+        let found = try #require(try other.resume(Self.name))
+        #expect(found.received == 3)
+        #expect(throws: AssetFailure.self) { try one.resume(Self.name) }
+    }
+
     @Test("A former one that ends while the next begins leaves the next one's note alone")
     func anewAtOnce() throws {
         let folder = try TemporaryFolder()
@@ -88,8 +102,9 @@ struct ResumeTests {
         let storage = FolderAssets(path: folder.path + "/assets")
         let previous = try storage.begin(resumable: Self.name, byteCount: 10)
         try Self.append(pattern(5)[...], to: previous)
-        let next = try storage.begin(resumable: Self.name, byteCount: 3)
-        try Self.append([1, 2], to: next)
+        var next: (any AssetUpload)? = try storage.begin(resumable: Self.name, byteCount: 3)
+        try Self.append([1, 2], to: #require(next))
+        next = nil
         previous.discard()
         #expect(throws: AssetFailure.self) { try previous.place() }
         let found = try #require(try storage.resume(Self.name))

@@ -28,7 +28,9 @@ package final class OtherEngine: Sendable {
     ) throws -> OtherEngine? {
         guard let name = ProcessInfo.processInfo.environment["TEST_ENGINE"] else { return nil }
         #if PostgreSQL
-            if name == "postgres" { return try postgres(clock, random) }
+            if name == "postgres" {
+                return try processes(1, clock: clock, random: random)[0]
+            }
         #endif
         throw IsUnknown(name: name)
     }
@@ -40,9 +42,10 @@ package final class OtherEngine: Sendable {
     }
 
     #if PostgreSQL
-        private static func postgres(
-            _ clock: Clock, _ random: @escaping @Sendable (Int) -> [UInt8]
-        ) throws -> OtherEngine {
+        /// Engines of so many processes on one PostgreSQL database; the first is to be ended last.
+        package static func processes(
+            _ count: Int, clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
+        ) throws -> [OtherEngine] {
             let server = try PostgreSQLServer.shared()
             let name = server.newDatabaseName()
             let admin = ConnectionOptions(address: server.address(of: "postgres"))
@@ -55,12 +58,17 @@ package final class OtherEngine: Sendable {
             settings.sessionWaitSecondsMax = 600
             settings.snapshotSecondsMax = 600
             let factory = PostgreSQLEngineFactory(settings, place: name, random: random)
-            let engine = try factory.open(
-                EngineOptions(
-                    clock: clock, random: random, report: { _, _ in }, onIndeterminate: { _ in }))
-            return OtherEngine(engine) {
-                // NB: the server is gone with the test's process in any case.
-                try? Connection(admin).run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            return try (0..<count).map { number in
+                let engine = try factory.open(
+                    EngineOptions(
+                        clock: clock, random: random, report: { _, _ in },
+                        onIndeterminate: { _ in }))
+                return OtherEngine(engine) {
+                    guard number == 0 else { return }
+                    // NB: the server is gone with the test's process in any case.
+                    try? Connection(admin).run(
+                        script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+                }
             }
         }
     #endif

@@ -109,7 +109,7 @@ final class PageServer: Sendable {
             try catalog.dueLetters(to: $0, now: now, countMax: 100)
         }
         return try due.compactMap { letter in
-            defer { try? catalog.deleteLetter(letter.number) }
+            defer { try? catalog.deleteLetter(letter.number, by: .sole) }
             return try accountUseCases.letters.contents(of: letter, now: now).map {
                 (letter.address.text, compose($0, letter))
             }

@@ -38,14 +38,14 @@ extension StoragePromise {
             try expect(first.purpose == .device && first.tries == 0)
             try expect(first.address == TestPeople.address("ann"))
             try expect(again.dueLetters(to: .phone, now: 99, countMax: 9).isEmpty)
-            try again.postpone(letter: first.number, until: 60)
+            try again.postpone(letter: first.number, until: 60, by: .sole)
             try expect(
                 again.dueLetters(to: .email, now: 59, countMax: 9).map(\.detail), is: ["d2", "d0"])
             try expect(
                 again.dueLetters(to: .email, now: 60, countMax: 9).first { $0.detail == "d1" }?
                     .tries, is: 1)
-            try again.deleteLetter(first.number)
-            try again.deleteLetter(first.number)
+            try again.deleteLetter(first.number, by: .sole)
+            try again.deleteLetter(first.number, by: .sole)
             try expect(again.dueLetters(to: .email, now: .max, countMax: 9).count, is: 2)
         },
         StoragePromise("Of letters for one purpose so many wait, whatever waits for another") {
@@ -65,7 +65,7 @@ extension StoragePromise {
             try expect(add(.device, waitingMax: nil))
             let waiting = try catalog.dueLetters(to: .email, now: 1, countMax: 9)
             try expect(waiting.map(\.purpose), is: [.device, .device, .reset, .device])
-            try catalog.deleteLetter(require(waiting.first).number)
+            try catalog.deleteLetter(require(waiting.first).number, by: .sole)
             try expect(!add(.device, waitingMax: 2))
             try expect(add(.device, waitingMax: 3))
         },

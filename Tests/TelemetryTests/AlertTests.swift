@@ -80,7 +80,9 @@ struct AlertTests {
         let rule = AlertRule(name: "a", metric: .requests, threshold: 1, minutes: 5)
         try storage.add(rule)
         #expect(throws: AlertRefusal.exists) { try storage.add(rule) }
-        try storage.noteTold("a", at: Self.noon)
+        #expect(try storage.noteTold(rule, at: Self.noon))
+        // Another process had read it before that.
+        #expect(try !storage.noteTold(rule, at: Self.noon + 1))
         storage.close()
         let again = try folder.open()
         let found = try #require(try again.alerts().first)

@@ -23,8 +23,10 @@ final class WireServer: Sendable {
 
     let folder: URL
     let catalog: any CatalogStorage
-    /// In place of files, where TEST_ENGINE names one.
+    /// In place of files, where TEST_ENGINE names one, and where several servers share it.
     private let other: OtherEngine?
+    /// The server whose people, tokens and files it shares; nil for one that has its own.
+    private let first: WireServer?
     let web: ProtocolResponder
     let clock: SettableClock
     let observed = Observed()
@@ -56,6 +58,8 @@ final class WireServer: Sendable {
     ///   - storage: takes the place of every store, when given.
     ///   - rates: what callers may ask for in a second of the test's clock.
     ///   - kinds: of the destinations that something carries notices to.
+    ///   - engine: taken in place of one of its own.
+    ///   - first: a server on the same data.
     ///   - opening: what is done whenever the protocol asks for a store that it has not opened yet.
     ///   - change: lowers limits. Those of time are so long that no busy machine reaches them: a test that
     ///     means one sets it.
@@ -64,14 +68,17 @@ final class WireServer: Sendable {
         assets assetOptions: AssetOptions = AssetOptions(baseURL: "https://sync.example"),
         assetKey: AssetKey? = nil, rates: RateLimits? = nil, processCount: Int = 1,
         work: WorkOptions = WorkOptions(),
-        kinds: Set<DestinationKind>? = nil, opening: OpeningAction? = nil,
+        kinds: Set<DestinationKind>? = nil, engine: OtherEngine? = nil,
+        beside first: WireServer? = nil, opening: OpeningAction? = nil,
         limits change: (inout ServiceLimits) -> Void = { _ in }
     ) throws {
-        folder = Self.memoryFolder.appending(path: "wire-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        let clock = SettableClock()
-        let other = try OtherEngine.open(
-            clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
+        self.first = first
+        folder = try first?.folder ?? Self.makeFolder()
+        let clock = first?.clock ?? SettableClock()
+        let other =
+            try engine
+            ?? OtherEngine.open(
+                clock: Clock { clock.now }, random: { RandomSource.system.bytes($0) })
         self.other = other
         let path = folder.appending(path: "catalog.sqlite").path
         let catalog =
@@ -86,15 +93,7 @@ final class WireServer: Sendable {
             hasEnded: DestinationSessions(
                 catalog: catalog, clock: Clock { clock.now }
             ).hasEnded)
-        var tokens: [String: String] = [:]
-        for container in [Self.tea, Self.mate] {
-            let id = try Containers(catalog: catalog).create(container, now: clock.now).id
-            for environment in CloudModel.Environment.allCases {
-                tokens["\(container)/\(environment.rawValue)"] = try APITokens(catalog: catalog)
-                    .create(container: id, environment: environment, now: clock.now).token
-            }
-        }
-        apiTokens = tokens
+        apiTokens = try first?.apiTokens ?? Self.makeTokens(catalog, now: clock.now)
         self.clock = clock
         self.catalog = catalog
         self.limits = limits
@@ -119,9 +118,33 @@ final class WireServer: Sendable {
         web = ProtocolResponder(dependencies)
     }
 
+    private static func makeFolder() throws -> URL {
+        let memory = URL(filePath: "/dev/shm")
+        let isWritable = FileManager.default.isWritableFile(atPath: memory.path)
+        let location = isWritable ? memory : FileManager.default.temporaryDirectory
+        let folder = location.appending(path: "wire-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        return folder
+    }
+
+    private static func makeTokens(
+        _ catalog: any CatalogStorage, now: Milliseconds
+    ) throws -> [String: String] {
+        var tokens: [String: String] = [:]
+        for container in [Self.tea, Self.mate] {
+            let id = try Containers(catalog: catalog).create(container, now: now).id
+            for environment in CloudModel.Environment.allCases {
+                tokens["\(container)/\(environment.rawValue)"] = try APITokens(catalog: catalog)
+                    .create(container: id, environment: environment, now: now).token
+            }
+        }
+        return tokens
+    }
+
     deinit {
         stores.close()
         other?.end()
+        guard first == nil else { return }
         try? FileManager.default.removeItem(at: folder)
     }
 

@@ -7,8 +7,7 @@ import Synchronization
 /// Between a file's coming and its row in the store, and between the row's going and the file's,
 /// nobody else may act on the same digest.
 ///
-/// In memory, because one process works on the files of a data folder: the one that holds its lock. Several processes
-/// with the same files would need these claims in their store (docs/design/storage.md, what stays in memory).
+/// In memory, for the one process: between processes with the same files the store keeps them apart (`AssetRemoval`).
 package final class AssetClaims: Sendable {
     private enum State {
         /// How many are putting it in place.

@@ -29,6 +29,7 @@ final class FolderUpload: AssetUpload {
         self.cipher = cipher
         descriptor = AssetFiles.open(temporary, O_RDWR | O_CREAT | O_EXCL)
         guard descriptor >= 0 else { throw AssetFiles.failure("open") }
+        if note != nil { _ = holdAlone() }
         if cipher != nil {
             do throws(AssetFailure) {
                 try AssetFiles.write(
@@ -41,6 +42,8 @@ final class FolderUpload: AssetUpload {
     }
 
     /// Goes on with a file that is not sealed, after what it has.
+    ///
+    /// - Throws: `AssetFailure.unavailable` while another process has it open.
     init(
         resuming temporary: String, of storage: FolderAssets, note: String
     ) throws(AssetFailure) {
@@ -49,6 +52,9 @@ final class FolderUpload: AssetUpload {
         self.note = note
         descriptor = AssetFiles.open(temporary, O_RDWR | O_APPEND)
         guard descriptor >= 0 else { throw AssetFiles.failure("open") }
+        guard holdAlone(), isNamed else {
+            throw .unavailable(call: "flock", reason: "another process has the upload")
+        }
         while true {
             let piece = try AssetFiles.read(descriptor, at: size, count: 262_144)
             if piece.isEmpty { break }
@@ -57,6 +63,20 @@ final class FolderUpload: AssetUpload {
             size += piece.count
         }
         stepStart = size
+    }
+
+    /// Keeps other processes with the same folder from going on with the file; false when one has it.
+    ///
+    /// NB: where files cannot be locked, only the proxy keeps them apart.
+    private func holdAlone() -> Bool {
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+    }
+
+    /// Whether the file still has its name: who had it before may have put it in place meanwhile.
+    private var isNamed: Bool {
+        var (own, named) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && stat(temporary, &named) == 0
+            && own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
 
     deinit {

@@ -39,21 +39,47 @@ package enum AssetSelection: Sendable {
     case unknown(among: [AssetDigest])
 }
 
+/// Whether the file of an upload is where it belongs, so that the store may come to know it.
+package enum AssetPresence {
+    /// Nobody knows: only a file that the store has counts.
+    case unknown
+    /// It was put in place less than half of `AssetRemoval.secondsMax` ago. Another process may have removed it since
+    /// then; where that may be, the closure looks.
+    case placed(isThere: () throws -> Bool)
+}
+
+/// A step in the removal of files whose bytes nothing needs.
+package enum AssetRemoval: Sendable {
+    /// After so long it has ended, whether somebody said so or not.
+    package static let secondsMax: Int64 = 600
+
+    /// Forgets those of some files that nothing has used since a moment.
+    case begin([AssetDigest], unusedSince: Milliseconds)
+    /// The bytes are gone, or stay.
+    case end([AssetDigest])
+}
+
 /// What a write does with assets.
 package protocol AssetWriting: AssetReading {
     /// Notes an upload.
     ///
-    /// - Parameter isInPlace: whether its file is certain to be in place, so that the store may come to know it.
     /// - Returns: false for a file that is not certain to be in place and that the store does not have; then nothing
     ///   is noted.
-    func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool) throws -> Bool
+    /// - Throws: `StorageFailure.unavailable(.busy)` for a file that another process removes.
+    func addReceipt(
+        _ id: [UInt8], _ receipt: StoredReceipt, of file: AssetPresence
+    ) throws -> Bool
 
-    /// Forgets those of the files that are still unused, so that their bytes can be removed.
+    /// Begins or ends the removal of files' bytes.
     ///
-    /// - Returns: those that were forgotten.
-    func forgetUnusedAssets(
-        _ digests: [AssetDigest], since moment: Milliseconds
-    ) throws -> [AssetDigest]
+    /// Between both no other process comes to know the files. One that has begun and does not end, as after a crash, ends
+    /// by itself after `AssetRemoval.secondsMax`.
+    ///
+    /// - Returns: those whose bytes may be removed: those of the given ones that the store does not know any more and
+    ///   that no other process removes.
+    /// - Throws: `StorageFailure.unavailable(.busy)` while a copy is made of the store.
+    @discardableResult
+    func remove(_ removal: AssetRemoval) throws -> [AssetDigest]
 
     /// Ends the receipts of uploads that one identity may use.
     ///
@@ -62,9 +88,16 @@ package protocol AssetWriting: AssetReading {
 }
 
 extension AssetWriting {
-    /// Notes an upload whose file is already in place.
+    /// Forgets those of the files that are still unused, so that their bytes can be removed.
+    ///
+    /// - Returns: as `remove`.
+    package func forgetUnusedAssets(
+        _ digests: [AssetDigest], since moment: Milliseconds
+    ) throws -> [AssetDigest] { try remove(.begin(digests, unusedSince: moment)) }
+
+    /// Notes an upload whose file is already in place, and stays there.
     package func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws {
-        guard try addReceipt(id, receipt, isInPlace: true) else {
+        guard try addReceipt(id, receipt, of: .placed { true }) else {
             throw BrokenInvariant("an upload is noted whose file is in place")
         }
     }
@@ -73,6 +106,6 @@ extension AssetWriting {
     ///
     /// - Returns: false when the store has no such file.
     package func addReceiptForKnown(_ id: [UInt8], _ receipt: StoredReceipt) throws -> Bool {
-        try addReceipt(id, receipt, isInPlace: false)
+        try addReceipt(id, receipt, of: .unknown)
     }
 }

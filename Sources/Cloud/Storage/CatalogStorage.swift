@@ -217,10 +217,12 @@ package protocol AccountCatalog: Sendable {
     func change(_ account: AccountID, by change: AccountChange) throws
     /// Deletes an account, its addresses and web tokens, and notes which stores must still forget its data.
     ///
-    /// - Parameter publicRecords: what happens to the account's records in public databases.
-    /// - Throws: `accountUnknown`.
+    /// - Parameters:
+    ///   - publicRecords: what happens to the account's records in public databases.
+    ///   - lease: of the process that does it for all; nil for what somebody has asked of any process.
+    /// - Throws: `accountUnknown`; `StoreLease.Lost`.
     func delete(
-        _ account: AccountID, publicRecords: PublicRecordsFate
+        _ account: AccountID, publicRecords: PublicRecordsFate, by lease: LeaderLease?
     ) throws -> [AccountDeletion]
     /// Deleted accounts whose data a store may still hold, by account and container; searched by the account.
     ///
@@ -335,6 +337,13 @@ extension AccountCatalog {
             return nil
         }
         return account
+    }
+
+    /// Deletes an account because somebody has asked for it.
+    package func delete(
+        _ account: AccountID, publicRecords: PublicRecordsFate
+    ) throws -> [AccountDeletion] {
+        try delete(account, publicRecords: publicRecords, by: nil)
     }
 
     /// Deletes an account; its public records stay.

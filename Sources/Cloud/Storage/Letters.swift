@@ -93,8 +93,13 @@ package protocol LetterCatalog: Sendable {
     ) throws -> [Letter]
     /// Notes one more failed try to send a letter; deletes it when it is never due again.
     ///
-    /// - Parameter dueAt: nil for never.
-    func postpone(letter number: Int64, until dueAt: Milliseconds?) throws
+    /// - Parameters:
+    ///   - dueAt: nil for never.
+    ///   - lease: of the process that has tried.
+    /// - Throws: `StoreLease.Lost`.
+    func postpone(
+        letter number: Int64, until dueAt: Milliseconds?, by lease: LeaderLease
+    ) throws
 
     /// Adds a link, and drops links that have expired by `now`.
     func add(_ link: LetterLink, now: Milliseconds) throws
@@ -131,7 +136,9 @@ extension LetterCatalog {
         }
     }
 
-    package func deleteLetter(_ number: Int64) throws { try postpone(letter: number, until: nil) }
+    package func deleteLetter(_ number: Int64, by lease: LeaderLease) throws {
+        try postpone(letter: number, until: nil, by: lease)
+    }
 
     /// The link with this hash, if it still works; does not use it up.
     package func letterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {

@@ -151,11 +151,12 @@ extension SQLCatalog {
     }
 
     package func delete(
-        _ account: AccountID, publicRecords: PublicRecordsFate
+        _ account: AccountID, publicRecords: PublicRecordsFate, by lease: LeaderLease?
     ) throws -> [AccountDeletion] {
         // First: an account that is still there after a crash is deleted again.
         try removeCopies()
         return try write { catalog in
+            if let lease { try check(lease, in: catalog) }
             try Self.requireAccount(account, in: catalog)
             let id = CatalogValue.text(account.text)
             try catalog.run(

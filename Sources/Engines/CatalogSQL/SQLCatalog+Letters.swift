@@ -50,8 +50,11 @@ extension SQLCatalog {
         }
     }
 
-    package func postpone(letter number: Int64, until dueAt: Milliseconds?) throws {
+    package func postpone(
+        letter number: Int64, until dueAt: Milliseconds?, by lease: LeaderLease
+    ) throws {
         try write(endsWhatWasTrue: false) { catalog in
+            try check(lease, in: catalog)
             guard let dueAt else {
                 try catalog.run("DELETE FROM letters WHERE number = ?", .integer(number))
                 return

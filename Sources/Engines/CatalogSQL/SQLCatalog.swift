@@ -16,6 +16,11 @@ package protocol SQLCatalog: CatalogStorage {
         endsWhatWasTrue: Bool, _ body: (CatalogConnection) throws -> Outcome
     ) throws -> Outcome
 
+    /// Fails a transaction unless this process still does what one does for all; nobody takes over before its end.
+    ///
+    /// - Throws: `StoreLease.Lost`.
+    func check(_ lease: LeaderLease, in catalog: CatalogConnection) throws
+
     /// Removes what the engine has made of the catalog beside it, such as a copy from before a migration.
     func removeCopies() throws
 }

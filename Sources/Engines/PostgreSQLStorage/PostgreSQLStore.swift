@@ -86,7 +86,8 @@
             server = sessions.server
             groups = StoreGroups(
                 store: number, facts: facts, clock: options.clock, notices: options.notices,
-                exchange: options.exchange, followerChangesMax: options.followerChangesMax,
+                exchange: options.exchange, isShared: options.presence != nil,
+                followerChangesMax: options.followerChangesMax,
                 silenceSecondsMax: options.groupSilenceSecondsMax, random: options.random,
                 sessions: sessions.writers)
             duties = options.presence.map(HeldDuties.init)

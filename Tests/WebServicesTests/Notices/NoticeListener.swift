@@ -23,6 +23,12 @@ struct NoticeListener {
         token = answer["apnsToken"].string ?? ""
     }
 
+    /// The same device, which asks another server on the same data.
+    init(_ device: NoticeListener, by client: WireClient) {
+        self.client = client
+        (self.device, target, token) = (device.device, device.target, device.token)
+    }
+
     /// The same user, by this device.
     func by() -> WireClient {
         var client = client

@@ -106,17 +106,15 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     // MARK: - AssetWriting
 
     func addReceipt(
-        _ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool
+        _ id: [UInt8], _ receipt: StoredReceipt, of file: AssetPresence
     ) throws -> Bool {
         note("addReceipt")
-        return try transaction.addReceipt(id, receipt, isInPlace: isInPlace)
+        return try transaction.addReceipt(id, receipt, of: file)
     }
 
-    func forgetUnusedAssets(
-        _ digests: [AssetDigest], since moment: Milliseconds
-    ) throws -> [AssetDigest] {
-        note("forgetUnusedAssets")
-        return try transaction.forgetUnusedAssets(digests, since: moment)
+    func remove(_ removal: AssetRemoval) throws -> [AssetDigest] {
+        note("remove")
+        return try transaction.remove(removal)
     }
 
     // MARK: - ClientTokenWriting

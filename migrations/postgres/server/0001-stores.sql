@@ -708,10 +708,13 @@ CREATE TABLE index_locations (
 -- it over, the number is greater, and every step checks it: so one who was stopped, and does not know that it has lost the
 -- lease, does nothing.
 CREATE TABLE leases (
+    -- Or 0: of what one process does for all stores.
     store bigint NOT NULL,
     name bytea NOT NULL,
     number bigint NOT NULL,
     -- A process, or nothing.
     holder bytea NOT NULL,
+    -- When it ends by itself; the last number for one that lasts as long as its holder.
+    ends_at bigint NOT NULL DEFAULT 9223372036854775807,
     PRIMARY KEY (store, name)
 ) WITH (fillfactor = 50);

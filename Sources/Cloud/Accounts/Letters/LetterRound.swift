@@ -70,28 +70,34 @@ package struct LetterRound: Sendable {
     ///
     /// Rounds of different kinds may run at the same time: a silent provider of text messages delays no mail.
     ///
-    /// - Throws: what the catalog reports.
-    package func run(to kind: Address.Kind, now: Milliseconds) throws -> Outcome {
+    /// - Parameter lease: of this process, which sends for all.
+    /// - Throws: what the catalog reports; `StoreLease.Lost` once another process sends: it then sends what this one has
+    ///   sent last once more.
+    package func run(
+        to kind: Address.Kind, now: Milliseconds, by lease: LeaderLease = .sole
+    ) throws -> Outcome {
         var outcome = Outcome()
         for letter in try catalog.dueLetters(to: kind, now: now, countMax: Self.roundMax) {
             guard sender.reaches(letter.address.kind), now - letter.madeAt < Self.ageMax else {
                 outcome.givenUp += 1
-                try catalog.deleteLetter(letter.number)
+                try catalog.deleteLetter(letter.number, by: lease)
                 continue
             }
             guard let contents = try letters.contents(of: letter, now: now) else {
                 outcome.dropped += 1
-                try catalog.deleteLetter(letter.number)
+                try catalog.deleteLetter(letter.number, by: lease)
                 continue
             }
             do {
                 try sender.send(compose(contents, letter), to: letter.address)
                 outcome.sent += 1
-                try catalog.deleteLetter(letter.number)
+                try catalog.deleteLetter(letter.number, by: lease)
+            } catch is StoreLease.Lost {
+                throw StoreLease.Lost()
             } catch {
                 outcome.failures.append("\(error)")
                 let pause = backoff.milliseconds(after: letter.tries + 1)
-                try catalog.postpone(letter: letter.number, until: now + pause)
+                try catalog.postpone(letter: letter.number, until: now + pause, by: lease)
             }
         }
         return outcome

@@ -27,16 +27,18 @@ package struct ServingProcess: Sendable, Equatable {
 package struct ServingProcesses: Sendable {
     /// In the order in which they began; empty for an engine that one process has to itself.
     package let living: [ServingProcess]
-    /// Whether this process does what one of them does for all: the eldest, as long as the others know that it lives.
-    package let leads: Bool
+    /// Of this process when it does what one of them does for all: the eldest, as long as the others know that it lives.
+    package let lead: LeaderLease?
 
-    package init(living: [ServingProcess], leads: Bool) {
+    package init(living: [ServingProcess], lead: LeaderLease?) {
         self.living = living
-        self.leads = leads
+        self.lead = lead
     }
 
     /// What an engine says that one process has to itself.
-    package static let sole = ServingProcesses(living: [], leads: true)
+    package static let sole = ServingProcesses(living: [], lead: .sole)
+
+    package var leads: Bool { lead != nil }
 
     /// Of how many this process is one.
     package var count: Int { max(1, living.count) }

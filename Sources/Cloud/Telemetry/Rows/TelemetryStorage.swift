@@ -37,7 +37,9 @@ package protocol TelemetryStorage: Sendable {
     func removeAlert(_ name: String) throws
 
     /// Notes that somebody is told of an alert now, before that is done.
-    func noteTold(_ alert: String, at now: Milliseconds) throws
+    ///
+    /// - Returns: false, with nothing noted, when the alert is gone, or another process has told of it since it was read.
+    func noteTold(_ alert: AlertRule, at now: Milliseconds) throws -> Bool
 
     /// How much it takes on the disk.
     var byteCount: Int64 { get }

@@ -118,49 +118,63 @@ final class CourierResponder: Sendable {
         }
     }
 
+    /// - Parameters:
+    ///   - others: notices that other processes have on their way to polls.
+    ///   - mark: from before the first look; nil for the first.
     private func answer(
-        _ poll: Poll, from storage: any Store, on loop: Int?, after wait: AnswerWait?
+        _ poll: Poll, from storage: any Store, on loop: Int?, after wait: AnswerWait?,
+        but others: Set<NoticeNumber> = [], since mark: CommitNotices.Mark? = nil
     ) throws {
-        let (exchange, form) = (poll.exchange, poll.form)
-        let mark = storage.notices.mark
+        let form = poll.form
+        let mark = mark ?? storage.notices.mark
         let found = try inbox.look(
             for: poll.address.key, after: form.seen,
             limit: form.isStream
                 ? min(CourierStream.pieceNotices, dependencies.limits.streamEventsMax) : 1,
             in: storage, by: StoreReader(loop: loop)
-        ) { form.isStream || claims.take($0, of: storage.notices) }
+        ) { form.isStream || !others.contains($0) && claims.take($0, of: storage.notices) }
         guard let found else { throw Self.ended }
         var isUsed = form.isStream
         // If something fails, others must get what this poll has claimed.
         defer {
             if !isUsed { claims.giveBack(found.notices.map(\.number), of: storage.notices) }
         }
-        let isFirstLook = exchange.note { notes in
-            defer { notes.caller = Caller(kind: .user, userRecordName: found.user) }
-            return notes.caller == nil
-        }
-        if isFirstLook {
-            try rates.countPoll(
-                exchange,
-                of: dependencies.catalog.account(named: found.user, in: poll.address.container))
-        }
+        try count(poll, of: found.user)
         if form.isStream { return try stream(found, to: poll, from: storage, since: mark) }
         guard let notice = found.notices.first else {
             try takeSlot(of: poll, found.user)
             return hold(
                 poll, found.destination.number, storage.notices, since: mark, after: wait)
         }
+        guard let lease = try storage.hold(.courier(notice.number)) else {
+            // Once it is there again, the commit that lets it go has moved the mark.
+            return try answer(
+                poll, from: storage, on: loop, after: wait, but: others.union([notice.number]),
+                since: mark)
+        }
         guard try isWaiting(notice, storage, on: loop) else {
-            return try answer(poll, from: storage, on: loop, after: wait)
+            return try answer(poll, from: storage, on: loop, after: wait, but: others, since: mark)
         }
         isUsed = true
         poll.exchange.note { $0.work.notices = 1 }
-        send(notice, to: poll, from: storage)
+        send(notice, to: poll, from: storage, by: lease)
+    }
+
+    /// Counts a poll with its first look.
+    private func count(_ poll: Poll, of user: UserRecordName) throws {
+        let isFirstLook = poll.exchange.note { notes in
+            defer { notes.caller = Caller(kind: .user, userRecordName: user) }
+            return notes.caller == nil
+        }
+        guard isFirstLook else { return }
+        try rates.countPoll(
+            poll.exchange,
+            of: dependencies.catalog.account(named: user, in: poll.address.container))
     }
 
     /// Whether a claimed notice is still there.
     ///
-    /// Since the look began, another poll may have delivered it, removed it, and given up its claim.
+    /// Since the look began, another poll, of any process, may have delivered it, removed it, and given up its claim.
     private func isWaiting(
         _ notice: StoredNotice, _ storage: any Store, on loop: Int?
     ) throws -> Bool {
@@ -221,7 +235,10 @@ extension CourierResponder {
         poll.exchange.wake { handed.whenSent(false) }
     }
 
-    private func send(_ notice: StoredNotice, to poll: Poll, from storage: any Store) {
+    /// - Parameter lease: keeps other processes from sending it.
+    private func send(
+        _ notice: StoredNotice, to poll: Poll, from storage: any Store, by lease: StoreLease
+    ) {
         let claims = claims
         let whenSent: @Sendable (Bool) -> Void = { isSent in
             claims.note(sent: isSent ? 1 : 0, cut: isSent ? 0 : 1)
@@ -232,6 +249,7 @@ extension CourierResponder {
                 } else {
                     try transaction.wakeWaiting(for: notice.destination)
                 }
+                try lease.end(in: transaction)
             } completion: { _ in
                 claims.giveBack([notice.number], of: storage.notices)
             }

@@ -7,10 +7,12 @@
     // What a write does with assets.
     extension PostgreSQLTransaction {
         func addReceipt(
-            _ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool
+            _ id: [UInt8], _ receipt: StoredReceipt, of file: AssetPresence
         ) throws -> Bool {
             let digest = receipt.content.digest
-            if isInPlace {
+            switch file {
+            case .placed(let isThere):
+                try requireStay(of: digest, isThere)
                 job.statements.append(
                     Query(
                         """
@@ -18,8 +20,8 @@
                         VALUES ($1, $2, $3, $4) ON CONFLICT (store, digest) DO NOTHING
                         """, .number(store), .bytes(digest.bytes),
                         .number(Int64(receipt.content.size)), .number(now)))
-            } else if try !assets(.unknown(among: [digest])).isEmpty {
-                return false
+            case .unknown:
+                guard try assets(.unknown(among: [digest])).isEmpty else { return false }
             }
             job.statements.append(
                 Query(
@@ -100,21 +102,6 @@
             guard bytes != 0 else { return }
             job.zones[zone.number, default: ZoneSum()].assetBytes += bytes
             job.owners[zone.owner, default: 0] += bytes
-        }
-
-        func forgetUnusedAssets(
-            _ digests: [AssetDigest], since moment: Milliseconds
-        ) throws -> [AssetDigest] {
-            job.statements.append(
-                Query(
-                    """
-                    DELETE FROM asset_files f
-                    WHERE f.store = $1 AND f.digest = ANY ($2) AND f.unused_since < $3
-                        AND NOT EXISTS (
-                            SELECT 1 FROM asset_receipts r
-                            WHERE r.store = $1 AND r.digest = f.digest)
-                    """, .number(store), .byteStrings(digests.map(\.bytes)), .number(moment)))
-            return try assets(.unknown(among: digests))
         }
 
         func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {

@@ -1,10 +1,26 @@
 #if PostgreSQL
+    import CatalogSQL
     import Dispatch
     import Platform
     import PostgreSQL
+    import Storage
 
     // What one process has changed, the others know before it is acknowledged.
     extension PostgreSQLCatalog {
+        package func check(_ lease: LeaderLease, in catalog: CatalogConnection) throws {
+            guard let presence = presence.withLock({ $0 }) else { return }
+            let isLast = try catalog.first(
+                """
+                SELECT 1 FROM stores.leases WHERE store = ? AND name = ? AND number = ? FOR SHARE
+                """, .integer(StepLease.allStores), .bytes(Array(StepLease.lead.utf8)),
+                .integer(lease.number)
+            ) { _ in true }
+            guard isLast == true else {
+                presence.loseLead(lease.number)
+                throw StoreLease.Lost()
+            }
+        }
+
         /// The pauses between two looks whether the others have come up, in microseconds.
         private static let pauses: [UInt32] = [1_000, 2_000, 4_000, 8_000, 16_000]
 

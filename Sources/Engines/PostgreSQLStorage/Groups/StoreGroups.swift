@@ -26,6 +26,8 @@
         private let notices: CommitNotices
         /// Names this process's groups in `group_marks`.
         let process: [UInt8]
+        /// Whether other processes may have the store open.
+        let isShared: Bool
         var number: Int64 = 0
         /// While a group goes on.
         private var session: Connection?
@@ -74,7 +76,8 @@
 
         init(
             store: Int64, facts: StoreFacts, clock: Clock, notices: CommitNotices,
-            exchange: CommitExchange?, followerChangesMax: Int, silenceSecondsMax: Int,
+            exchange: CommitExchange?, isShared: Bool, followerChangesMax: Int,
+            silenceSecondsMax: Int,
             random: @escaping (Int) -> [UInt8], sessions: ConnectionPool
         ) {
             self.store = store
@@ -82,6 +85,7 @@
             self.clock = clock
             self.notices = notices
             self.exchange = exchange
+            self.isShared = isShared
             self.followerChangesMax = followerChangesMax
             // A process that is stopped within a group must not hold the counter for ever.
             silence = Query(

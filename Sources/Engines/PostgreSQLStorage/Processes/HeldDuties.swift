@@ -30,6 +30,16 @@
                 keep(connection)
                 return taken
             }
+            // What ends by itself is asked for each time.
+            if StepLease.milliseconds(of: duty) != nil {
+                return taken.map { taken in
+                    StoreLease {
+                        try taken.check(in: $0)
+                    } endIn: {
+                        try taken.end(in: $0)
+                    }
+                }
+            }
             held.withLock { $0[duty] = taken.map { Held(lease: $0, epoch: epoch) } }
             return taken.map(lease)
         }
@@ -45,7 +55,7 @@
 
         private func forget(_ lost: StepLease) {
             held.withLock { held in
-                if held[lost.duty]?.lease == lost { held[lost.duty] = nil }
+                held = held.filter { $0.value.lease != lost }
             }
         }
 

@@ -16,6 +16,8 @@
             var catalogVersion: Int64 = -1
             /// When it renews its lease.
             var renewsAt: UInt64 = 0
+            /// What it has while it does what one process does for all.
+            var lead: StepLease?
         }
 
         /// How long the lease is left alone.
@@ -62,7 +64,7 @@
         /// Who lives, as of the last renewal; while the others do not wait for this process, it does nothing for them.
         var processes: ServingProcesses {
             let known = known.withLock { $0 }
-            return isCurrent ? known : ServingProcesses(living: known.living, leads: false)
+            return isCurrent ? known : ServingProcesses(living: known.living, lead: nil)
         }
 
         /// Renews the lease when it is time, and looks whether the catalog has moved.
@@ -76,10 +78,12 @@
                     identity: identity, version: version, catalogVersion: state.catalogVersion)
                 own.assets = assets
                 let living = try LivingProcesses(connection).renew(own)
-                let processes = serving(living)
+                let hasLapsed = !isCurrent
+                let isEldest = living.first?.identity == identity
+                try lead(&state, isEldest: isEldest, hasLapsed: hasLapsed, connection)
+                let processes = serving(living, state.lead)
                 known.withLock { $0 = processes }
                 // What was changed while nobody waited for this process; the next round tells of it.
-                let hasLapsed = !isCurrent
                 let movesAgain = try hasLapsed && look(connection, &state)
                 if hasLapsed { lapses.add(1, ordering: .releasing) }
                 state.renewsAt = movesAgain ? now : now &+ Self.renewalNanoseconds
@@ -88,13 +92,37 @@
             }
         }
 
-        private func serving(_ living: [LivingProcess]) -> ServingProcesses {
+        /// Takes what the eldest does for all, and lets it go once an elder process is back.
+        private func lead(
+            _ state: inout State, isEldest: Bool, hasLapsed: Bool, _ connection: Connection
+        ) throws {
+            let (stores, has) = (StepLease.allStores, state.lead != nil)
+            // Another process may have taken it over while this one was taken for dead.
+            if hasLapsed { state.lead = nil }
+            if isEldest, state.lead == nil {
+                state.lead = try StepLease.take(
+                    StepLease.lead, of: stores, by: identity, connection)
+            } else if !isEldest, has {
+                state.lead = nil
+                try StepLease.end(of: stores, by: identity, connection)
+            }
+        }
+
+        /// Takes note that another process has taken over what this one did for all.
+        func loseLead(_ number: Int64) {
+            turn.withLock { state in
+                if state.lead?.number == number { state.lead = nil }
+            }
+        }
+
+        private func serving(_ living: [LivingProcess], _ lead: StepLease?) -> ServingProcesses {
             let processes = living.map {
                 ServingProcess(
                     identity: $0.identity, version: $0.version,
                     begunAt: $0.begunAt, seenAt: $0.seenAt, isOwn: $0.identity == identity)
             }
-            return ServingProcesses(living: processes, leads: processes.first?.isOwn == true)
+            return ServingProcesses(
+                living: processes, lead: lead.map { LeaderLease(number: $0.number) })
         }
 
         /// - Returns: whether the catalog has moved since this process has looked last.

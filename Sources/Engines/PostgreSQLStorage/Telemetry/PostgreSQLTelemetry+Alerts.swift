@@ -64,10 +64,12 @@
             guard rows.changeCount == 1 else { throw AlertRefusal.unknown }
         }
 
-        package func noteTold(_ alert: String, at now: Milliseconds) throws {
-            try ask(
+        package func noteTold(_ alert: AlertRule, at now: Milliseconds) throws -> Bool {
+            let rows = try ask(
                 Query(
-                    "UPDATE alerts SET told_at = $2 WHERE name = $1", .text(alert), .number(now)))
+                    "UPDATE alerts SET told_at = $2 WHERE name = $1 AND told_at = $3",
+                    .text(alert.name), .number(now), .number(alert.toldAt)))
+            return rows.changeCount == 1
         }
     }
 #endif

@@ -6,9 +6,10 @@ import StoredRows
 // What a write does with assets.
 extension SQLiteTransaction {
     func addReceipt(
-        _ id: [UInt8], _ receipt: StoredReceipt, isInPlace: Bool
+        _ id: [UInt8], _ receipt: StoredReceipt, of file: AssetPresence
     ) throws -> Bool {
-        if isInPlace {
+        // No other process removes files.
+        if case .placed = file {
             try assetWrites().insertFile.run(
                 receipt.content.digest.bytes, receipt.content.size, now)
         }
@@ -55,9 +56,8 @@ extension SQLiteTransaction {
         return found
     }
 
-    func forgetUnusedAssets(
-        _ digests: [AssetDigest], since moment: Milliseconds
-    ) throws -> [AssetDigest] {
+    func remove(_ removal: AssetRemoval) throws -> [AssetDigest] {
+        guard case .begin(let digests, let moment) = removal else { return [] }
         let statement = try assetWrites().forget
         for digest in digests {
             try statement.run(digest.bytes, moment)

@@ -49,6 +49,9 @@ package final class SQLiteCatalog: SQLCatalog {
 
     package var version: Int { knownVersion.load(ordering: .acquiring) }
 
+    /// One process has the catalog to itself.
+    package func check(_ lease: LeaderLease, in catalog: CatalogConnection) throws {}
+
     package func removeCopies() throws { try Migrator.removeCopies(of: path) }
 
     /// Moves the log into the file, so that the file alone is all of the catalog.

@@ -63,9 +63,12 @@ extension SQLiteTelemetry {
         }
     }
 
-    package func noteTold(_ alert: String, at now: Milliseconds) throws {
+    package func noteTold(_ alert: AlertRule, at now: Milliseconds) throws -> Bool {
         try using { connection in
-            try connection.prepare("UPDATE alerts SET told_at = ?2 WHERE name = ?1").run(alert, now)
+            try connection.prepare(
+                "UPDATE alerts SET told_at = ?2 WHERE name = ?1 AND told_at = ?3"
+            ).run(alert.name, now, alert.toldAt)
+            return connection.changeCount == 1
         }
     }
 }

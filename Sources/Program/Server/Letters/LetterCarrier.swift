@@ -49,16 +49,18 @@ final class LetterCarrier: Sendable {
     }
 
     private func look(for kind: Address.Kind) throws -> Runner.Next {
-        guard engine.processes.leads else {
-            return .later(milliseconds: Self.millisecondsBetweenLooks)
-        }
-        let outcome = try round.run(to: kind, now: clock.now())
+        let next = Runner.Next.later(milliseconds: Self.millisecondsBetweenLooks)
+        guard let lease = engine.processes.lead else { return next }
+        let outcome: LetterRound.Outcome
+        do { outcome = try round.run(to: kind, now: clock.now(), by: lease) } catch is StoreLease
+            .Lost
+        { return next }
         for failure in outcome.failures {
             log.warning("letter not sent; tried again later", [("failure", .text(failure))])
         }
         if outcome.givenUp > 0 {
             log.error("letters given up", [("letters", .number(Int64(outcome.givenUp)))])
         }
-        return .later(milliseconds: Self.millisecondsBetweenLooks)
+        return next
     }
 }

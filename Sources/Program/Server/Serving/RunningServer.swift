@@ -82,7 +82,7 @@ package final class RunningServer: Sendable {
         senders = try NoticeSenders(folder, ownKey: ownKey)
         let work = StoreWork(
             configuration, limits: folder.limits, clock: folder.clock, log: log,
-            senders: senders.byKind, telemetry: telemetry?.recorder, isAlone: folder.isAlone,
+            senders: senders.byKind, telemetry: telemetry?.recorder,
             hasEnded: DestinationSessions(catalog: folder.catalog, clock: folder.clock).hasEnded)
         Self.observe(work.counts, in: metrics)
         Self.observeNotices(of: work, protocolResponder, in: metrics)

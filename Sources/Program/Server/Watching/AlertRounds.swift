@@ -46,7 +46,7 @@ final class AlertRounds: Sendable {
             guard !runner.isStopped, rule.mayTell(at: now) else { continue }
             let judgement = try AlertJudgement(rule, in: storage, at: now)
             guard judgement.isMet(by: rule) else { continue }
-            try storage.noteTold(rule.name, at: now)
+            guard try storage.noteTold(rule, at: now) else { continue }
             let message = AlertMessage(rule, judgement)
             log.warning("alert", [("alert", .text(rule.name)), ("what", .text(message.subject))])
             do { try folder.tell(message, by: rule) } catch {

@@ -38,14 +38,16 @@ package struct CollectAssets: Sendable {
         let found = try storage.read {
             try $0.assets(.unused(since: moment, limit: Self.filesPerStepMax))
         }
-        let claimed = assetStore.claims.claim(found)
-        guard !claimed.isEmpty else { return false }
-        defer { assetStore.claims.unclaim(claimed) }
-        let forgotten = try storage.writeAndWait(cost: Self.filesPerStepMax) {
-            try $0.forgetUnusedAssets(claimed, since: moment)
-        }
-        for digest in forgotten { try assetStore.storage.delete(digest) }
-        return found.count == Self.filesPerStepMax
+        let outcome = try remove(found, unusedSince: moment) { try assetStore.storage.delete($0) }
+        return found.count == Self.filesPerStepMax && !outcome.gone.isEmpty
+    }
+
+    private func remove(
+        _ digests: [AssetDigest], unusedSince moment: Milliseconds,
+        _ delete: (AssetDigest) throws -> Void
+    ) throws -> RemoveFiles.Outcome {
+        try RemoveFiles(storage: storage, assetStore: assetStore)
+            .run(digests, unusedSince: moment, delete)
     }
 
     /// Checks the next files for those without a row, and takes away those that were put there before a
@@ -57,14 +59,14 @@ package struct CollectAssets: Sendable {
     ) throws -> Bool {
         let page = try assetStore.nextListings(Self.filesPerStepMax)
         let old = page.filter { $0.placed < moment }.map(\.digest)
-        let claimed = assetStore.claims.claim(try unknown(old))
-        defer { assetStore.claims.unclaim(claimed) }
-        // Checked again, because a row for a claimed file may have been written just before.
-        for digest in try unknown(claimed) {
+        let unknown = try unknown(old)
+        // Looked at again in its transaction: a row may have been written just before.
+        _ = try remove(unknown, unusedSince: .min) { digest in
             try assetStore.storage.trash?.put(digest, at: now)
             try assetStore.storage.delete(digest)
         }
-        mendSums(of: page.map(\.digest).filter { !claimed.contains($0) })
+        let strays = Set(unknown)
+        mendSums(of: page.map(\.digest).filter { !strays.contains($0) })
         return page.count == Self.filesPerStepMax
     }
 
@@ -100,10 +102,14 @@ package struct CollectAssets: Sendable {
             for file in page where !unknown.contains(file.digest) {
                 try trash.takeBack(file.digest)
             }
-            for file in page where unknown.contains(file.digest) {
-                guard try file.placed < moment || trash.isRoomWanted else { continue }
-                try trash.remove(file.digest)
-                removed += 1
+            let strays = page.filter { unknown.contains($0.digest) }
+            let old = strays.filter { $0.placed < moment }.map(\.digest)
+            removed += try remove(old, unusedSince: .min) { try trash.remove($0) }.gone.count
+            for file in strays where file.placed >= moment {
+                guard try trash.isRoomWanted else { break }
+                removed += try remove([file.digest], unusedSince: .min) {
+                    try trash.remove($0)
+                }.gone.count
             }
             if removed >= Self.filesPerStepMax { return true }
         }

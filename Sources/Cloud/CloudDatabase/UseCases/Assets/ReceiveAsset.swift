@@ -6,7 +6,8 @@ import Storage
 /// Stores one asset whose bytes have arrived (web-services.md §4.13).
 ///
 /// First the file is put in place and on disk, then the store notes it, then the client gets an answer. An
-/// error or a crash in between leaves a file that nothing refers to; the collection of assets removes it.
+/// error or a crash in between leaves a file that nothing refers to; the collection of assets removes it. Where another
+/// process removes an equal file at the time, the client is told to upload once more.
 package struct ReceiveAsset: Sendable {
     private let storage: any Store
     private let assetStore: AssetStore
@@ -50,12 +51,13 @@ package struct ReceiveAsset: Sendable {
         // Goes to the thread on which the claim is granted; one thread at a time uses it.
         let handed = HandedUpload(upload)
         assetStore.claims.hold(content.digest) {
+            let start = ContinuousClock.now
             do { try handed.upload.place() } catch {
                 handed.upload.discard()
                 assetStore.claims.release(content.digest)
                 return completion(.failure(error))
             }
-            note(content, identity) { result in
+            note(content, identity, placedAfter: start) { result in
                 assetStore.claims.release(content.digest)
                 completion(result)
             }
@@ -63,19 +65,24 @@ package struct ReceiveAsset: Sendable {
     }
 
     private func note(
-        _ content: AssetContent, _ identity: [UInt8],
+        _ content: AssetContent, _ identity: [UInt8], placedAfter start: ContinuousClock.Instant,
         completion: @escaping @Sendable (Result<AssetReceipt, any Error>) -> Void
     ) {
         let life = Milliseconds(tokens.lives.receipt) * 1_000
         storage.write(WriteLoad(caller: StoreCaller(identity: identity))) {
-            [random, requireUploader] transaction in
+            [random, requireUploader, assetStore] transaction in
             try requireUploader()
+            guard start.duration(to: .now) < .seconds(AssetRemoval.secondsMax / 2) else {
+                throw StorageFailure.unavailable(.busy)
+            }
             let receipt = AssetReceipt(
                 id: ReceiptID.make(at: transaction.now, random), content: content)
-            try transaction.addReceipt(
-                receipt.id,
-                StoredReceipt(
-                    content: content, identity: identity, expires: transaction.now + life))
+            let stored = StoredReceipt(
+                content: content, identity: identity, expires: transaction.now + life)
+            let isNoted = try transaction.addReceipt(
+                receipt.id, stored,
+                of: .placed { try assetStore.storage.open(content.digest) != nil })
+            guard isNoted else { throw BrokenInvariant("an upload is noted once it is in place") }
             return receipt
         } completion: {
             completion($0)

@@ -391,24 +391,25 @@ package struct ErasePerson {
         while !rest.isEmpty {
             try requireTime()
             let some = Array(rest.prefix(Self.filesMax))
-            let claimed = assetStore.claims.claim(some)
-            defer { assetStore.claims.unclaim(claimed) }
+            rest.removeFirst(some.count)
+            let outcome = try remove(some)
+            count += outcome.gone.count
+            rest += outcome.left
             // Somebody puts an equal one in place, or copies all of them: they are done before long.
-            guard !claimed.isEmpty else {
-                try pause()
-                continue
-            }
-            let forgotten = try storage.writeAndWait(cost: Self.filesMax) {
-                try $0.forgetUnusedAssets(claimed, since: .max)
-            }
-            for digest in forgotten {
+            if outcome.left.count == some.count { try pause() }
+        }
+        return count
+    }
+
+    private func remove(_ files: [AssetDigest]) throws -> RemoveFiles.Outcome {
+        let removal = RemoveFiles(storage: storage, assetStore: assetStore)
+        do {
+            return try removal.run(files, unusedSince: .max) { digest in
                 try assetStore.storage.delete(digest)
                 try assetStore.storage.trash?.remove(digest)
             }
-            count += forgotten.count
-            let done = Set(claimed)
-            rest.removeAll { done.contains($0) }
+        } catch StorageFailure.unavailable(.busy) {
+            return RemoveFiles.Outcome(left: files)
         }
-        return count
     }
 }

@@ -40,12 +40,13 @@ final class AccountDeletions: Sendable {
     /// Ends it, and waits for the transaction that runs; the rest is done after the next start.
     func stop() { runner.stop() }
 
-    /// Ends the accounts that are due; in a look, or by who alone uses it.
+    /// Ends the accounts that are due, while this process does it for all; in a look, or by who alone uses it.
     func round() throws {
+        guard let lease = folder.engine.processes.lead else { return }
         do {
             let due = try folder.catalog.dueEndings(
                 now: folder.clock.now(), countMax: Self.accountsPerRound)
-            for ending in due where !runner.isStopped { try end(ending) }
+            for ending in due where !runner.isStopped { try end(ending, by: lease) }
             // Also what failed in an earlier round, or was cut off by the end of a process.
             let isSome = try !folder.users.unfinishedDeletions(ListRequest(limit: 1)).items.isEmpty
             guard isFirst || isSome else { return }
@@ -55,18 +56,21 @@ final class AccountDeletions: Sendable {
                 log.warning("something is left of an erased account", [("left", .text(line))])
             }
             isFirst = false
+        } catch is StoreLease.Lost {
+            // Another process does it by now.
         } catch is ErasePerson.Interrupted {
             log.info("an account's data is removed further after the next start")
         }
     }
 
-    private func end(_ ending: AccountEnding) throws {
+    private func end(_ ending: AccountEnding, by lease: LeaderLease) throws {
         try folder.noteErasure(of: ending.account, publicRecords: ending.publicRecords)
         try folder.audit.note(
             AuditEntry(
                 time: folder.clock.now(), who: "the server", what: "account deletion due",
                 account: ending.account.text, detail: ending.publicRecords.rawValue))
-        _ = try folder.catalog.delete(ending.account, publicRecords: ending.publicRecords)
+        _ = try folder.catalog.delete(
+            ending.account, publicRecords: ending.publicRecords, by: lease)
         log.info("an account's time was over", [("account", .text(ending.account.text))])
     }
 }

@@ -130,9 +130,6 @@ package final class DataFolder: Sendable {
         }
     }
 
-    /// Whether no other process serves the same data.
-    var isAlone: @Sendable () -> Bool { { [engine] in engine.processes.count == 1 } }
-
     /// Everything that belongs to the server and not to one container environment.
     package var catalog: any CatalogStorage { engine.catalog }
 

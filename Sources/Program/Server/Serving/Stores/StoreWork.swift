@@ -22,17 +22,14 @@ final class StoreWork: Sendable {
     private let graceMilliseconds: Milliseconds
     private let abandonedMilliseconds: Milliseconds
     private let trashMilliseconds: Milliseconds
-    private let isAlone: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - senders: of the kinds of destinations that are set up.
     ///   - telemetry: counts what comes of notices; nil for nobody.
-    ///   - isAlone: whether no other process puts files where this one removes them.
     ///   - hasEnded: whether a destination has ended with its session.
     init(
         _ configuration: ServerConfiguration, limits: ServiceLimits, clock: Clock, log: Log,
         senders: [DestinationKind: any NoticeSender] = [:], telemetry: TelemetryRecorder? = nil,
-        isAlone: @escaping @Sendable () -> Bool = { true },
         hasEnded: @escaping @Sendable (StoredDestination) throws -> Bool = { _ in false }
     ) {
         var options = WorkRunner.Options()
@@ -74,7 +71,7 @@ final class StoreWork: Sendable {
                 "what came of notices not noted; tried again", [("failure", .text("\(error)"))])
         }
         self.delivery = delivery
-        (self.clock, self.isAlone) = (clock, isAlone)
+        self.clock = clock
         let assets = configuration.assets
         graceMilliseconds = Milliseconds(assets.graceSeconds) * 1_000
         trashMilliseconds = Milliseconds(configuration.retention.assetTrashHours) * 3_600_000
@@ -100,8 +97,6 @@ final class StoreWork: Sendable {
 
     /// - Returns: whether there is more to do.
     private func collectAssets(_ collection: CollectAssets) throws -> Bool {
-        // Who removes a file and who puts the same one in place know of each other in one process only.
-        guard isAlone() else { return false }
         let moment = clock.now() - graceMilliseconds
         if try collection.removeUnused(since: moment) { return true }
         let stepsMax = collection.isLocal ? Self.searchStepsMax : 1

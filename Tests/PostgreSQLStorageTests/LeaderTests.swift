@@ -1,0 +1,67 @@
+#if PostgreSQL
+    import Awaiting
+    import CloudModel
+    import PostgreSQL
+    import PostgreSQLStorage
+    import Storage
+    import StorageConformance
+    import Testing
+
+    @Suite("What one of several processes does for all")
+    struct LeaderTests {
+        private let location: PostgreSQLLocation
+
+        init() throws { location = try PostgreSQLLocation() }
+
+        @Test("A leader that was stopped writes nothing once another process has taken over")
+        func late() throws {
+            // Its clock stands still, so it takes itself for living.
+            let stopped = try location.engine(settings: { $0.leaseClock = { 1 } })
+            let lease = try #require(stopped.processes.lead)
+            let account = AccountRecord(
+                id: AccountID("a"), givenName: nil, familyName: nil, addresses: [], password: nil,
+                createdAt: 1)
+            try stopped.catalog.add(account)
+            let address = Address(kind: .email, text: "a@b.example", folded: "a@b.example")
+            let isQueued = try stopped.catalog.add(
+                Letter(purpose: .reset, account: account.id, address: address, madeAt: 1),
+                dueAt: 1, waitingMax: nil)
+            #expect(isQueued)
+            func letters() throws -> [Letter] {
+                try stopped.catalog.dueLetters(to: .email, now: 9, countMax: 9)
+            }
+            let letter = try #require(letters().first)
+            // As long as nobody has taken over, it goes on, whatever the others think of it.
+            let awake = try location.engine()
+            defer {
+                for engine in [stopped, awake] { engine.close() }
+                location.remove()
+            }
+            #expect(awake.processes.lead == nil)
+            let connection = try Connection(location.connection(of: "a"))
+            let dead = LivingProcess(
+                identity: stopped.process, version: "", catalogVersion: .max)
+            _ = try LivingProcesses(connection).renew(dead, for: 0)
+            try stopped.catalog.postpone(letter: letter.number, until: 2, by: lease)
+            #expect(try letters().map(\.tries) == [1])
+            try Wait.until { awake.processes.leads }
+            let next = try #require(awake.processes.lead)
+            #expect(next.number > lease.number)
+            #expect(throws: StoreLease.Lost()) {
+                try stopped.catalog.postpone(letter: letter.number, until: 3, by: lease)
+            }
+            #expect(throws: StoreLease.Lost()) {
+                try stopped.catalog.deleteLetter(letter.number, by: lease)
+            }
+            #expect(throws: StoreLease.Lost()) {
+                try stopped.catalog.delete(account.id, publicRecords: .keep, by: lease)
+            }
+            #expect(try letters().map(\.tries) == [1])
+            #expect(try awake.catalog.account(account.id) != nil)
+            try awake.catalog.deleteLetter(letter.number, by: next)
+            #expect(try letters().isEmpty)
+            _ = try awake.catalog.delete(account.id, publicRecords: .keep, by: next)
+            #expect(try awake.catalog.account(account.id) == nil)
+        }
+    }
+#endif
