@@ -56,7 +56,7 @@ postgres: packages ## build the engine on PostgreSQL into .build-postgres, and r
 	swift build --build-tests --traits PostgreSQL --scratch-path .build-postgres
 	swift test --skip-build --traits PostgreSQL --scratch-path .build-postgres --filter 'PostgreSQL'
 
-postgres-proof: packages ## prove servers on PostgreSQL: kills, promotions of a standby, feeds, restarts, copies of containers, acceptance scripts
+postgres-proof: postgres ## prove servers on PostgreSQL: kills, promotions of a standby, feeds, restarts, copies of containers, acceptance scripts
 	@.ci/packages haproxy libpq-dev postgresql python3
 	swift build -c release --product lenticular --traits PostgreSQL --scratch-path .build-postgres
 	TRAITS=ApplePush,PostgreSQL Tests/postgres/suites

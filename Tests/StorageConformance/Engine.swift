@@ -100,10 +100,10 @@ package struct StoragePromise: Sendable, CustomStringConvertible {
 
     /// What is promised of a store.
     package static let ofStores: [StoragePromise] =
-        transactions + readsTogether + notices + followers + positions + zones + records + currentRecords + names
-        + surveys + schemas + lives + shares + accessRequests + memberships + queries + locations
-        + words
-        + assets + subscriptions + destinations + outbox + work + collection
+        transactions + readsTogether + notices + followers + positions + zones + records
+        + currentRecords + names + surveys + schemas + lives + shares + accessRequests
+        + memberships + queries + locations + words + assets + subscriptions + destinations + outbox
+        + work + collection
 }
 
 /// What an engine does that it promises not to, or does not do that it promises.

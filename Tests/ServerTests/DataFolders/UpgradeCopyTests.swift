@@ -8,7 +8,9 @@ import Testing
 struct UpgradeCopyTests {
     private static let now: Milliseconds = 1_800_000_000_000
 
-    @Test("They go with the first start after 30 days, those of the catalog and of each store, and no sooner")
+    @Test(
+        "They go with the first start after 30 days, those of the catalog and of each store, and no sooner"
+    )
     func age() throws {
         let temporary = try TemporaryFolder()
         let data = temporary.path("data")

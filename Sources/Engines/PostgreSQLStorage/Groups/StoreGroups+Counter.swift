@@ -39,5 +39,18 @@
                     number = excluded.number, committed_at = excluded.committed_at
                 """, .number(store), .bytes(process), .number(number), .number(clock.now()))
         }
+
+        // MARK: - When there is no room
+
+        var refusalWhileFull: any Error { StorageFailure.full }
+
+        func saysFull(_ error: any Error) -> Bool { (error as? PostgreSQLError)?.kind == .full }
+
+        func becameFull() {}
+
+        func makeRoom() {}
+
+        /// Whether there is room only a write can tell.
+        func hasRoomAgain() -> Bool { true }
     }
 #endif

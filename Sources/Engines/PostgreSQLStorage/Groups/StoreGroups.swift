@@ -489,19 +489,6 @@
             return try lives(progress.lifeCount).identity(progress)
         }
 
-        // MARK: - When there is no room
-
-        var refusalWhileFull: any Error { StorageFailure.full }
-
-        func saysFull(_ error: any Error) -> Bool { (error as? PostgreSQLError)?.kind == .full }
-
-        func becameFull() {}
-
-        func makeRoom() {}
-
-        /// Whether there is room only a write can tell.
-        func hasRoomAgain() -> Bool { true }
-
         // MARK: - Ending
 
         func failed() { drop() }

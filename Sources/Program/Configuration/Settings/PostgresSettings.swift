@@ -19,15 +19,15 @@ extension PostgresSettings {
             .number(
                 "storage.postgres.sessionsMax", \.storage.postgres.sessionsMax, 8...10_000,
                 "sessions",
-                "Sessions at once; the PostgreSQL must allow more (max_connections)."),
+                "Sessions at once; PostgreSQL must allow more (max_connections)."),
             .text(
                 "storage.postgres.standbyURL", \.storage.postgres.standbyURL,
-                allowed: "empty, or postgresql://USER@HOST/DATABASE without a password",
+                allowed: "empty, or as storage.postgresURL",
                 check: { $0.isEmpty || PostgresAddress($0) != nil },
-                "A standby that reads feeds while it is up to date, with the same password."),
+                "A standby that may read feeds."),
             .number(
                 "storage.postgres.connectSecondsMax", \.storage.postgres.connectSecondsMax,
-                2...600, "seconds", "For a session to begin."),
+                2...600, "seconds", "To begin a session."),
             .number(
                 "storage.postgres.answerSecondsMax", \.storage.postgres.answerSecondsMax,
                 1...3_600, "seconds",

@@ -28,16 +28,14 @@ extension StorageSettings {
         settings: [
             .choice(
                 "storage.engine", \.storage.engine,
-                """
-                What keeps them: files in the data folder, or a PostgreSQL, which only some builds can use.
-                """),
+                "Files in the data folder, or a PostgreSQL, which only some builds can use."),
             .text(
                 "storage.postgresURL", \.storage.postgresURL,
                 allowed: "empty, or postgresql://USER@HOST/DATABASE without a password",
                 check: { $0.isEmpty || PostgresAddress($0) != nil },
                 """
                 The database, whose owner the user is. Beyond this machine its certificate and name \
-                are checked, unless the URL says otherwise (?sslmode=).
+                are checked, unless ?sslmode= says otherwise.
                 """),
             .number(
                 "storage.storesOpenMax", \.storage.storesOpenMax, 1...100_000, "databases",
