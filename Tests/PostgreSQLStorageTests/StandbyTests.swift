@@ -1,6 +1,7 @@
 #if PostgreSQL
     import Awaiting
     import CloudModel
+    import Dispatch
     import PostgreSQL
     import PostgreSQLServer
     import PostgreSQLStorage
@@ -13,12 +14,16 @@
         /// A server whose commits wait, from now on, for a standby that is not there.
         private static func waitForNobody(_ server: PostgreSQLServer) throws -> Connection {
             let watch = try Connection(ConnectionOptions(address: server.address(of: "postgres")))
+            try watch.run(script: "CREATE TABLE tried (number bigint)")
             try watch.run(script: "ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
             _ = try watch.run("SELECT pg_reload_conf()")
+            // Commits wait from the moment at which a process of the server has read it.
             try Wait.until {
-                try watch.run(
-                    "SELECT current_setting('synchronous_standby_names') = 'nobody'"
-                ).number(0, 0) != 0
+                _ = try watch.run([Query("BEGIN"), Query("INSERT INTO tried VALUES (1)")])
+                watch.deadline = .now() + .milliseconds(200)
+                defer { watch.deadline = nil }
+                if case .indeterminate = watch.commit(after: []) { return true }
+                return false
             }
             return watch
         }

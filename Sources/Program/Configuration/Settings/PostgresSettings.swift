@@ -19,7 +19,7 @@ extension PostgresSettings {
             .number(
                 "storage.postgres.sessionsMax", \.storage.postgres.sessionsMax, 8...10_000,
                 "sessions",
-                "Sessions at once; PostgreSQL must allow more (max_connections)."),
+                "Sessions at once; below PostgreSQL's max_connections."),
             .text(
                 "storage.postgres.standbyURL", \.storage.postgres.standbyURL,
                 allowed: "empty, or as storage.postgresURL",
@@ -27,7 +27,7 @@ extension PostgresSettings {
                 "A standby that may read feeds."),
             .number(
                 "storage.postgres.connectSecondsMax", \.storage.postgres.connectSecondsMax,
-                2...600, "seconds", "To begin a session."),
+                2...600, "seconds", "For a session to begin."),
             .number(
                 "storage.postgres.answerSecondsMax", \.storage.postgres.answerSecondsMax,
                 1...3_600, "seconds",

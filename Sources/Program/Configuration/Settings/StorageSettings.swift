@@ -28,13 +28,13 @@ extension StorageSettings {
         settings: [
             .choice(
                 "storage.engine", \.storage.engine,
-                "Files in the data folder, or a PostgreSQL, which only some builds can use."),
+                "Files in the data folder, or a PostgreSQL, which some builds can use."),
             .text(
                 "storage.postgresURL", \.storage.postgresURL,
                 allowed: "empty, or postgresql://USER@HOST/DATABASE without a password",
                 check: { $0.isEmpty || PostgresAddress($0) != nil },
                 """
-                The database, whose owner the user is. Beyond this machine its certificate and name \
+                The database, owned by the user. Beyond this machine its certificate and name \
                 are checked, unless ?sslmode= says otherwise.
                 """),
             .number(
