@@ -77,55 +77,33 @@
         }
 
         /// Ends it as a machine does that stops, and starts it again.
-        package func crash() throws {
-            try turn.withLock { _ in
-                try commands.write(contentsOf: Data("crash\n".utf8))
-                try expectReady()
-            }
-        }
+        package func crash() throws { try ask("crash") }
 
         /// Ends it until `start`.
-        package func stop() throws {
-            try turn.withLock { _ in
-                try commands.write(contentsOf: Data("stop\n".utf8))
-                try expectReady()
-            }
-        }
+        package func stop() throws { try ask("stop") }
 
-        package func start() throws {
-            try turn.withLock { _ in
-                try commands.write(contentsOf: Data("start\n".utf8))
-                try expectReady()
-            }
-        }
+        package func start() throws { try ask("start") }
 
         /// Begins a standby, which follows without being waited for; at most one.
-        package func addStandby() throws {
-            try turn.withLock { _ in
-                try commands.write(contentsOf: Data("standby\n".utf8))
-                try expectReady()
-            }
-        }
+        package func addStandby() throws { try ask("standby") }
 
         /// Ends the standby as a machine does that stops.
-        package func stopStandby() throws {
-            try turn.withLock { _ in
-                try commands.write(contentsOf: Data("stop-standby\n".utf8))
-                try expectReady()
-            }
-        }
+        package func stopStandby() throws { try ask("stop-standby") }
 
         /// Has the standby take writes, and follow nobody.
-        package func promoteStandby() throws {
-            try turn.withLock { _ in
-                try commands.write(contentsOf: Data("promote-standby\n".utf8))
-                try expectReady()
-            }
-        }
+        package func promoteStandby() throws { try ask("promote-standby") }
 
         /// How to reach one of the standby's databases.
         package func standbyAddress(of database: String) -> String {
             "host=\(folder)/standby-socket dbname=\(database) user=postgres"
+        }
+
+        /// Has the script do something, and waits until it is done.
+        private func ask(_ command: String) throws {
+            try turn.withLock { _ in
+                try commands.write(contentsOf: Data("\(command)\n".utf8))
+                try expectReady()
+            }
         }
 
         private func expectReady() throws {

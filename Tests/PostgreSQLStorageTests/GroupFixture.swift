@@ -80,8 +80,9 @@
             _ = try transaction.save(versions)
         }
 
-        func names() throws -> Int {
-            try store.read { snapshot in
+        /// How many records the zone's feed shows.
+        func names(isOfFeed: Bool = false) throws -> Int {
+            try store.read(ReadLoad(isOfFeed: isOfFeed)) { snapshot in
                 var count = 0
                 try snapshot.versions(
                     in: zone.number, after: 0, through: .max, newestFirst: false

@@ -26,20 +26,6 @@
             admin = try Connection(location.standbyConnection)
         }
 
-        /// How many versions a feed shows.
-        private func feed(isOfFeed: Bool = true) throws -> Int {
-            try fixture.store.read(ReadLoad(isOfFeed: isOfFeed)) { [zone = fixture.zone] snapshot in
-                var count = 0
-                try snapshot.versions(
-                    in: zone.number, after: 0, through: .max, newestFirst: false
-                ) { _ in
-                    count += 1
-                    return true
-                }
-                return count
-            }
-        }
-
         /// Waits until the standby has what the server has.
         private func catchUp() throws {
             let connection = try Connection(fixture.location.connection)
@@ -62,9 +48,9 @@
             defer { fixture.location.remove() }
             try fixture.save(["a", "b"])
             try catchUp()
-            #expect(try feed() == 2)
+            #expect(try fixture.names(isOfFeed: true) == 2)
             #expect(standby.counts.answered == 1)
-            #expect(try feed(isOfFeed: false) == 2)
+            #expect(try fixture.names() == 2)
             #expect(standby.counts.answered == 1 && standby.counts.passedOn == 0)
         }
 
@@ -78,16 +64,16 @@
             _ = try admin.run("SELECT pg_wal_replay_pause()")
             for number in 0..<5 {
                 try fixture.save(["r\(number)"])
-                #expect(try feed() == number + 2)
+                #expect(try fixture.names(isOfFeed: true) == number + 2)
             }
             #expect(standby.counts.answered == 0 && standby.counts.passedOn == 5)
             _ = try admin.run("SELECT pg_wal_replay_resume()")
             for number in 5..<100 {
                 try fixture.save(["r\(number)"])
-                #expect(try feed() == number + 2)
+                #expect(try fixture.names(isOfFeed: true) == number + 2)
             }
             try catchUp()
-            #expect(try feed() == 101)
+            #expect(try fixture.names(isOfFeed: true) == 101)
             #expect(standby.counts.answered > 0)
         }
 
@@ -96,9 +82,9 @@
             defer { fixture.location.remove() }
             try fixture.save(["a"])
             try catchUp()
-            #expect(try feed() == 1)
+            #expect(try fixture.names(isOfFeed: true) == 1)
             try server.stopStandby()
-            for _ in 0..<50 { #expect(try feed() == 1) }
+            for _ in 0..<50 { #expect(try fixture.names(isOfFeed: true) == 1) }
             #expect(standby.counts.passedOn == 50)
         }
 
@@ -112,7 +98,7 @@
             let connection = try Connection(fixture.location.connection)
             try connection.run(script: "UPDATE progress SET commit_count = commit_count - 1")
             let answered = standby.counts.answered
-            #expect(try feed() == 2)
+            #expect(try fixture.names(isOfFeed: true) == 2)
             #expect(standby.counts.answered == answered)
         }
 
@@ -125,7 +111,7 @@
             #expect(throws: Refusal.self) {
                 try fixture.store.read(ReadLoad(isOfFeed: true)) { _ in throw Refusal() }
             }
-            #expect(try feed() == 1)
+            #expect(try fixture.names(isOfFeed: true) == 1)
             #expect(standby.counts.passedOn == 0)
         }
     }

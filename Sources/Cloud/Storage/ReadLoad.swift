@@ -6,7 +6,6 @@ package struct ReadLoad: Sendable {
     package var reader: StoreReader
     /// Ends the read when a scan within it next looks; nil for a read that nobody stops.
     package var stop: StopSignal?
-
     /// Whether it reads a feed: then a copy of the store may answer that has all that the store had when it began.
     package var isOfFeed: Bool
 

@@ -19,7 +19,7 @@
             var options = GroupOptions()
             // What a group has waited for, all of it gets.
             options.millisecondsMax = secondsMax * 1_000
-            options.operationsMax = ReadGroups.readsMax
+            options.operationsMax = ReadGroups.recordsMax
             engine = ReadGroups(store, facts, readers, secondsMax: secondsMax)
             groups = GroupCommitter(engine, options: options, onIndeterminate: { _ in })
         }
@@ -34,7 +34,9 @@
             completion: @escaping @Sendable (Result<Value, any Error>) -> Void
         ) {
             let need = ForeseenRead(needs)
-            groups.submit(caller: caller.value, needs: need) { [self] in
+            groups.submit(
+                cost: max(1, needs.records.count), caller: caller.value, needs: need
+            ) { [self] in
                 try body(engine.snapshot(need))
             } completion: {
                 completion($0)
@@ -47,8 +49,8 @@
 
     /// One group of reads after the other; used on its committer's queue alone.
     private final class ReadGroups: GroupEngine {
-        /// How many reads are one group.
-        static let readsMax = 64
+        /// How many records one group asks for; who asks for many takes the turn of as many.
+        static let recordsMax = 256
 
         private let store: Int64
         private let facts: StoreFacts

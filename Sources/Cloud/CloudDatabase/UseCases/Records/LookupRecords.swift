@@ -36,7 +36,7 @@ package struct LookupRecords {
         access = try RecordAccess(database, snapshot)
     }
 
-    /// What a lookup asks for in any case.
+    /// What a lookup asks for; of a zone that others share, more than this.
     package static func needs(
         _ items: [Item], in zone: ZoneID, of database: Database
     ) -> StoreNeeds {
@@ -44,8 +44,7 @@ package struct LookupRecords {
         needs.owner = database.owner(of: zone)
         needs.zone = zone.name
         if database.scope != .private { needs.viewer = database.caller.userRecordName }
-        // Records of a zone that others share are read once it is known that the caller sees them.
-        if database.scope != .shared { needs.records = items.compactMap { RecordName($0.name) } }
+        needs.records = items.compactMap { RecordName($0.name) }
         return needs
     }
 
