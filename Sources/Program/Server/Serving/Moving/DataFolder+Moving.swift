@@ -88,7 +88,7 @@ extension Stores {
     func alone(
         _ key: Key, refusing error: any Error, _ body: () throws -> Void
     ) throws {
-        let opened = try cache.take(key, refusing: error)
+        let opened = cache.take(key, refusing: error)
         defer { cache.give(back: key) }
         if let opened { keeper.close(key, opened, isUnused: false) }
         keeper.beginAnew(key)

@@ -336,18 +336,16 @@ extension LeaseCache {
 extension LeaseCache {
     /// Takes a key for the caller alone.
     ///
-    /// Its value leaves the cache, even while others still have leases. Callers that ask for the key meanwhile
-    /// get the error.
+    /// Its value leaves the cache, even while others still have leases. Callers that ask for a value of the key
+    /// meanwhile get the error; others that take the key wait for their turn.
     ///
-    /// Blocks, and waits for an opening or a closing that is under way.
+    /// Blocks, and waits for an opening or a closing that is under way, and for who has the key alone.
     ///
     /// - Returns: the value, which the caller closes; nil for none.
-    /// - Throws: the error that another caller gave when they took the key.
-    func take(_ key: Key, refusing error: any Error) throws -> Value? {
-        try untilSettled { state in
+    func take(_ key: Key, refusing error: any Error) -> Value? {
+        untilSettled { state in
             switch state.slots[key] {
-            case .opening, .closing: return nil
-            case .taken(let other): throw other
+            case .opening, .closing, .taken: return nil
             case .open(let entry):
                 state.slots[key] = .taken(error)
                 return .some(entry.value)
@@ -361,7 +359,9 @@ extension LeaseCache {
     /// Gives back a key that was taken.
     func give(back key: Key) {
         state.withLock { state in
-            if case .taken = state.slots[key] { state.slots[key] = nil }
+            guard case .taken = state.slots[key] else { return }
+            state.slots[key] = nil
+            Self.settle(&state)
         }
     }
 
@@ -370,8 +370,7 @@ extension LeaseCache {
     /// Blocks.
     func closeAll() {
         state.withLock { $0.isClosed = true }
-        // NB: the closure throws nothing.
-        let open = try? untilSettled { state -> [(Key, Value)]? in
+        let open = untilSettled { state -> [(Key, Value)]? in
             var open: [(Key, Value)] = []
             for (key, slot) in state.slots {
                 switch slot {
@@ -383,17 +382,17 @@ extension LeaseCache {
             for (key, _) in open { state.slots[key] = nil }
             return open
         }
-        for (key, value) in open ?? [] { actions.close(key, value, false) }
+        for (key, value) in open { actions.close(key, value, false) }
     }
 
     /// Runs a body with the cache locked, again after each opening and closing, until it gives a value.
     private func untilSettled<Outcome: Sendable>(
-        _ body: (inout State) throws -> Outcome?
-    ) throws -> Outcome {
+        _ body: (inout State) -> Outcome?
+    ) -> Outcome {
         let settled = DispatchSemaphore(value: 0)
         while true {
-            let outcome = try state.withLock { state -> Outcome? in
-                let outcome = try body(&state)
+            let outcome = state.withLock { state -> Outcome? in
+                let outcome = body(&state)
                 if outcome == nil { state.watchers.append(settled) }
                 return outcome
             }

@@ -132,7 +132,7 @@ package final class Stores: Sendable {
         var taken: [Key] = []
         defer { for key in taken { cache.give(back: key) } }
         for key in keys {
-            let opened = try cache.take(key, refusing: CatalogRefusal.containerUnknown)
+            let opened = cache.take(key, refusing: CatalogRefusal.containerUnknown)
             taken.append(key)
             if let opened { keeper.close(key, opened, isUnused: false) }
         }
@@ -154,7 +154,7 @@ package final class Stores: Sendable {
     func reset(_ key: Key, _ beginning: StoreBeginning) throws {
         // Opened once, so that it is there and of this version.
         _ = try store(of: key.container, in: key.environment)
-        let opened = try cache.take(key, refusing: StorageFailure.beginning)
+        let opened = cache.take(key, refusing: StorageFailure.beginning)
         defer { cache.give(back: key) }
         if let opened { keeper.close(key, opened, isUnused: false) }
         try engine.reset(key, to: beginning)
@@ -163,15 +163,11 @@ package final class Stores: Sendable {
 
     /// Closes a store whose data another process has removed or replaced; requests meanwhile are told to try again.
     func closeGone(_ key: Key) {
-        do {
-            let opened = try cache.take(key, refusing: StorageFailure.beginning)
-            defer { cache.give(back: key) }
-            guard let opened else { return }
-            keeper.close(key, opened, isUnused: false)
-            keeper.beginAnew(key)
-        } catch {
-            // NB: who has the key alone at the moment closes it, too.
-        }
+        let opened = cache.take(key, refusing: StorageFailure.beginning)
+        defer { cache.give(back: key) }
+        guard let opened else { return }
+        keeper.close(key, opened, isUnused: false)
+        keeper.beginAnew(key)
     }
 
     /// Finishes what waits in every store and closes them; later calls find none.
