@@ -68,6 +68,7 @@ postgres-proof: postgres ## prove servers on PostgreSQL: kills, promotions of a 
 	Tests/postgres/feeds.py --binary .build-postgres/release/lenticular --seconds 300 --restarts 20
 	$(if $(wildcard .build/acceptance-venv/bin/swift-proxy-server),.build/acceptance-venv/bin/python Tests/postgres/bucket.py --binary .build-postgres/release/lenticular,@echo 'left out without .build/acceptance-venv: bucket.py')
 	SERVER_BINARY=$$PWD/.build-postgres/release/lenticular Tests/postgres/moving.py
+	TRAITS=ApplePush,PostgreSQL .ci/build-image
 	$(if $(wildcard .build/acceptance-venv/bin/python),.build/acceptance-venv/bin/python,python3) Tests/postgres/acceptance.py --binary .build-postgres/release/lenticular
 
 bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)

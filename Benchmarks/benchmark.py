@@ -53,6 +53,7 @@ class Sizes:
     growth: tuple = GROWTH_SIZES[:2]
     growth_singles: int = 20_000
     peers: tuple = (250_000, 1_000_000)
+    snapshot_seconds: float = 600
     large_store: tuple = ()
 
 
@@ -62,7 +63,8 @@ QUICK = Sizes(
     records=10_000, singles=3_000, large=20_000, idle=1_000, seconds=0.4, delta_rounds=1,
     shares=40, seconds_quiet=2, fairness_seconds=2, fairness_rounds=1,
     containers=300, waiters=100, saves=10, subscribers=20, ingest_rounds=2, deliveries=2_000,
-    ingest_requests=2, growth=(20_000,), growth_singles=1_000, peers=(10_000, 20_000))
+    ingest_requests=2, growth=(20_000,), growth_singles=1_000, peers=(10_000, 20_000),
+    snapshot_seconds=5)
 
 
 def arguments():

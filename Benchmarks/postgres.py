@@ -1,6 +1,7 @@
 """The measuring steps of a server on PostgreSQL, beside libpq in C with the same rows in the same groups."""
 
 import shutil
+import time
 
 import machine
 from lenticular import Lenticular
@@ -24,6 +25,8 @@ GOALS = [
      lambda figures: figures["postgres.singles.recordsPerSecond"], ">=", 8_000),
     ("on PostgreSQL, single saves, p99 ms", "postgres.singles.p99us",
      lambda figures: figures["postgres.singles.p99us"] / 1000, "<=", 30),
+    ("on PostgreSQL, single saves beside an old snapshot / without", "postgres.snapshot.singles.perSecond",
+     lambda figures: figures["postgres.snapshot.singles.ratio"], ">=", 0.7),
     *((f"on PostgreSQL, two processes / one, {words}", f"postgres.two.{name}.perSecond",
        lambda figures, name=name: figures[f"postgres.two.{name}.ratio"], ">=", 0.95)
       for words, name in (("ingest", "ingest"), ("single saves", "singles"), ("lookups", "lookup"))),
@@ -55,6 +58,7 @@ class PostgreSQLMeasures(Measures):
                 self.ingest()
                 self.single_saves()
                 self.reads()
+                self.old_snapshot()
                 self.two_processes()
             finally:
                 self.server.stop()
@@ -86,6 +90,21 @@ class PostgreSQLMeasures(Measures):
         body = self.change("Items", self.first, self.sizes.records, 100)
         self.load("delta", "repeat", "changes/zone", body=body, records=100, **self.timed(1))
         self.figures["resident"] = machine.resident_bytes(self.server.pid)
+
+    def old_snapshot(self):
+        """Single saves without pause beside a snapshot that stays open; the last of them, beside those before and after."""
+        def save():
+            return self.save_by([self.server.port] * 2, "Snapshot", self.sizes.singles, MANY, 1)
+        without = [save()]
+        with self.database.snapshot():
+            end = time.monotonic() + self.sizes.snapshot_seconds
+            beside = [save()]
+            while time.monotonic() < end:
+                beside.append(save())
+        without.append(save())
+        self.figures["snapshot.singles.perSecond"] = beside[-1]
+        self.figures["snapshot.singles.ratio"] = beside[-1] * len(without) / sum(without)
+        self.figures["snapshot.singles.ratioMin"] = min(beside) * len(without) / sum(without)
 
     def two_processes(self):
         """One load on one process, and half of it on each of two, by turns."""

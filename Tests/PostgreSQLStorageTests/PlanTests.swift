@@ -138,5 +138,34 @@
             }
             #expect(found == [])
         }
+
+        @Test(
+            "Beside a snapshot that stays open, no version of the counter is read but the last ones"
+        )
+        func oldSnapshot() throws {
+            let filled = try Filled([400])
+            defer { filled.location.remove() }
+            let reader = try Connection(filled.location.connection)
+            _ = try reader.run([Query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")])
+            _ = try reader.run("SELECT last_position FROM progress LIMIT 1")
+            // As many versions as 6,000 groups leave.
+            try filled.connection.run(
+                script: """
+                    DO $$ BEGIN
+                        FOR number IN 1..6000 LOOP UPDATE progress SET schema_revision = schema_revision; END LOOP;
+                    END $$
+                    """)
+            let some = Self.names(0..<10)
+            func work() throws {
+                for name in some { try Filled.save([name], in: filled.zone, of: filled.store) }
+                _ = try filled.store.read { try $0.heads(of: some, in: filled.zone.number) }
+            }
+            // The first looks everywhere.
+            try work()
+            #expect(try filled.wasteful(work) == [])
+            let pages = try reader.run(
+                "SELECT pg_relation_size('progress') / current_setting('block_size')::bigint")
+            #expect(pages.number(0, 0) > 150, "the versions are there")
+        }
     }
 #endif

@@ -145,6 +145,66 @@
         }
 
         @Test(
+            "A backup is looked into beside the database: it is checked, a record comes back, and nothing stays"
+        )
+        func lookingIntoBackups() throws {
+            let server = try start()
+            let query = try enter(server)
+            #expect(try save(server, query, "lost").status == 200)
+            let copy = folder.path("copy")
+            func run(_ words: String...) throws -> Program.Outcome {
+                try Program.run(words + ["--data", server.data], environment: environment)
+            }
+            #expect(try run("backup", copy).status == 0)
+            let restoring = [
+                "record", "restore", "iCloud.a", "development", "private", "lost", "--user",
+                "ann@a.example",
+                "--from", copy, "--yes",
+            ]
+            let gone = try server.request(
+                "/database/1/iCloud.a/development/private/records/modify?\(query)",
+                [
+                    "-d",
+                    #"{"operations":[{"operationType":"forceDelete","record":{"recordName":"lost"}}]}"#,
+                ])
+            #expect(gone.status == 200, "\(gone)")
+            #expect(try names(server, query) == [])
+            let restored = try Program.run(
+                restoring + ["--data", server.data], environment: environment)
+            #expect(restored.status == 0, "\(restored)")
+            #expect(try names(server, query) == ["lost"])
+            let checked = try run("backup", "--verify", copy)
+            #expect(checked.status == 0, "\(checked)")
+            let connection = try Connection(
+                ConnectionOptions(address: database.address(of: "app")))
+            func scratchCount() throws -> Int {
+                try connection.run(
+                    "SELECT 1 FROM pg_database WHERE datname LIKE 'lenticular_scratch%'"
+                ).count
+            }
+            #expect(try scratchCount() == 0)
+
+            // A role that may make no database is told so, and one that another process has left goes with the next.
+            try connection.run(script: "CREATE ROLE modest LOGIN")
+            try connection.run(script: "GRANT ALL ON DATABASE app TO modest")
+            var modest = environment
+            modest["LENTICULAR_STORAGE_POSTGRES_URL"] = environment[
+                "LENTICULAR_STORAGE_POSTGRES_URL"]?
+                .replacing("user=postgres", with: "user=modest")
+            let refused = try Program.run(
+                ["backup", "--verify", copy, "--data", folder.path("other")], environment: modest)
+            #expect(refused.status == 1 && refused.error.contains("CREATEDB"), "\(refused)")
+            let home = try connection.run(
+                "SELECT oid::bigint FROM pg_database WHERE datname = current_database()")
+            try connection.run(
+                script:
+                    "CREATE DATABASE lenticular_scratch_\(home.number(0, 0))_left TEMPLATE template0"
+            )
+            #expect(try run("backup", "--verify", copy).status == 0)
+            #expect(try scratchCount() == 0)
+        }
+
+        @Test(
             "A database that does not answer stops the start, and so does a folder of another engine"
         )
         func refusals() throws {

@@ -295,6 +295,23 @@ extension StoragePromise {
                 }
             }
         },
+        StoragePromise(
+            "Each index that queries have had made is told of, with how many entries it has"
+        ) {
+            testStore in
+            let queries = try TestQueries(testStore)
+            try queries.save((0..<7).map { ("r\($0)", text("v\($0)")) } + [("empty", nil)])
+            try expect(try queries.names(by: [TestQueries.sort()]).count == 8)
+            let store = try require(testStore.store as? any SpaceKeeping)
+            let size = try store.size(owners: 0, counting: .indexes)
+            try expect(size.indexes.map(\.field) == ["f"])
+            try expect(size.indexes.map(\.type) == [TestStore.type.text])
+            try expect(size.indexes.map(\.state) == [.whole])
+            try expect(size.indexes.map(\.percent) == [100])
+            // Who has no value has an entry, too.
+            try expect(size.indexes.map(\.entries) == [8])
+            try expect(try store.size(owners: 0, counting: .contents).indexes == [])
+        },
         StoragePromise("A query looks at no more records than it may") { testStore in
             let test = try TestQueries(testStore)
             try test.save((0..<100).map { ("r\($0)", ("\($0)", "INT64")) })

@@ -20,7 +20,7 @@ LEFT = {
     "systemd.py": "the unit's filter of system calls and its drop-ins are of the process, whatever its engine",
 }
 PARTS = {
-    "canonical.py", "chromium.py", "client.py", "console.py", "console_actions.py", "databases.py", "listener.py",
+    "canonical.py", "chromium.py", "client.py", "console.py", "console_actions.py", "console_sheets.py", "databases.py", "listener.py",
     "object_store.py", "provider.py", "server.py", "viewer.py", "web_client.py", "web_firefox.py", "web_share.py",
     "web_store.py"}
 

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 DATABASE = "lenticular"
@@ -97,6 +98,20 @@ class PostgreSQL:
 
     def ask(self, query):
         return run("psql", "-h", str(self.folder), "-U", "postgres", "-At", "-c", query, DATABASE).strip()
+
+    @contextmanager
+    def snapshot(self):
+        """Keeps a snapshot open, as a dump or a long report does, so that nothing newer than it is cleared away."""
+        as_user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+        with subprocess.Popen(
+                [*as_user, program("psql"), "-h", str(self.folder), "-U", "postgres", "-At", DATABASE], cwd="/",
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as reader:
+            reader.stdin.write("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 'open';\n")
+            reader.stdin.flush()
+            while reader.stdout.readline() != "open\n":
+                assert reader.poll() is None, "psql has ended"
+            yield
+            reader.stdin.close()
 
     @property
     def words(self):

@@ -23,6 +23,8 @@
             case unavailable
             /// The server, or the transaction, takes no writes: a standby, for one.
             case readOnly
+            /// The role may not do that.
+            case refused
             /// The connection is gone; nobody knows what became of the last that was sent.
             case lost
             /// A mistake of ours, or a fault of the server.
@@ -77,6 +79,7 @@
             case "53100": .full
             case "53000", "53200", "53300", "57P01", "57P02", "57P03", "57P05": .unavailable
             case "25006": .readOnly
+            case "42501": .refused
             case "": .lost
             default: state.hasPrefix("08") ? .lost : .other
             }

@@ -16,7 +16,7 @@
             case .unavailable, .readOnly, .lost: StorageFailure.unavailable(.unreachable(message))
             case .condition: BrokenInvariant("what a group adds, it adds to rows that are there")
             case .unique: BrokenInvariant("a key has one row: \(message)")
-            case .other: self
+            case .refused, .other: self
             }
         }
     }

@@ -20,18 +20,25 @@
         let commitCount: Int64
         /// How many changes are kept for followers; writes move it in the row alone.
         let changesKept: Int
+        /// Where the row was, for `ProgressRow`.
+        let page: Int64
 
-        private static let text = """
-            SELECT last_position, schema_revision, life_count, incarnation, cluster, timeline,
+        private static let columns = """
+            last_position, schema_revision, life_count, incarnation, cluster, timeline,
                 next_owner, next_zone, next_record, next_type, next_role, next_work, next_share,
                 next_request, subscription_revision, follower_revision, changes_kept,
-                next_destination, next_notice, index_revision, next_index, commit_count
-            FROM progress WHERE store = $1
+                next_destination, next_notice, index_revision, next_index, commit_count,
+                \(ProgressRow.page)
             """
+        private static let reading =
+            "SELECT \(columns) FROM progress WHERE \(ProgressRow.condition(2))"
+        private static let locking = ProgressRow.locking(columns, 2)
 
-        /// - Parameter locked: whether nobody else writes to the store until the transaction ends.
-        static func query(_ store: Int64, locked: Bool) -> Query {
-            Query(locked ? text + " FOR NO KEY UPDATE" : text, .number(store))
+        /// - Parameters:
+        ///   - page: where the row was last; any number finds it.
+        ///   - locked: whether nobody else writes to the store until the transaction ends.
+        static func query(_ store: Int64, page: Int64, locked: Bool) -> Query {
+            Query(locked ? locking : reading, .number(store), .number(page))
         }
 
         init(_ rows: Rows) throws {
@@ -52,6 +59,7 @@
             followerRevision = rows.number(0, 15)
             changesKept = Int(rows.number(0, 16))
             commitCount = rows.number(0, 21)
+            page = rows.number(0, 22)
         }
     }
 

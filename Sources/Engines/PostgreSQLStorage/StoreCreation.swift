@@ -72,7 +72,9 @@
         ///
         /// - Returns: false for one of which nothing says where it stands.
         func beginLife(of store: Int64) throws -> Bool {
-            let rows = try connection.run([Progress.query(store, locked: true)])
+            let rows = try connection.run([
+                Progress.query(store, page: 0, locked: true)
+            ])
             guard let row = rows.first, row.count == 1 else { return false }
             let last = try Progress(row)
             // Two lives from one copy must not give out the same numbers either.

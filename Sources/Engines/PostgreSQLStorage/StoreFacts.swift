@@ -40,9 +40,27 @@
         }
 
         fileprivate let following = Mutex<KnownFollowing?>(nil)
+        private let page = Atomic<Int64>(0)
         private let schema = Mutex<KnownSchema?>(nil)
         private let lives = Mutex<KnownLives?>(nil)
         private let indexes = Mutex<KnownIndexes?>(nil)
+
+        /// Asks where the store stands.
+        ///
+        /// - Parameter locked: as of `Progress.query`.
+        func progressQuery(_ store: Int64, locked: Bool) -> Query {
+            Progress.query(store, page: progressPage, locked: locked)
+        }
+
+        /// Reads the answer, and keeps where the row is.
+        func progress(_ rows: Rows) throws -> Progress {
+            let progress = try Progress(rows)
+            page.store(progress.page, ordering: .relaxed)
+            return progress
+        }
+
+        /// Where the store's row in `progress` was last.
+        var progressPage: Int64 { page.load(ordering: .relaxed) }
 
         func schema(_ revision: Int64, _ read: () throws -> KnownSchema) throws -> KnownSchema {
             if let known = schema.withLock({ $0 }), known.revision == revision { return known }

@@ -69,16 +69,13 @@ CREATE TABLE progress (
     autovacuum_vacuum_cost_delay = 0
 );
 
--- The last group of writes that each process has committed. Who has lost the answer to a commit looks here.
+-- The last groups of writes that each process has committed. Who has lost the answer to a commit looks here.
 CREATE TABLE group_marks (
     store bigint NOT NULL,
     process bytea NOT NULL,
     number bigint NOT NULL,
     committed_at bigint NOT NULL,
-    PRIMARY KEY (store, process)
-) WITH (
-    fillfactor = 10, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 500,
-    autovacuum_vacuum_cost_delay = 0
+    PRIMARY KEY (store, process, number)
 );
 
 -- Earlier lives of a store: tokens made in one are good up to its last position.

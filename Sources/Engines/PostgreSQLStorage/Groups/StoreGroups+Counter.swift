@@ -17,7 +17,7 @@
                     subscription_revision = $17, follower_revision = $18,
                     next_destination = $19, next_notice = $20, index_revision = $21,
                     next_index = $22, commit_count = commit_count + 1
-                WHERE store = $1 AND last_position < $14
+                WHERE \(ProgressRow.condition(23)) AND last_position < $14
                 """, .number(store),
                 .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
                 .number(numbers.zone), .number(numbers.record), .number(numbers.type),
@@ -27,18 +27,32 @@
                 .number(groupFirst), .number(numbers.share), .number(numbers.request),
                 .number(progress?.subscriptionRevision), .number(progress?.followerRevision),
                 .number(numbers.destination), .number(numbers.notice),
-                .number(progress?.indexRevision), .number(numbers.index))
+                .number(progress?.indexRevision), .number(numbers.index),
+                .number(facts.progressPage))
         }
 
-        var markQuery: Query {
-            Query(
+        /// Marks the group.
+        ///
+        /// A row each: one row that every group wrote would have as many versions as there were groups, while somebody
+        /// keeps a snapshot open.
+        var markQueries: [Query] {
+            let mark = Query(
                 """
-                INSERT INTO group_marks AS m (store, process, number, committed_at)
+                INSERT INTO group_marks (store, process, number, committed_at)
                 VALUES ($1, $2, $3, $4)
-                ON CONFLICT (store, process) DO UPDATE SET
-                    number = excluded.number, committed_at = excluded.committed_at
                 """, .number(store), .bytes(process), .number(number), .number(clock.now()))
+            guard number % Self.marksKept == 0 else { return [mark] }
+            let passed = Query(
+                """
+                DELETE FROM group_marks
+                WHERE store = $1 AND process = $2 AND number >= $3 AND number < $4
+                """, .number(store), .bytes(process), .number(number - 2 * Self.marksKept),
+                .number(number - Self.marksKept))
+            return [mark, passed]
         }
+
+        /// Only the last mark is ever looked for.
+        private static var marksKept: Int64 { 256 }
 
         // MARK: - When there is no room
 

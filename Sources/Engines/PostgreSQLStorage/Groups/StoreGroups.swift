@@ -142,12 +142,15 @@
         private func begin(_ connection: Connection) throws {
             let node = try connection.node()
             var start = [
-                Query("BEGIN ISOLATION LEVEL READ COMMITTED"), Progress.query(store, locked: true),
+                Query("BEGIN ISOLATION LEVEL READ COMMITTED"),
+                facts.progressQuery(store, locked: true),
             ]
             let revision = facts.indexRevision
-            start += [IndexRows.query(store, changedSince: revision), silence]
+            start += [
+                IndexRows.query(store, page: facts.progressPage, changedSince: revision), silence,
+            ]
             let answers = try connection.run(start + foreseen.queries(store))
-            let found = try Progress(answers[1])
+            let found = try facts.progress(answers[1])
             if found.indexRevision != revision {
                 facts.keep(try IndexRows.read(found.indexRevision, answers[2]))
             }
@@ -306,7 +309,7 @@
                 !moves && !hasTold && changes.isEmpty && progress?.next == begunProgress?.next
             let queries =
                 isIdle
-                ? [] : changes.queries(store) + [counterQuery(moves: moves), markQuery]
+                ? [] : changes.queries(store) + [counterQuery(moves: moves)] + markQueries
             switch connection.commit(after: queries) {
             case .committed:
                 release()
@@ -386,7 +389,7 @@
         private func isMarked(until end: DispatchTime) throws -> Bool {
             let connection = try connected()
             let answers = try connection.run([
-                Query("BEGIN"), Progress.query(store, locked: true),
+                Query("BEGIN"), facts.progressQuery(store, locked: true),
                 Query(
                     """
                     UPDATE group_marks SET number = number

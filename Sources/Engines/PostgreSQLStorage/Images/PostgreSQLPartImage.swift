@@ -58,16 +58,14 @@
             stream = ImageStream(connection, of: store, tables, head: head)
         }
 
-        /// Moves with every group of writes: each process counts its own, under a name that is drawn anew at each opening.
+        /// Moves with every group of writes.
         private static func mark(of store: Int64, _ connection: Connection) throws -> [UInt8] {
             let progress = try connection.run(
-                "SELECT incarnation, last_position FROM progress WHERE store = $1", .number(store))
-            let marks = try connection.run(
-                "SELECT process, number FROM group_marks WHERE store = $1 ORDER BY process",
+                "SELECT incarnation, last_position, commit_count FROM progress WHERE store = $1",
                 .number(store))
             guard progress.count == 1 else { throw StorageFailure.missing }
-            return [store, progress.number(0, 0), progress.number(0, 1)].flatMap(bytes)
-                + (0..<marks.count).flatMap { marks.bytes($0, 0) + bytes(marks.number($0, 1)) }
+            return [store, progress.number(0, 0), progress.number(0, 1), progress.number(0, 2)]
+                .flatMap(bytes)
         }
 
         private static func bytes(_ number: Int64) -> [UInt8] {

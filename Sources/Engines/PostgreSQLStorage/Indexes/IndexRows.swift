@@ -16,14 +16,17 @@
         }
 
         /// The same, but nothing where the revision is one that is known.
-        static func query(_ store: Int64, changedSince revision: Int64) -> Query {
-            Query(
-                """
-                SELECT i.index, i.type, i.field, i.kind, i.state, i.filled_through
-                FROM indexes i JOIN progress p ON p.store = i.store AND p.index_revision <> $2
-                WHERE i.store = $1
-                """, .number(store), .number(revision))
+        static func query(
+            _ store: Int64, page: Int64, changedSince revision: Int64
+        ) -> Query {
+            Query(changed, .number(store), .number(revision), .number(page))
         }
+
+        private static let changed = """
+            SELECT index, type, field, kind, state, filled_through FROM indexes
+            WHERE store = $1 AND $2 <> (
+                SELECT index_revision FROM progress WHERE \(ProgressRow.condition(3)))
+            """
 
         static func read(_ revision: Int64, _ rows: Rows) throws -> StoreFacts.KnownIndexes {
             let indexes = try (0..<rows.count).map { row in

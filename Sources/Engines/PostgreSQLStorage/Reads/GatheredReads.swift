@@ -94,9 +94,9 @@
 
         private func begin(_ connection: Connection) throws {
             connection.deadline = .now() + .seconds(secondsMax)
-            let start = [PostgreSQLSnapshot.begin, Progress.query(store, locked: false)]
+            let start = [PostgreSQLSnapshot.begin, facts.progressQuery(store, locked: false)]
             let answers = try connection.run(start + foreseen.queries(store))
-            let progress = try Progress(answers[1])
+            let progress = try facts.progress(answers[1])
             try foreseen.take(answers[2], answers[3])
             current = (connection, progress)
         }

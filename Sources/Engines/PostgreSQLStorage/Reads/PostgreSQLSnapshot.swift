@@ -52,8 +52,8 @@
         /// As above; asks where the store stands.
         convenience init(within connection: Connection, _ store: Int64, _ facts: StoreFacts) throws
         {
-            let rows = try connection.run([Progress.query(store, locked: false)])
-            self.init(within: connection, store, facts, try Progress(rows[0]))
+            let rows = try connection.run([facts.progressQuery(store, locked: false)])
+            self.init(within: connection, store, facts, try facts.progress(rows[0]))
         }
 
         /// Where the store stands, as the snapshot has it.
@@ -67,9 +67,9 @@
         /// Asks questions together: one round trip.
         func ask(_ queries: [Query]) throws -> [Rows] {
             guard begun == nil else { return try connection.run(queries) }
-            let start = [Self.begin, Progress.query(store, locked: false)]
+            let start = [Self.begin, facts.progressQuery(store, locked: false)]
             let rows = try first(start + queries)
-            begun = try Progress(rows[1])
+            begun = try facts.progress(rows[1])
             return Array(rows.dropFirst(start.count))
         }
 

@@ -1,5 +1,6 @@
 #if PostgreSQL
     import CloudModel
+    import IndexedQueries
     import PostgreSQL
     import Storage
     import StoredRows
@@ -14,7 +15,8 @@
                 return StoreSize(
                     space: space(amount), amount: amount,
                     owners: ownersMax > 0 ? try largestOwners(snapshot, limit: ownersMax) : [],
-                    counts: counting.contains(.contents) ? try counts(snapshot) : nil)
+                    counts: counting.contains(.contents) ? try counts(snapshot) : nil,
+                    indexes: counting.contains(.indexes) ? try indexSizes(snapshot) : [])
             }
         }
 
@@ -50,6 +52,36 @@
             return StoreCounts(
                 assets: rows.number(0, 0), tombstones: rows.number(0, 1),
                 users: rows.number(0, 2))
+        }
+
+        /// How far each index has come, and how many entries it has.
+        private func indexSizes(_ snapshot: PostgreSQLSnapshot) throws -> [IndexSize] {
+            let names = Dictionary(
+                try snapshot.schema.types.map { ($0.value.number, $0.key.text) },
+                uniquingKeysWith: { $1 })
+            let progress = try snapshot.progress()
+            let rows = try snapshot.ask([IndexRows.query(number)])
+            let found = try IndexRows.read(progress.indexRevision, rows[0])
+            let known = found.catalog.all.filter { names[$0.type] != nil }
+                .sorted { $0.number < $1.number }
+            let counts = try snapshot.ask(known.map { entriesQuery($0) })
+            return zip(known, counts).compactMap { index, count in
+                names[index.type].map { type in
+                    index.size(
+                        ofType: type, lastRecord: progress.next.record - 1,
+                        entries: index.countsEntries ? count.number(0, 0) : nil)
+                }
+            }
+        }
+
+        /// As many as there are, up to the bound; of words and locations none is looked at.
+        private func entriesQuery(_ index: StoredIndex) -> Query {
+            Query(
+                """
+                SELECT count(*) FROM (
+                    SELECT 1 FROM index_values WHERE store = $1 AND index = ANY ($2) LIMIT $3) entries
+                """, .number(number), .numbers([index.number, -index.number]),
+                .number(index.countsEntries ? IndexSize.entriesMax : 0))
         }
 
         private func largestOwners(

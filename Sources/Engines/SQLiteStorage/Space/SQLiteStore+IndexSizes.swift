@@ -16,11 +16,11 @@ extension SQLiteStore {
                 uniquingKeysWith: { $1 })
             let last = try snapshot.storedIndexes.lastRecord().value
             return try snapshot.storedIndexes.indexes().compactMap { index in
-                guard let type = names[index.type] else { return nil }
-                return IndexSize(
-                    type: type, field: index.need.field, kind: index.need.kind.sized,
-                    state: index.state.sized, percent: index.percent(of: last),
-                    entries: try Self.entries(of: index, snapshot.connection))
+                try names[index.type].map { type in
+                    index.size(
+                        ofType: type, lastRecord: last,
+                        entries: try Self.entries(of: index, snapshot.connection))
+                }
             }
         }
     }
@@ -28,7 +28,7 @@ extension SQLiteStore {
     private static func entries(
         of index: StoredIndex, _ connection: Connection
     ) throws -> Int64? {
-        guard index.need.kind == .values || index.need.kind == .folded else { return nil }
+        guard index.countsEntries else { return nil }
         var sum: Int64 = 0
         // Records without a value stand under the negative number.
         for number in [index.number, -index.number] {
@@ -44,33 +44,5 @@ extension SQLiteStore {
             }
         }
         return min(max(0, sum), IndexSize.entriesMax)
-    }
-}
-
-extension IndexKind {
-    fileprivate var sized: IndexSize.Kind {
-        switch self {
-        case .values: .values
-        case .folded: .text
-        case .words: .words
-        case .locations: .locations
-        }
-    }
-}
-
-extension StoredIndex {
-    fileprivate func percent(of last: Int64) -> Int {
-        guard state != .whole, last > 0 else { return 100 }
-        return Int(min(filledThrough.value, last) * 100 / last)
-    }
-}
-
-extension StoredIndex.State {
-    fileprivate var sized: IndexSize.State {
-        switch self {
-        case .filling: .filling
-        case .whole: .whole
-        case .leaving: .leaving
-        }
     }
 }

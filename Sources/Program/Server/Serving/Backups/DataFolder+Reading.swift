@@ -20,19 +20,22 @@ extension DataFolder {
             throw RestoreRefusal("--from takes a whole path, or s3://BUCKET/PREFIX")
         }
         let target = "\(path)/\(Self.readingPrefix)\(random.number())"
-        var own = configuration
-        own.data = target
-        // What is read must touch no bucket, and wants no key of this server's.
-        own.s3.bucket = ""
-        own.security.keyFile = ""
-        defer {
-            // NB: what stays goes with the next start.
-            try? FileSystem.removeTree(target)
+        return try configuration.withScratchData(in: target, random: random) { own in
+            try read(request, from: source, own, body)
         }
+    }
+
+    private func read<Result>(
+        _ request: BackupRequest, from source: String, _ own: ServerConfiguration,
+        _ body: (OpenedBackup) throws -> Result
+    ) throws -> Result {
+        let target = own.data
         // A file that is missing is named when a record needs it.
         _ = try Self.restoreFiles(
             from: source, at: request.moment, own, process, while: request.goesOn,
-            of: { request.wants($0.container) }, ifAdmitted: requireRoom)
+            of: { request.wants($0.container) },
+            // A database's disk is not this machine's.
+            ifAdmitted: own.storage.engine == .sqlite ? requireRoom : nil)
         // The key that seals secrets is in no backup, and nothing that it seals is looked at.
         FileSystem.removeFile("\(target)/\(SecretKeys.noteName)")
         try exchangeErasures()

@@ -22,18 +22,19 @@ extension DataFolder {
         let isMade = try FileSystem.kind(of: above) == nil
         if isMade { try FileSystem.makeFolder(above) }
         let target = "\(above)/\(verifyingPrefix)\(process.random.number())"
-        var own = configuration
-        own.data = target
-        // What is checked must touch no bucket, and wants no key of this server's.
-        let hasAssets = own.s3.bucket.isEmpty || own.s3.backups == .copied
-        own.s3.bucket = ""
-        own.security.keyFile = ""
-        defer {
-            // NB: what stays goes with the next start.
-            try? FileSystem.removeTree(target)
-            // What a server has put there meanwhile stays.
-            if isMade { FileSystem.removeEmptyFolder(above) }
+        // What a server has put there meanwhile stays.
+        defer { if isMade { FileSystem.removeEmptyFolder(above) } }
+        let hasAssets = configuration.s3.bucket.isEmpty || configuration.s3.backups == .copied
+        return try configuration.withScratchData(in: target, random: process.random) { own in
+            try problems(restoring: source, hasAssets: hasAssets, own, process, while: goesOn)
         }
+    }
+
+    private static func problems(
+        restoring source: String, hasAssets: Bool, _ own: ServerConfiguration,
+        _ process: ProcessEnvironment, while goesOn: @escaping @Sendable () -> Bool
+    ) throws -> [String] {
+        let target = own.data
         var problems = try restoreFiles(from: source, at: nil, own, process, while: goesOn)
         // The key that seals secrets is in no backup, and nothing that it seals is looked at.
         FileSystem.removeFile("\(target)/\(SecretKeys.noteName)")

@@ -1,6 +1,7 @@
 import Audit
 import Configuration
 import Control
+import Cryptography
 import Files
 import HTTP
 import RequestRecords
@@ -44,6 +45,35 @@ extension ServerConfiguration {
         }
     }
 
+    /// Runs a body with a configuration whose data are elsewhere and go afterwards.
+    ///
+    /// They are in a folder and, where the server's are in a database, in one of their own. No bucket is touched, and no
+    /// key of this server's is wanted.
+    ///
+    /// - Parameter folder: where there is nothing yet.
+    /// - Throws: `CommandFailure`, what the database reports, and what the body throws.
+    func withScratchData<Result>(
+        in folder: String, random: RandomSource, _ body: (ServerConfiguration) throws -> Result
+    ) throws -> Result {
+        var own = self
+        own.data = folder
+        own.s3.bucket = ""
+        own.security.keyFile = ""
+        // NB: what stays goes with the next start.
+        defer { try? FileSystem.removeTree(folder) }
+        #if PostgreSQL
+            if storage.engine == .postgres {
+                let database = try scratchDatabase(random)
+                defer { database.remove() }
+                own.storage.postgresURL = ScratchDatabase.address(
+                    storage.postgresURL, of: database.name)
+                own.storage.postgres.standbyURL = ""
+                return try body(own)
+            }
+        #endif
+        return try body(own)
+    }
+
     /// Refuses a folder in which another engine than the configured one keeps data.
     ///
     /// - Throws: `CommandFailure`.
@@ -70,6 +100,18 @@ extension ServerConfiguration {
                 settings.standby = try connection(to: postgres.standbyURL)
             }
             return settings
+        }
+
+        private func scratchDatabase(_ random: RandomSource) throws -> ScratchDatabase {
+            do {
+                return try ScratchDatabase(
+                    beside: connection(to: storage.postgresURL),
+                    suffix: Hexadecimal.encode(random.bytes(8)))
+            } catch let error as PostgreSQLError where error.kind == .refused {
+                throw CommandFailure(
+                    "to look into a backup the server makes a database for as long as that lasts, and its role may "
+                        + "not: have an administrator say ALTER ROLE … CREATEDB. \(error)")
+            }
         }
 
         private func connection(to url: String) throws(CommandFailure) -> ConnectionOptions {

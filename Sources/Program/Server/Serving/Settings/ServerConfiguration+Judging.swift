@@ -8,6 +8,7 @@ extension ServerConfiguration {
     ///
     /// - Throws: `CommandFailure` that names the setting; for languages, the file and its line.
     package func requireUsable(in process: ProcessEnvironment) throws {
+        _ = try engineFactory(for: data) { process.random.bytes($0) }
         _ = try makeTLS()
         _ = try phrasebooks()
         _ = try serviceMark()

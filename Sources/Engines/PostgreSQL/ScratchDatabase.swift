@@ -1,0 +1,68 @@
+#if PostgreSQL
+    /// A database beside another one that is there for as long as somebody reads in it, such as a backup.
+    ///
+    /// Its maker has a session in it all the time, so that another process does not take it for one that was left behind.
+    package final class ScratchDatabase {
+        private static let prefix = "lenticular_scratch_"
+
+        /// Found nowhere else.
+        package let name: String
+        private let maker: Connection
+        private var own: Connection?
+
+        /// Makes it, and removes those that a process has left that ended.
+        ///
+        /// - Parameters:
+        ///   - options: how the other database is reached; its role must be allowed to make databases.
+        ///   - suffix: sets it apart from others that are there at the same time; letters and digits.
+        /// - Throws: `PostgreSQLError`, of the kind `refused` where the role is not.
+        package init(beside options: ConnectionOptions, suffix: String) throws {
+            maker = try Connection(options)
+            let home = try maker.run(
+                "SELECT oid::text FROM pg_database WHERE datname = current_database()"
+            ).text(0, 0)
+            let prefix = "\(Self.prefix)\(home)_"
+            name = prefix + suffix
+            try removeLeft(prefix)
+            try maker.run(
+                script: "CREATE DATABASE \(name) TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
+            own = try Connection(Self.options(options, name))
+        }
+
+        deinit { remove() }
+
+        /// The address of a database of another name on the same server.
+        package static func address(_ address: String, of name: String) -> String {
+            address.contains("://")
+                // Of two names libpq takes the last one.
+                ? address + (address.contains("?") ? "&" : "?") + "dbname=\(name)"
+                : address + " dbname=\(name)"
+        }
+
+        private static func options(
+            _ options: ConnectionOptions, _ name: String
+        ) -> ConnectionOptions {
+            var options = options
+            options.address = address(options.address, of: name)
+            return options
+        }
+
+        private func removeLeft(_ prefix: String) throws {
+            let found = try maker.run(
+                "SELECT datname::text FROM pg_database WHERE starts_with(datname::text, '\(prefix)')"
+            )
+            for row in 0..<found.count {
+                // NB: one that somebody has a session in is theirs.
+                try? maker.run(script: "DROP DATABASE IF EXISTS \(found.text(row, 0))")
+            }
+        }
+
+        /// Removes it with what is in it; again does nothing.
+        package func remove() {
+            guard own != nil else { return }
+            own = nil
+            // NB: what stays goes when the next one is made.
+            try? maker.run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+        }
+    }
+#endif
