@@ -70,7 +70,9 @@ class Server:
     def command(self, *words):
         done = subprocess.run(
             [self.binary, *words, "--data", str(self.data), "--json"],
-            check=True, capture_output=True, text=True, env=self.environment)
+            capture_output=True, text=True, env=self.environment)
+        if done.returncode != 0:
+            raise RuntimeError(f"{words}: {done.stderr}")
         return json.loads(done.stdout or "{}")
 
     def kill(self):
@@ -92,8 +94,8 @@ class Caller:
     def post(self, operation, body):
         return self.post_to(self.servers[next(self.turns) % len(self.servers)], operation, body)
 
-    def post_to(self, server, operation, body):
-        path = f"/database/1/{CONTAINER}/development/private/{operation}{self.query}"
+    def post_to(self, server, operation, body, database="private"):
+        path = f"/database/1/{CONTAINER}/development/{database}/{operation}{self.query}"
         status, answer = server.ask("POST", path, body)
         if answer.get("serverErrorCode") not in (None, "TRY_AGAIN_LATER"):
             raise RuntimeError(f"{operation}: {status} {answer}")
@@ -104,8 +106,14 @@ def provision(servers):
     """Makes a container and a user; a caller for them."""
     first = servers[0]
     first.command("container", "create", CONTAINER)
+    return enter(servers, "ada@example.org")
+
+
+def enter(servers, address):
+    """Makes a user; a caller for them."""
+    first = servers[0]
     token = first.command("api-token", "create", CONTAINER, "development")["apiToken"]
-    first.command("user", "create", "ada@example.org")
+    first.command("user", "create", address)
     web = first.command(
-        "web-token", "create", CONTAINER, "development", "ada@example.org", "--expires", "86400")
+        "web-token", "create", CONTAINER, "development", address, "--expires", "86400")
     return Caller(servers, f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}")
