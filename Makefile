@@ -62,6 +62,7 @@ postgres-proof: postgres ## prove servers on PostgreSQL: kills, promotions of a 
 	TRAITS=ApplePush,PostgreSQL Tests/postgres/suites
 	Tests/postgres/proof.py --binary .build-postgres/release/lenticular --servers 3 --rounds 200 --promotions 40 \
 	    --stops 5 --pairs 100000
+	Tests/postgres/promotion.py --binary .build-postgres/release/lenticular --servers 3 --rounds 10
 	Tests/postgres/leases.py --binary .build-postgres/release/lenticular --stops 5 --seconds 30
 	Tests/postgres/citus.py --binary .build-postgres/release/lenticular
 	Tests/postgres/full_disk.py --binary .build-postgres/release/lenticular

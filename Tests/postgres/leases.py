@@ -217,9 +217,10 @@ class Leases:
 
 
 def must(ask):
-    """Asks until it is done."""
-    while not ask():
+    """What comes of it, asked until it is done."""
+    while not (done := ask()):
         time.sleep(0.02)
+    return done
 
 
 def until(words, seconds, holds):

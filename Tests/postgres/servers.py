@@ -14,6 +14,12 @@ CONTAINER = "iCloud.dev.lenticular.Proof"
 READY_SECONDS_MAX = 120
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class Server:
     """One of several, in a data folder of its own; it shares the key of the first, and its assets unless settings say
     where they are."""
@@ -29,9 +35,7 @@ class Server:
         self.environment = os.environ | {
             "LENTICULAR_STORAGE_ENGINE": "postgres", "LENTICULAR_STORAGE_POSTGRES_URL": database,
             "LENTICULAR_CONSOLE_LISTEN": "", "LENTICULAR_METRICS_LISTEN": ""} | (settings or {})
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
 
     def start(self):
         with self.log.open("ab") as log:
@@ -53,8 +57,10 @@ class Server:
 
     def ask(self, method, path, body=None):
         """Status and answer; as JSON, where a body goes."""
-        status, content = self.send(method, path, body and json.dumps(body))
-        return status, json.loads(content) if body else content
+        if body is None:
+            return self.send(method, path)
+        status, content = self.send(method, path, json.dumps(body))
+        return status, json.loads(content)
 
     def send(self, method, path, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -94,9 +100,11 @@ class Caller:
     def post(self, operation, body):
         return self.post_to(self.servers[next(self.turns) % len(self.servers)], operation, body)
 
+    def path(self, operation, database="private"):
+        return f"/database/1/{CONTAINER}/development/{database}/{operation}{self.query}"
+
     def post_to(self, server, operation, body, database="private"):
-        path = f"/database/1/{CONTAINER}/development/{database}/{operation}{self.query}"
-        status, answer = server.ask("POST", path, body)
+        status, answer = server.ask("POST", self.path(operation, database), body)
         if answer.get("serverErrorCode") not in (None, "TRY_AGAIN_LATER"):
             raise RuntimeError(f"{operation}: {status} {answer}")
         return answer if status == 200 else None
