@@ -16,9 +16,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from leases import must, until
 from postgresql import PostgreSQL, url
-from servers import Server, provision
+from servers import Server, must, provision, until
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ZONE = {"zoneID": {"zoneName": "Shelf"}}

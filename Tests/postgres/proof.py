@@ -24,7 +24,7 @@ from pathlib import Path
 
 from pairs import Pairs
 from postgresql import PostgreSQL, url
-from servers import Caller, Server, enter, provision
+from servers import Caller, Server, enter, leases, provision
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # A zone takes the records of so many rounds: all of it is read after each.
@@ -221,10 +221,18 @@ class Proof:
         server.start()
 
     def end_stop(self):
-        server = self.chosen.choice(self.servers)
+        """Lets one sleep that holds leases; others hold them once it wakes up."""
+        processes = {server.identity(): server for server in self.servers}
+        process = self.chosen.choice([holder for _, holder in leases(self.primary).values()])
+        server = processes[process]
         server.process.send_signal(signal.SIGSTOP)
+        held = {name: number for name, (number, holder) in leases(self.primary).items() if holder == process}
         time.sleep(STOP_SECONDS)
+        now = leases(self.primary)
         server.process.send_signal(signal.SIGCONT)
+        taken = [name for name, number in held.items() if now[name][1] != process and now[name][0] > number]
+        if not taken:
+            raise RuntimeError(f"nobody has taken over from who slept: {held} is {now}")
 
     def end_primary(self):
         self.primary.crash()

@@ -81,6 +81,10 @@ class Server:
             raise RuntimeError(f"{words}: {done.stderr}")
         return json.loads(done.stdout or "{}")
 
+    def identity(self):
+        """As which process the others know it."""
+        return next(one["process"] for one in self.command("server", "show")["processes"] if one["isOwn"])
+
     def kill(self):
         self.process.kill()
         self.process.wait()
@@ -110,6 +114,14 @@ class Caller:
         return answer if status == 200 else None
 
 
+def leases(database):
+    """Number and holder of each lease that a server has, by the store that it is of and its name."""
+    rows = database.ask(
+        "SELECT store || ' ' || convert_from(name, 'UTF8'), number, encode(holder, 'hex') FROM stores.leases"
+        " WHERE holder <> ''")
+    return {name: (int(number), holder) for name, number, holder in (row.split("|") for row in rows.splitlines())}
+
+
 def provision(servers):
     """Makes a container and a user; a caller for them."""
     first = servers[0]
@@ -125,3 +137,18 @@ def enter(servers, address):
     web = first.command(
         "web-token", "create", CONTAINER, "development", address, "--expires", "86400")
     return Caller(servers, f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}")
+
+
+def must(ask):
+    """What comes of it, asked until it is done."""
+    while not (done := ask()):
+        time.sleep(0.02)
+    return done
+
+
+def until(words, seconds, holds):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise RuntimeError(f"waited for {seconds} s in vain until {words}")
+        time.sleep(0.1)
