@@ -33,6 +33,8 @@ from servers import CONTAINER, Caller, Server, free_port, leases, must, provisio
 REPOSITORY = Path(__file__).resolve().parents[2]
 ZONE = {"zoneID": {"zoneName": "Shelf"}}
 SECONDS_MAX = 120
+# Of more than 1,000 notices that wait, a device hears together.
+WRITER_PAUSE = 0.2
 
 
 class Deliveries:
@@ -138,7 +140,7 @@ class Deliveries:
         others = [server for server in self.servers if server not in ended]
         assert ended and others, "no server is left to take over"
         writers = [
-            Writer(Caller([self.chosen.choice(others)], self.caller.query), f"{number}-{index}")
+            Writer(Caller([self.chosen.choice(others)], self.caller.query), f"{number}-{index}", WRITER_PAUSE)
             for index in range(self.asked.writers)]
         for writer in writers:
             writer.start()
@@ -164,7 +166,7 @@ class Deliveries:
         for server in ended:
             server.kill()
         for receiver in self.receivers.values():
-            receiver.open()
+            receiver.open(answers=False)
         for server in ended:
             self.start(server)
 
@@ -175,8 +177,8 @@ class Deliveries:
             server.process.send_signal(signal.SIGSTOP)
         try:
             until("others have all three under way", SECONDS_MAX, lambda: all(
-                self.again_held(kind, held) for kind in self.receivers))
-            again = {kind: self.again_held(kind, held) for kind in self.receivers}
+                [one.delivery for one in receiver.held].count(held[kind]) > 1
+                for kind, receiver in self.receivers.items()))
             taken = self.deliverers()
         finally:
             for server in ended:
@@ -190,10 +192,8 @@ class Deliveries:
             and sum(self.told(server) for server in ended) >= before + 2))
         if self.leaves_no_trace(held, person, taken):
             self.refused += len(held)
-        for kind in self.receivers:
-            again[kind].answer()
         for receiver in self.receivers.values():
-            receiver.open()
+            receiver.open(answers=True)
 
     def leaves_no_trace(self, held, person, taken):
         """Whether all three wait for those who have them now; false where these have lost their leases, too."""
@@ -211,11 +211,6 @@ class Deliveries:
             time.sleep(0.1)
         return True
 
-    def again_held(self, kind, held):
-        """The second time that it came without an answer."""
-        same = [one for one in self.receivers[kind].held if one.delivery == held[kind]]
-        return same[1] if len(same) > 1 else None
-
     def told(self, server):
         """Of how many notices a server knows what came of them."""
         with urllib.request.urlopen(f"http://127.0.0.1:{server.metrics_port}/metrics") as answer:
@@ -225,10 +220,12 @@ class Deliveries:
             if line.startswith(("lenticular_notices_sent_total", "lenticular_notices_failed_total")))
 
     def wait_for_all(self):
+        """Each device and webhook hears of all, however much waits; it fails where nothing more comes."""
         names = {name for name, _ in self.acknowledged}
-        until("the device hears of every record", SECONDS_MAX, lambda: names <= self.receivers["push"].contents())
-        told = {f"create {name}" for name in names}
-        until("the webhook hears of every record", SECONDS_MAX, lambda: told <= self.receivers["webhook"].contents())
+        for kind, wanted in (("push", names), ("webhook", {f"create {name}" for name in names})):
+            while lacking := wanted - self.receivers[kind].contents():
+                until(f"the {kind} hears of {len(lacking)} records, {sorted(lacking)[:5]}", SECONDS_MAX, lambda: not (
+                    lacking <= wanted - self.receivers[kind].contents()))
 
     def compare(self):
         names = {name for name, _ in self.acknowledged}

@@ -76,14 +76,14 @@ class Handler(BaseHTTPRequestHandler):
 class Writer(threading.Thread):
     """Saves under names that nobody uses again, by one server, which may sleep."""
 
-    def __init__(self, caller, label):
+    def __init__(self, caller, label, pause=0.02):
         super().__init__(daemon=True)
-        self.caller, self.label, self.count = caller, label, 0
+        self.caller, self.label, self.pause, self.count = caller, label, pause, 0
         self.acknowledged, self.ends, self.failure = [], threading.Event(), None
 
     def run(self):
         try:
-            while not self.ends.wait(0.02):
+            while not self.ends.wait(self.pause):
                 self.count += 1
                 name = f"{self.label}-{self.count}"
                 if save(self.caller, [name]):

@@ -64,11 +64,12 @@ class Receiver:
         with self.lock:
             self.is_shut, self.held = True, []
 
-    def open(self):
-        """What has come and was not answered never is."""
+    def open(self, answers):
+        """Takes what comes, and answers what waits, or never will."""
         with self.lock:
             self.is_shut = False
             for held in self.held:
+                held.is_answered = answers
                 held.decided.set()
 
     def contents(self):
