@@ -57,12 +57,16 @@ postgres: packages ## build the engine on PostgreSQL into .build-postgres, and r
 	swift test --skip-build --traits PostgreSQL --scratch-path .build-postgres --filter 'PostgreSQL'
 
 postgres-proof: postgres ## prove servers on PostgreSQL: kills, promotions of a standby, feeds, restarts, copies of containers, acceptance scripts
-	@.ci/packages haproxy libpq-dev postgresql python3
-	swift build -c release --product lenticular --traits PostgreSQL --scratch-path .build-postgres
+	@.ci/packages haproxy libnghttp2-dev libpq-dev postgresql python3 python3-venv
+	swift build -c release --product lenticular --traits ApplePush,PostgreSQL --scratch-path .build-postgres
 	TRAITS=ApplePush,PostgreSQL Tests/postgres/suites
+	TEST_POSTGRES_STANDBY=1 TRAITS=ApplePush,PostgreSQL Tests/postgres/suites
+	TEST_POSTGRES_STANDBY=1 TRAITS=ApplePush,PostgreSQL Tests/postgres/suites PostgreSQLConformanceTests
 	Tests/postgres/proof.py --binary .build-postgres/release/lenticular --servers 3 --rounds 200 --promotions 40 \
 	    --stops 5 --pairs 100000
+	Tests/postgres/promotion.py --binary .build-postgres/release/lenticular --servers 3 --rounds 10
 	Tests/postgres/leases.py --binary .build-postgres/release/lenticular --stops 5 --seconds 30
+	.build/unit-venv/bin/python Tests/postgres/deliveries.py --binary .build-postgres/release/lenticular --rounds 20
 	Tests/postgres/citus.py --binary .build-postgres/release/lenticular
 	Tests/postgres/full_disk.py --binary .build-postgres/release/lenticular
 	Tests/postgres/feeds.py --binary .build-postgres/release/lenticular --seconds 300 --restarts 20
@@ -70,6 +74,7 @@ postgres-proof: postgres ## prove servers on PostgreSQL: kills, promotions of a 
 	SERVER_BINARY=$$PWD/.build-postgres/release/lenticular Tests/postgres/moving.py
 	TRAITS=ApplePush,PostgreSQL .ci/build-image
 	$(if $(wildcard .build/acceptance-venv/bin/python),.build/acceptance-venv/bin/python,python3) Tests/postgres/acceptance.py --binary .build-postgres/release/lenticular
+	TEST_POSTGRES_STANDBY=1 $(if $(wildcard .build/acceptance-venv/bin/python),.build/acceptance-venv/bin/python,python3) Tests/postgres/acceptance.py --binary .build-postgres/release/lenticular
 
 bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)
 	Benchmarks/run $(if $(ONLY),--only $(ONLY))

@@ -252,7 +252,14 @@ struct LetterTests {
         sender.fails = false
         #expect(try round.run(to: .email, now: now + 180_000).sent == 1)
         #expect(sender.sent.count == 1 && sender.sent[0].contains("reset"))
+        // One letter, whoever gets it more than once.
+        #expect(Set(sender.tried.map(\.body)) == Set(sender.sent))
+        let identifiers = Set(sender.tried.map(\.identifier))
+        #expect(identifiers.count == 1 && identifiers.first??.count == 32)
         #expect(try round.run(to: .email, now: now + 999_000) == LetterRound.Outcome())
+        _ = try ask(.invitation, "new@example.org")
+        #expect(try round.run(to: .email, now: now + 999_000).sent == 1)
+        #expect(try #require(sender.tried.last).identifier != identifiers.first)
         _ = try ask(.reset, "ida@example.org")
         #expect(try round.run(to: .email, now: now + 86_400_000).givenUp == 1)
         #expect(try test.waiting().isEmpty)
@@ -277,10 +284,13 @@ final class StubSender: LetterSender, @unchecked Sendable {
     // Unchecked: one test uses it from one thread.
     var fails = false
     var sent: [String] = []
+    /// All that it was to send.
+    var tried: [LetterText] = []
 
     func reaches(_ kind: Address.Kind) -> Bool { kind == .email }
 
     func send(_ text: LetterText, to address: Address) throws {
+        tried.append(text)
         guard !fails else { throw CancellationError() }
         sent.append(text.body)
     }

@@ -20,10 +20,16 @@
         private let databases = Atomic(0)
 
         /// One for all tests of a process that do not end it; it does not wait for the disk.
+        ///
+        /// With TEST_POSTGRES_STANDBY=1 each of its commits waits for a standby.
         package static func shared() throws -> PostgreSQLServer {
             try one.withLock { server in
                 if let server { return server }
                 let made = try PostgreSQLServer(waitsForDisk: false)
+                if ProcessInfo.processInfo.environment["TEST_POSTGRES_STANDBY"] == "1" {
+                    try made.addStandby()
+                    try made.waitForStandby()
+                }
                 server = made
                 return made
             }
@@ -86,6 +92,9 @@
 
         /// Begins a standby, which follows without being waited for; at most one.
         package func addStandby() throws { try ask("standby") }
+
+        /// Has every commit wait for the standby from now on.
+        package func waitForStandby() throws { try ask("wait-for-standby") }
 
         /// Ends the standby as a machine does that stops.
         package func stopStandby() throws { try ask("stop-standby") }
@@ -154,6 +163,15 @@
                         -o "-k $folder/standby-socket -c listen_addresses= -c max_connections=500 -c fsync=$fsync" \\
                         start </dev/null >&2 && echo ready || echo failed
             }
+            ask() { "${as[@]}" "$programs/psql" -h "$folder" -U postgres -Atqc "$1" </dev/null; }
+            wait_for_standby() {
+                ask "ALTER SYSTEM SET synchronous_standby_names = '*'" >&2 && ask "SELECT pg_reload_conf()" >&2 &&
+                    for _ in $(seq 1200); do
+                        [ "$(ask "SELECT sync_state FROM pg_stat_replication")" != sync ] || { echo ready; return; }
+                        sleep 0.05
+                    done
+                echo failed
+            }
             stop_standby() {
                 "${as[@]}" "$programs/pg_ctl" -D "$folder/standby" -w -s -m immediate stop </dev/null >&2
             }
@@ -164,6 +182,7 @@
             while read -r command; do
                 case $command in
                 standby) standby ;;
+                wait-for-standby) wait_for_standby ;;
                 stop-standby) stop_standby; echo ready ;;
                 promote-standby) promote_standby ;;
                 crash) control -m immediate stop; begin ;;

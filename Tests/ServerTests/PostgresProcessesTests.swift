@@ -217,6 +217,49 @@
             #expect(try post(second, query, "zones/list", "{}").status == 200)
         }
 
+        @Test(
+            "A command waits for one that is stopped until its lease has ended; that one wakes up to nothing it had kept"
+        )
+        func stoppedProcess() throws {
+            let first = try start("a")
+            let query = try enter(first)
+            try makeFolder("b", beside: first)
+            let second = try start("b")
+            // It has the token in memory from here on.
+            let known = try second.request("\(Self.base)/zones/list?\(query)")
+            try #require(known.status == 200)
+            let connection = try Connection(
+                ConnectionOptions(address: database.address(of: "app")))
+            let now = "extract(epoch FROM clock_timestamp()) * 1000"
+            func living() throws -> Int {
+                try connection.run(
+                    "SELECT 1 FROM catalog.processes WHERE lives_until > \(now)"
+                ).count
+            }
+            second.signal(SIGSTOP)
+            // Without it the process would not end with its signal.
+            defer { second.signal(SIGCONT) }
+            try #require(try living() == 2)
+            let began = ContinuousClock.now
+            _ = try command(
+                "web-token", "revoke", "iCloud.a", "development", "ann@a.example", "--all",
+                on: first)
+            #expect(try living() == 1)
+            // Its lease of five seconds, and as much for a machine that does other things, too.
+            #expect(began.duration(to: .now) < .seconds(10))
+            // They are there when it wakes up, before it has had time to ask who lives.
+            let asking = (0..<8).map { _ in WireConnection(address: second.address) }
+            for connection in asking {
+                try #require(connection.begin("GET", "\(Self.base)/zones/list?\(query)"))
+            }
+            second.signal(SIGCONT)
+            for connection in asking {
+                let answer = connection.text { $0.contains("\r\n\r\n") }
+                #expect(answer?.hasPrefix("HTTP/1.1 421 ") == true, "\(answer ?? "no answer")")
+            }
+            #expect(try post(second, query, "zones/list", "{}").status == 421)
+        }
+
         @Test("One is refused whose assets are elsewhere")
         func assetsElsewhere() throws {
             let first = try start("a")

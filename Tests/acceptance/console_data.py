@@ -13,6 +13,7 @@ import os
 import re
 import struct
 import tempfile
+import time
 import urllib.parse
 import zlib
 
@@ -390,8 +391,12 @@ class Data(Run):
             page.context.close()
 
     def until(self, page, name, field, value):
+        # "Saved." may still be there of what was saved before.
+        end = time.monotonic() + 60
+        while self.stored(name, field) != value:
+            assert time.monotonic() < end, (name, self.stored(name, field))
+            page.wait_for_timeout(50)
         page.get_by_text("Saved.").first.wait_for(state="attached")
-        assert self.stored(name, field) == value, (name, self.stored(name, field))
 
     def cells(self, page):
         """An edit in the grid by the keyboard alone, and back."""

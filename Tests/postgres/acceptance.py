@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Runs the acceptance scripts with a server on PostgreSQL, each server in a database of its own.
 
-Without names, all but those that are left out, which it names with the reason; a binary with the trait is needed.
+Without names, all but those that are left out, which it names with the reason; a binary with the trait is needed. With
+TEST_POSTGRES_STANDBY=1 each commit waits for a standby.
 """
 
 import argparse
@@ -11,7 +12,7 @@ import sys
 import time
 from pathlib import Path
 
-from postgresql import PostgreSQL, run
+from postgresql import primary, run
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "acceptance"
 LEFT = {
@@ -50,14 +51,15 @@ def main():
     asked.add_argument("scripts", nargs="*", help="names of scripts")
     asked = asked.parse_args()
     failed = []
-    with PostgreSQL() as database:
+    with primary() as database:
         environment = os.environ | {"SERVER_BINARY": str(asked.binary.resolve())}
         for name in chosen(asked.scripts):
             began = time.monotonic()
             words, settings = command(name, database)
             done = subprocess.run(words, env=environment | settings, stdin=subprocess.DEVNULL)
             took = time.monotonic() - began
-            print(f"{'passed' if done.returncode == 0 else 'FAILED'} {name} on PostgreSQL ({took:.0f} s)", flush=True)
+            where = "PostgreSQL with a standby" if os.environ.get("TEST_POSTGRES_STANDBY") == "1" else "PostgreSQL"
+            print(f"{'passed' if done.returncode == 0 else 'FAILED'} {name} on {where} ({took:.0f} s)", flush=True)
             if done.returncode != 0:
                 failed.append(name)
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)

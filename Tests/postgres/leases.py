@@ -22,7 +22,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from postgresql import PostgreSQL, url
-from servers import CONTAINER, Caller, Server, provision
+from servers import CONTAINER, Caller, Server, leases, must, provision, until
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ZONE = {"zoneID": {"zoneName": "Shelf"}}
@@ -76,14 +76,14 @@ class Handler(BaseHTTPRequestHandler):
 class Writer(threading.Thread):
     """Saves under names that nobody uses again, by one server, which may sleep."""
 
-    def __init__(self, caller, label):
+    def __init__(self, caller, label, pause=0.02):
         super().__init__(daemon=True)
-        self.caller, self.label, self.count = caller, label, 0
+        self.caller, self.label, self.pause, self.count = caller, label, pause, 0
         self.acknowledged, self.ends, self.failure = [], threading.Event(), None
 
     def run(self):
         try:
-            while not self.ends.wait(0.02):
+            while not self.ends.wait(self.pause):
                 self.count += 1
                 name = f"{self.label}-{self.count}"
                 if save(self.caller, [name]):
@@ -141,16 +141,7 @@ class Leases:
         if number > 0:
             (server.data / "containers").symlink_to(folder / "data0/containers")
         server.start()
-        process = self.database.ask(
-            "SELECT encode(process, 'hex') FROM catalog.processes ORDER BY begun_at DESC LIMIT 1")
-        assert process not in self.servers
-        self.servers[process] = server
-
-    def leases(self):
-        """Number and holder of each lease that a server has."""
-        rows = self.database.ask(
-            "SELECT convert_from(name, 'UTF8'), number, encode(holder, 'hex') FROM stores.leases WHERE holder <> ''")
-        return {name: (int(number), holder) for name, number, holder in (row.split("|") for row in rows.splitlines())}
+        self.servers[server.identity()] = server
 
     def round(self, number):
         parent, children = f"parent{number}", [f"child{number}-{index}" for index in range(self.asked.children)]
@@ -163,11 +154,12 @@ class Leases:
             for index in range(self.asked.writers)]
         for writer in writers:
             writer.start()
-        until("somebody tells the webhook", TAKEOVER_SECONDS_MAX, lambda: {"notices", "outbox"} <= self.leases().keys())
+        until("somebody tells the webhook", TAKEOVER_SECONDS_MAX, lambda: {"notices", "outbox"} <= {
+            name.split()[1] for name in leases(self.database)})
         # The last that was saved before it, and the work behind it.
         must(lambda: self.caller.post("records/modify", ZONE | {"operations": [
             {"operationType": "forceDelete", "record": {"recordName": parent}}]}))
-        process = self.chosen.choice([holder for _, holder in self.leases().values()])
+        process = self.chosen.choice([holder for _, holder in leases(self.database).values()])
         words = self.stop(process, writers)
         time.sleep(self.chosen.uniform(0, 1))
         for writer in writers:
@@ -186,13 +178,13 @@ class Leases:
         server.process.send_signal(signal.SIGSTOP)
         began = time.monotonic()
         try:
-            held = {name: number for name, (number, holder) in self.leases().items() if holder == process}
+            held = {name: number for name, (number, holder) in leases(self.database).items() if holder == process}
             assert held, "the server has let go of its leases"
             others = [writer for writer in writers if writer.caller.servers != [server]]
             counts = [len(writer.acknowledged) for writer in others]
             until(f"somebody takes over {held}", TAKEOVER_SECONDS_MAX, lambda: all(
-                found != process and number > held[name] for name, (number, found) in self.leases().items()
-                if name in held and name != "work"))
+                found != process and number > held[name] for name, (number, found) in leases(self.database).items()
+                if name in held and not name.endswith(" work")))
             took = time.monotonic() - began
             until("the others save", TAKEOVER_SECONDS_MAX, lambda: all(
                 len(writer.acknowledged) > count for writer, count in zip(others, counts)))
@@ -214,20 +206,6 @@ class Leases:
         assert hook["givenUp"] == 0, hook
         print(f"{self.asked.stops} stops of {len(self.servers)} servers: {len(self.changes)} changes, each heard of;"
               f" {self.receiver.repeats} heard of again, with the same id", flush=True)
-
-
-def must(ask):
-    """Asks until it is done."""
-    while not ask():
-        time.sleep(0.02)
-
-
-def until(words, seconds, holds):
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            raise RuntimeError(f"waited for {seconds} s in vain until {words}")
-        time.sleep(0.1)
 
 
 def main():

@@ -7,10 +7,12 @@ import os
 import shutil
 import subprocess
 import tempfile
+import time
 from contextlib import contextmanager
 from pathlib import Path
 
 DATABASE = "lenticular"
+STANDBY_SECONDS_MAX = 60
 SETTINGS = {"listen_addresses": "", "max_connections": "200", "shared_buffers": "512MB", "max_wal_size": "4GB"}
 
 
@@ -117,6 +119,24 @@ class PostgreSQL:
     def words(self):
         """How libpq reaches the database."""
         return f"host={self.folder} user=postgres dbname={DATABASE}"
+
+
+@contextmanager
+def primary(**settings):
+    """A server that takes writes; with TEST_POSTGRES_STANDBY=1 each of its commits waits for a standby."""
+    with PostgreSQL(**settings) as server:
+        if os.environ.get("TEST_POSTGRES_STANDBY") != "1":
+            yield server
+            return
+        with PostgreSQL(**settings) as standby:
+            standby.follow(server, "standby")
+            server.wait_for("standby")
+            end = time.monotonic() + STANDBY_SECONDS_MAX
+            while server.ask("SELECT sync_state FROM pg_stat_replication") != "sync":
+                if time.monotonic() > end:
+                    raise RuntimeError("no commit waits for the standby")
+                time.sleep(0.02)
+            yield server
 
 
 def url(*servers):

@@ -9,7 +9,8 @@ note what was acknowledged. Followers read the zone's changes from the position 
 another server. Each round ends something in the middle of this, has it begin again, and compares: every follower has
 every record that was acknowledged, once. A stop (SIGSTOP) lets one server sleep for 30 seconds; the others go on.
 
-At the end come pairs: a save by one server, and a lookup by another that begins after the answer. None may miss it.
+At the end come pairs: a change by one server, and a read by another that begins after the answer (`pairs.py`). None may
+miss it.
 """
 
 import argparse
@@ -21,8 +22,9 @@ import threading
 import time
 from pathlib import Path
 
+from pairs import Pairs
 from postgresql import PostgreSQL, url
-from servers import Caller, Server, provision
+from servers import Caller, Server, enter, leases, provision
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # A zone takes the records of so many rounds: all of it is read after each.
@@ -31,7 +33,6 @@ ZONE_ROUNDS = 20
 ROUND_SECONDS_MAX = 1.5
 # Longer than any lease, and than a group may be silent.
 STOP_SECONDS = 30
-PAIR_THREADS = 8
 
 
 class Writer(threading.Thread):
@@ -132,7 +133,9 @@ class Proof:
                         self.begin_zone()
                     self.round(number, kind)
                 self.read_all()
-                self.pair()
+                if len(self.servers) > 1:
+                    pairs = Pairs(self.servers, self.caller, enter(self.servers, "bea@example.org"), self.seed)
+                    pairs.run(self.asked.pairs)
                 for server in self.servers:
                     server.stop()
                 problems = self.servers[0].command("check")["problems"]
@@ -210,41 +213,6 @@ class Proof:
         for name in self.acknowledged:
             self.read(Follower(self.caller, {"zoneID": {"zoneName": name}}), "all rounds")
 
-    def pair(self):
-        """Saves by one server what is looked up by another once that is acknowledged."""
-        if len(self.servers) < 2:
-            return
-        stale, counts, failures = [], [0] * PAIR_THREADS, []
-
-        def run(thread):
-            chosen = random.Random(f"{self.seed} {thread}")
-            try:
-                for number in range(self.asked.pairs // PAIR_THREADS):
-                    writer, reader = chosen.sample(self.servers, 2)
-                    name = f"pair-{thread}-{number}"
-                    record = {"recordName": name, "recordType": "Note", "fields": {"text": {"value": name}}}
-                    operations = [{"operationType": "create", "record": record}]
-                    if not self.caller.post_to(writer, "records/modify", self.zone | {"operations": operations}):
-                        continue
-                    found = self.caller.post_to(
-                        reader, "records/lookup", self.zone | {"records": [{"recordName": name}]})
-                    if found and "fields" not in found["records"][0]:
-                        stale.append(name)
-                    counts[thread] += found is not None
-            except Exception as error:
-                failures.append(error)
-
-        threads = [threading.Thread(target=run, args=[number]) for number in range(PAIR_THREADS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        if failures:
-            raise failures[0]
-        if stale:
-            raise RuntimeError(f"{len(stale)} of {sum(counts)} reads were stale: {stale[:10]}")
-        print(f"{sum(counts)} pairs of a save and a read by another server, 0 stale", flush=True)
-
     # MARK: What ends
 
     def end_server(self):
@@ -253,10 +221,18 @@ class Proof:
         server.start()
 
     def end_stop(self):
-        server = self.chosen.choice(self.servers)
+        """Lets one sleep that holds leases; others hold them once it wakes up."""
+        processes = {server.identity(): server for server in self.servers}
+        process = self.chosen.choice([holder for _, holder in leases(self.primary).values()])
+        server = processes[process]
         server.process.send_signal(signal.SIGSTOP)
+        held = {name: number for name, (number, holder) in leases(self.primary).items() if holder == process}
         time.sleep(STOP_SECONDS)
+        now = leases(self.primary)
         server.process.send_signal(signal.SIGCONT)
+        taken = [name for name, number in held.items() if now[name][1] != process and now[name][0] > number]
+        if not taken:
+            raise RuntimeError(f"nobody has taken over from who slept: {held} is {now}")
 
     def end_primary(self):
         self.primary.crash()

@@ -14,6 +14,12 @@ CONTAINER = "iCloud.dev.lenticular.Proof"
 READY_SECONDS_MAX = 120
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class Server:
     """One of several, in a data folder of its own; it shares the key of the first, and its assets unless settings say
     where they are."""
@@ -29,9 +35,7 @@ class Server:
         self.environment = os.environ | {
             "LENTICULAR_STORAGE_ENGINE": "postgres", "LENTICULAR_STORAGE_POSTGRES_URL": database,
             "LENTICULAR_CONSOLE_LISTEN": "", "LENTICULAR_METRICS_LISTEN": ""} | (settings or {})
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
 
     def start(self):
         with self.log.open("ab") as log:
@@ -53,8 +57,10 @@ class Server:
 
     def ask(self, method, path, body=None):
         """Status and answer; as JSON, where a body goes."""
-        status, content = self.send(method, path, body and json.dumps(body))
-        return status, json.loads(content) if body else content
+        if body is None:
+            return self.send(method, path)
+        status, content = self.send(method, path, json.dumps(body))
+        return status, json.loads(content)
 
     def send(self, method, path, body=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
@@ -70,8 +76,14 @@ class Server:
     def command(self, *words):
         done = subprocess.run(
             [self.binary, *words, "--data", str(self.data), "--json"],
-            check=True, capture_output=True, text=True, env=self.environment)
+            capture_output=True, text=True, env=self.environment)
+        if done.returncode != 0:
+            raise RuntimeError(f"{words}: {done.stderr}")
         return json.loads(done.stdout or "{}")
+
+    def identity(self):
+        """As which process the others know it."""
+        return next(one["process"] for one in self.command("server", "show")["processes"] if one["isOwn"])
 
     def kill(self):
         self.process.kill()
@@ -92,20 +104,51 @@ class Caller:
     def post(self, operation, body):
         return self.post_to(self.servers[next(self.turns) % len(self.servers)], operation, body)
 
-    def post_to(self, server, operation, body):
-        path = f"/database/1/{CONTAINER}/development/private/{operation}{self.query}"
-        status, answer = server.ask("POST", path, body)
+    def path(self, operation, database="private"):
+        return f"/database/1/{CONTAINER}/development/{database}/{operation}{self.query}"
+
+    def post_to(self, server, operation, body, database="private"):
+        status, answer = server.ask("POST", self.path(operation, database), body)
         if answer.get("serverErrorCode") not in (None, "TRY_AGAIN_LATER"):
             raise RuntimeError(f"{operation}: {status} {answer}")
         return answer if status == 200 else None
+
+
+def leases(database):
+    """Number and holder of each lease that a server has, by the store that it is of and its name."""
+    rows = database.ask(
+        "SELECT store || ' ' || convert_from(name, 'UTF8'), number, encode(holder, 'hex') FROM stores.leases"
+        " WHERE holder <> ''")
+    return {name: (int(number), holder) for name, number, holder in (row.split("|") for row in rows.splitlines())}
 
 
 def provision(servers):
     """Makes a container and a user; a caller for them."""
     first = servers[0]
     first.command("container", "create", CONTAINER)
+    return enter(servers, "ada@example.org")
+
+
+def enter(servers, address):
+    """Makes a user; a caller for them."""
+    first = servers[0]
     token = first.command("api-token", "create", CONTAINER, "development")["apiToken"]
-    first.command("user", "create", "ada@example.org")
+    first.command("user", "create", address)
     web = first.command(
-        "web-token", "create", CONTAINER, "development", "ada@example.org", "--expires", "86400")
+        "web-token", "create", CONTAINER, "development", address, "--expires", "86400")
     return Caller(servers, f"?ckAPIToken={token}&ckWebAuthToken={web['webAuthToken']}")
+
+
+def must(ask):
+    """What comes of it, asked until it is done."""
+    while not (done := ask()):
+        time.sleep(0.02)
+    return done
+
+
+def until(words, seconds, holds):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            raise RuntimeError(f"waited for {seconds} s in vain until {words}")
+        time.sleep(0.1)

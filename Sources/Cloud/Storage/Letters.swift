@@ -1,6 +1,6 @@
 import CloudModel
 
-/// A letter to be sent to an address; any secret is put into it only as it leaves.
+/// A letter to be sent to an address; any secret is put into it only as it leaves, the same with each try.
 package struct Letter: Sendable, Equatable {
     package enum Purpose: String, Sendable, CaseIterable {
         /// A link to replace a forgotten password.
@@ -101,7 +101,7 @@ package protocol LetterCatalog: Sendable {
         letter number: Int64, until dueAt: Milliseconds?, by lease: LeaderLease
     ) throws
 
-    /// Adds a link, and drops links that have expired by `now`.
+    /// Adds a link, or has it end later, and drops links that have expired by `now`.
     func add(_ link: LetterLink, now: Milliseconds) throws
     /// The link with this hash, if it still works.
     ///

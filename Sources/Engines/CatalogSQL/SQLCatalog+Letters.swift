@@ -76,6 +76,7 @@ extension SQLCatalog {
                 INSERT INTO letter_links
                 (hash, purpose, account, kind, folded, address, return_path, expires_at)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (hash) DO UPDATE SET expires_at = excluded.expires_at
                 """, .bytes(link.hash), .text(link.purpose.rawValue),
                 .optional(link.account?.text), .text(link.address.kind.rawValue),
                 .text(link.address.folded), .text(link.address.text), .optional(link.returnPath),

@@ -16,6 +16,8 @@ package protocol LetterSender: Sendable {
 package struct LetterText: Sendable, Equatable {
     package let subject: String
     package let body: String
+    /// The same for each try to send it; nil where there is one try.
+    package var identifier: String?
 
     package init(subject: String, body: String) {
         self.subject = subject
@@ -26,7 +28,7 @@ package struct LetterText: Sendable, Equatable {
 /// Sends what is due.
 ///
 /// A letter is sent at least once. If its row could not be removed afterwards, it is sent again,
-/// with another secret.
+/// with the same identifier and the same secret.
 package struct LetterRound: Sendable {
     /// What became of the letters of a round.
     package struct Outcome: Sendable, Equatable {
@@ -89,7 +91,9 @@ package struct LetterRound: Sendable {
                 continue
             }
             do {
-                try sender.send(compose(contents, letter), to: letter.address)
+                var text = compose(contents, letter)
+                text.identifier = letters.identifier(of: letter)
+                try sender.send(text, to: letter.address)
                 outcome.sent += 1
                 try catalog.deleteLetter(letter.number, by: lease)
             } catch is StoreLease.Lost {

@@ -4,6 +4,9 @@ import Storage
 
 /// Queues what is to be sent to people, and makes the secrets when it leaves.
 ///
+/// A letter's secret and its identifier are made of a key that all processes have and of what the letter is: so one that
+/// is sent again, by whichever process, is the same letter. What invites by hand is random.
+///
 /// Queueing looks at no account. So it does the same work, in the same time, for an address that has an account
 /// and for one that has none. The server looks up the recipient only when the letter leaves.
 ///
@@ -32,7 +35,6 @@ package struct Letters: Sendable {
         case device(String)
     }
 
-    private static let secretBytes = 32
     private static let codeDigits = 8
     /// When too many wait, the caller may try again after so long.
     private static let fullSeconds = 60
@@ -40,16 +42,18 @@ package struct Letters: Sendable {
     private let catalog: any CatalogStorage
     private let limits: GuessLimits
     private let random: RandomSource
+    private let secrets: LetterSecrets
     private let settings: AccountsSettings
     private let textBudget: HourlyBudget
 
     package init(
         catalog: any CatalogStorage, limits: GuessLimits, random: RandomSource,
-        settings: AccountsSettings
+        secrets: SealedSecrets, settings: AccountsSettings
     ) {
         self.catalog = catalog
         self.limits = limits
         self.random = random
+        self.secrets = LetterSecrets(secrets)
         self.settings = settings
         textBudget = HourlyBudget(countMax: settings.textMessagesPerHourMax)
     }
@@ -126,8 +130,13 @@ package struct Letters: Sendable {
         to address: Address, returnPath: String? = nil, now: Milliseconds
     ) throws -> String {
         try link(
-            .invitation, of: nil, to: address, returnPath: returnPath,
-            seconds: settings.invitationSeconds, now: now)
+            random.bytes(HMACSHA256.codeBytes), .invitation, of: nil, to: address,
+            returnPath: returnPath, seconds: settings.invitationSeconds, now: now)
+    }
+
+    /// By which those who get a letter more than once know it: the same for each try.
+    func identifier(of letter: Letter) -> String {
+        Hexadecimal.encode(secrets.code(of: letter, for: "identifier", bytes: 16))
     }
 
     /// Makes the contents of a letter; nil for one without a recipient.
@@ -141,17 +150,24 @@ package struct Letters: Sendable {
             guard let owner, try catalog.operatorRecord(of: owner.id) == nil else { return nil }
             return .reset(
                 secret: try link(
-                    .reset, of: owner.id, to: letter.address, returnPath: letter.returnPath,
+                    secrets.code(of: letter, for: "secret"), .reset, of: owner.id,
+                    to: letter.address, returnPath: letter.returnPath,
                     seconds: settings.resetSeconds, now: now))
         case .invitation:
             if owner != nil { return .accountExists(returnPath: letter.returnPath) }
             return .invitation(
-                secret: try invitation(to: letter.address, returnPath: letter.returnPath, now: now))
+                secret: try link(
+                    secrets.code(of: letter, for: "secret"), .invitation, of: nil,
+                    to: letter.address, returnPath: letter.returnPath,
+                    seconds: settings.invitationSeconds, now: now))
         case .address:
             guard let account = letter.account, try catalog.account(account) != nil else {
                 return nil
             }
-            return .code(try code(for: letter.address, of: account, now: now))
+            return .code(
+                try code(
+                    secrets.code(of: letter, for: "secret"), for: letter.address, of: account,
+                    now: now))
         case .device: return owner == nil ? nil : .device(letter.detail)
         }
     }
@@ -162,10 +178,10 @@ package struct Letters: Sendable {
     }
 
     private func link(
-        _ purpose: LetterLink.Purpose, of account: AccountID?, to address: Address,
-        returnPath: String?, seconds: Int, now: Milliseconds
+        _ bytes: [UInt8], _ purpose: LetterLink.Purpose, of account: AccountID?,
+        to address: Address, returnPath: String?, seconds: Int, now: Milliseconds
     ) throws -> String {
-        let secret = Base64.encode(random.bytes(Self.secretBytes), .urlSafe)
+        let secret = Base64.encode(bytes, .urlSafe)
         try catalog.add(
             LetterLink(
                 hash: SHA256.digest(Array(secret.utf8)), purpose: purpose, account: account,
@@ -176,10 +192,10 @@ package struct Letters: Sendable {
     }
 
     private func code(
-        for address: Address, of account: AccountID, now: Milliseconds
+        _ bytes: [UInt8], for address: Address, of account: AccountID, now: Milliseconds
     ) throws -> String {
         // Of 64 bits hardly more come to one number than to another.
-        let number = random.bytes(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 100_000_000
+        let number = bytes.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } % 100_000_000
         let digits = String(number)
         let code = String(repeating: "0", count: Self.codeDigits - digits.count) + digits
         try catalog.expect(

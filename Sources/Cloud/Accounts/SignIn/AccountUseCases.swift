@@ -82,7 +82,8 @@ package struct AccountUseCases: Sendable {
             catalog: catalog, limits: limits, devices: devices, random: random, settings: settings,
             failed: failed)
         passwords = Passwords(catalog: catalog, random: random, costs: settings.passwordCosts)
-        letters = Letters(catalog: catalog, limits: limits, random: random, settings: settings)
+        letters = Letters(
+            catalog: catalog, limits: limits, random: random, secrets: secrets, settings: settings)
         letterAnswers = LetterAnswers(catalog: catalog, passwords: passwords, random: random)
         handOver = try HandOver(
             catalog: catalog,

@@ -57,11 +57,14 @@ struct ProgramSender: LetterSender {
 
     /// Addresses are checked when they come in: none holds a control character or a comma.
     private func message(_ text: LetterText, to address: Address) -> [UInt8] {
-        let head = [
-            "From: \(from)", "To: \(address.text)", "Subject: \(text.subject)",
-            "MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8",
-            "Content-Transfer-Encoding: 8bit", "Auto-Submitted: auto-generated",
-        ]
+        let host = from.split(separator: "@").last.map { $0.filter { $0 != ">" } } ?? "localhost"
+        let named = text.identifier.map { ["Message-ID: <\($0)@\(host)>"] } ?? []
+        let head =
+            [
+                "From: \(from)", "To: \(address.text)", "Subject: \(text.subject)",
+                "MIME-Version: 1.0", "Content-Type: text/plain; charset=utf-8",
+                "Content-Transfer-Encoding: 8bit", "Auto-Submitted: auto-generated",
+            ] + named
         return Array((head.joined(separator: "\n") + "\n\n" + text.body + "\n").utf8)
     }
 

@@ -28,7 +28,6 @@ struct ServerSender: LetterSender {
 
     private let server: MailServer
     private let from: MailAddress
-    private let host: String
     private let clock: Clock
     private let random: RandomSource
 
@@ -55,7 +54,7 @@ struct ServerSender: LetterSender {
         } catch {
             throw CommandFailure("mail.authoritiesFile: \(error)")
         }
-        host = from.description.split(separator: "@").last.map { String($0) } ?? "localhost"
+        let host = from.description.split(separator: "@").last.map { String($0) } ?? "localhost"
         server = MailServer(
             host: settings.host, port: UInt16(clamping: settings.port), security: security,
             login: login, name: host, trust: trust)
@@ -68,11 +67,12 @@ struct ServerSender: LetterSender {
 
     func send(_ text: LetterText, to address: Address) throws {
         guard let to = MailAddress(address.text) else { throw Failure.addressUnknown }
-        let identifier = Hexadecimal.encode(random.bytes(Self.identifierBytes))
+        let identifier =
+            text.identifier ?? Hexadecimal.encode(random.bytes(Self.identifierBytes))
         let outcome = server.send(
             MailMessage(
                 from: from, to: to, subject: text.subject, text: text.body,
-                identifier: "\(identifier)@\(host)", seconds: clock.now() / 1_000))
+                identifier: identifier, seconds: clock.now() / 1_000))
         guard outcome == .accepted else { throw Failure.notNow("\(outcome)") }
     }
 

@@ -65,7 +65,7 @@ final class TextMessageSender: LetterSender {
 
     func reaches(_ kind: Address.Kind) -> Bool { kind == .phone }
 
-    /// Each try is another message: the code in it is another one.
+    /// Each try is signed as the same message.
     func send(_ text: LetterText, to address: Address) throws {
         guard !isStopping.load(ordering: .relaxed) else {
             throw Failure.notTaken("the server stops")
@@ -79,7 +79,8 @@ final class TextMessageSender: LetterSender {
         let signature =
             key.map {
                 WebhookSignature.headers(
-                    identifier: UniqueID.random(random), seconds: clock.now() / 1_000,
+                    identifier: text.identifier ?? UniqueID.random(random),
+                    seconds: clock.now() / 1_000,
                     body: body.bytes, keys: [$0])
             } ?? []
         let headers: [(name: String, value: String)] = [
