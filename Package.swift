@@ -155,9 +155,9 @@ let package = Package(
         layer(
             "PostgreSQLStorage", in: .engines,
             [
-                "Audit", "CatalogSQL", "CChecksum", "Storage", "CloudModel", "GroupCommit",
-                "IndexedQueries", "MigrationHistory", "PostgreSQL", "PostgreSQLMigrations",
-                "RequestRecords", "StoredRows", "Telemetry",
+                "Audit", "Background", "CatalogSQL", "CChecksum", "Storage", "CloudModel",
+                "GroupCommit", "IndexedQueries", "MigrationHistory", "PostgreSQL",
+                "PostgreSQLMigrations", "RequestRecords", "StoredRows", "Telemetry",
             ]),
         layer(
             "CloudDatabase", in: .cloud,
@@ -172,9 +172,9 @@ let package = Package(
         layer(
             "Administration", in: .cloud,
             [
-                "CloudModel", "Storage", "AssetStorage", "CloudDatabase", "RecordDecoding",
-                "Accounts", "Audit", "JSON", "ZIP", "Delivery", "Cryptography", "RequestRecords",
-                "Telemetry",
+                "CloudModel", "Storage", "AssetStorage", "Background", "CloudDatabase",
+                "RecordDecoding", "Accounts", "Audit", "JSON", "ZIP", "Delivery", "Cryptography",
+                "RequestRecords", "Telemetry",
             ]),
         layer("Configuration", in: .program, ["JSON"]),
         layer(
@@ -335,7 +335,7 @@ let package = Package(
                 "Background", "WebServices", "CloudDatabase", "Accounts", "AssetStorage",
                 "SQLiteStorage",
                 "SQLite", "Storage", "CloudModel", "Cryptography", "HTTP", "JSON", "SharingModel",
-                "Seeding", "Fairness", "EngineUnderTest",
+                "Seeding", "Fairness", "Delivery", "EngineUnderTest",
             ]),
         .target(
             name: "EngineUnderTest",

@@ -352,7 +352,7 @@ class OperatorList extends TokenList {
   }
 
   fields(item) {
-    return html`${item ? html`<p class="quiet">Whose rights change is signed out.</p>`
+    return html`${item ? html`<p class="quiet">Operators whose rights change are signed out.</p>`
       : field({label: 'E-mail address', name: 'email', type: 'email', required: true,
         hint: this.adding.invites ? 'Who has no account yet.' : 'Of somebody with an account.'})}${rightsFields(this.containers, item)}`;
   }

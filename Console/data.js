@@ -441,7 +441,7 @@ class DataScreen extends Asking {
     } else if (this.records) {
       this.records = [record, ...this.records];
     } else if (this.loading) {
-      // What is on its way may be of before.
+      // What is on its way may be older.
       this.#load();
     }
     if (record.recordType && this.schema && !Object.keys(record.fields ?? {}).every(

@@ -32,7 +32,7 @@ class OutboxView extends Listing {
           ${waiting === 1 ? 'waits' : 'wait'}${oldest ? html`, the oldest since ${time(oldest)}` : nothing}.`}</p>
         ${destinations.length ? table('For whom notices wait', ['To', 'Waiting', 'Since', 'Failing', 'Last heard of'],
           destinations.map(entry => this.#row(entry)))
-          : empty(user ? 'No device or browser of theirs is registered.' : 'No device, browser or webhook has to be waited for.')}
+          : empty(user ? 'This user has no registered device or browser.' : 'No device, browser or webhook has to be waited for.')}
         ${isCut ? html`<p class="quiet foot">There are more. Search for a user.</p>` : nothing}`)}
       <div class="row">${user && may('push test') ? html`<button type="button" ?disabled=${this.busy}
           @click=${() => this.#test()}>Send a test push</button>` : nothing}
@@ -52,7 +52,7 @@ class OutboxView extends Listing {
   async #test() {
     const sent = await this.act('push test', {...place(this.values), email: this.values.user}, ({destinations}) =>
       destinations.length ? `A notice is on its way to ${many(destinations.length, 'device')}.`
-        : 'No device or browser of theirs is registered.');
+        : 'This user has no registered device or browser.');
     if (sent) this.load({keeps: true});
   }
 }

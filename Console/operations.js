@@ -241,7 +241,7 @@ class AlertsView extends Listing {
   #row({name, metric, above, threshold, relative, minutes, container, environment, database, operation, client, code, mail, url, told}) {
     const doing = (word, act) => button(word, act, {label: `${word} ${name}`, disabled: this.busy});
     return html`<tr><th scope="row">${name}</th><td>${METRICS[metric] ?? metric} ${above ? 'above' : 'below'} ${threshold}${
-        relative ? ' % of before' : ''} in ${many(minutes, 'minute')}</td>
+        relative ? ' % of the time before' : ''} in ${many(minutes, 'minute')}</td>
       <td><bdi>${[container, environment, database, operation, client, code].filter(Boolean).join(', ') || 'everything'}</bdi></td>
       <td><bdi>${[mail, url].filter(Boolean).join(', ')}</bdi></td><td>${told ? time(told) : 'never'}</td>
       <td><div class="row tools">${may('alert test') ? doing('Test', () => this.act('alert test', {name}, ({text}) => `Told: ${text}`)) : nothing}
@@ -265,7 +265,7 @@ class AlertsView extends Listing {
       ${select({label: 'Container', name: 'container', list: named(this.containers, 'all')})}
       ${select({label: 'Environment', name: 'environment', list: [['', 'both'], ['development'], ['production']]})}
       ${field({label: 'Operation', name: 'operation', hint: 'Such as records/modify. Left empty, all.'})}
-      ${field({label: 'E-mail address', name: 'mail', type: 'email', hint: 'Who is written to. It or a URL is needed.'})}
+      ${field({label: 'E-mail address', name: 'mail', type: 'email', hint: 'Alerts go here. An address or a URL is needed.'})}
       ${field({label: 'URL', name: 'url', type: 'url', hint: 'Where JSON is posted to, signed.'})}`,
     async ({side, threshold, ...values}) => {
       this.made = await this.act('alert add', {...values, [side]: threshold}, 'The alert is added.');

@@ -13,7 +13,7 @@ const remedies = {
   EXISTS: 'Fetch what exists, and change that.',
   INTERNAL_ERROR: "Try again later; the server's log has more under this uuid.",
   NOT_FOUND: 'It was never there, was deleted, or is not shared with this user.',
-  QUOTA_EXCEEDED: 'Delete something, or ask whoever runs the server for more room.',
+  QUOTA_EXCEEDED: 'Delete something, or ask the people who run the server for more room.',
   THROTTLED: 'Wait for retryAfter seconds, and send fewer or larger requests.',
   TRY_AGAIN_LATER: 'Wait for retryAfter seconds, and send it again.',
   VALIDATING_REFERENCE_ERROR: 'Save what the record refers to first, or delete what refers to it.',

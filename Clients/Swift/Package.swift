@@ -7,7 +7,7 @@ import PackageDescription
 // back as `CloudKit` and `CoreLocation`; on Apple platforms those names belong to the system. Each is a
 // product of its own: a module that is built turns `canImport` true in every package of the same build.
 //
-// On Linux SQLite and OpenSSL are called without modules of theirs: whoever finds a module by `canImport`
+// On Linux SQLite and OpenSSL are called without modules of their own: code that finds a module by `canImport`
 // without depending on it has no module maps of what that module imports.
 var products: [Product] = [
     .`library`(name: "LenticularCloudKit", targets: ["LenticularCloudKit"]),

@@ -143,4 +143,23 @@ struct FairBacklogTests {
         #expect(admission.admit(Self.job(90, of: 300)) == .tooManyWaiting)
         #expect(admission.admit(Self.job(91, of: PendingJob.background)) == nil)
     }
+
+    @Test("What has ended counts towards nobody, in whatever order it ends")
+    func atRest() {
+        var random = SystemRandomNumberGenerator()
+        var admission = WriterAdmission(jobsMax: 80, bytesMax: 8_000)
+        for _ in 0..<3 {
+            var jobs: [PendingJob] = []
+            for number in 0..<200 {
+                let job = Self.job(UInt64(number), of: UInt64(100 + number % 20), bytes: number)
+                if admission.admit(job) == nil { jobs.append(job) }
+            }
+            #expect(jobs.count == admission.jobs && jobs.count > 20 && !admission.isAtRest)
+            jobs.shuffle(using: &random)
+            admission.finished(jobs[..<7])
+            #expect(!admission.isAtRest)
+            admission.finished(jobs[7...])
+            #expect(admission.isAtRest)
+        }
+    }
 }

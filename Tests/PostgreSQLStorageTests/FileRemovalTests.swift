@@ -57,7 +57,7 @@
         /// The file has been known, and nothing uses it.
         private func leaveUnused(in store: any EngineStore) throws {
             try note(1, in: store) { true }
-            try store.writeAndWait { _ = try $0.endReceipts(of: [1], limit: 9) }
+            try store.writeAndWait { _ = try $0.remove(.receipts(of: [1], limit: 9)) }
         }
 
         @Test("While one process removes a file no other comes to know it, nor removes it, too")

@@ -61,6 +61,38 @@
             #expect(fixture.store.groupRoundTrips - before == 6)
         }
 
+        @Test("What many viewers may do with a share is set in as few round trips as for one")
+        func grants() throws {
+            let fixture = try GroupFixture()
+            defer { fixture.location.remove() }
+            let share = try fixture.store.writeAndWait { [fixture] in
+                try $0.makeShare(
+                    in: fixture.zone.number, record: RecordNumber(2), root: RecordNumber(1),
+                    publicPermission: .none)
+            }
+            let viewers = (0..<200).compactMap {
+                UserRecordName("_\(String(repeating: "0", count: 28))\(1000 + $0)")
+            }
+            func set(
+                _ viewers: ArraySlice<UserRecordName>, _ permission: SharePermission?
+            ) throws -> Int {
+                let before = fixture.store.groupRoundTrips
+                try fixture.store.writeAndWait {
+                    try $0.set(viewers.map { GrantChange($0, permission) }, of: share.number)
+                }
+                return fixture.store.groupRoundTrips - before
+            }
+            let one = try set(viewers.prefix(1), .readOnly)
+            for permission in [SharePermission.readOnly, .readWrite, nil] {
+                #expect(try set(viewers[...], permission) == one)
+                let keys = viewers.map { GrantKey($0, .shares([share.number])) }
+                let grants = try fixture.store.read { try $0.grants(keys) }
+                #expect(grants.count == 200)
+                #expect(grants.allSatisfy { $0.first?.permission == permission })
+            }
+            #expect(try fixture.store.problems() == [])
+        }
+
         @Test("A tree that a write of a group shares is known to the writes behind it")
         func trees() throws {
             let fixture = try GroupFixture()

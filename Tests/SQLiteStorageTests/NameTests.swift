@@ -70,7 +70,7 @@ final class NameTests {
             after: "UPDATE progress SET names_through = 3",
             undo: "UPDATE progress SET names_through = 0")
         try expect(
-            "names that lead to no record of theirs",
+            "names that lead to no record of that name",
             after: "INSERT INTO names VALUES (5, 1)", undo: "DELETE FROM names")
         try expect(
             "records that share their name with another",

@@ -141,6 +141,36 @@ extension StoragePromise {
             try expect(
                 testStore.read { try $0.viewer(TestStore.user(3)).oldestValidPosition }, is: 0)
         },
+        StoragePromise(
+            "What several viewers may do with a share is set at once, each at a position"
+        ) {
+            testStore in
+            let zone = try testStore.makeZone()
+            let share = try testStore.write { try Tree("t", in: zone, $0).share }
+            let viewers = (2..<6).map(TestStore.user)
+            func set(_ permissions: [SharePermission?]) throws -> [[StoredGrant]] {
+                try testStore.write { transaction in
+                    try transaction.set(
+                        zip(viewers, permissions).map { GrantChange($0, $1) }, of: share.number)
+                }
+                return try testStore.read { snapshot in
+                    try snapshot.grants(
+                        viewers.map { GrantKey($0, .changed(in: zone.number, after: 0)) })
+                }
+            }
+            let first = try set([.readOnly, nil, .readWrite, .readOnly])
+            try expect(
+                first.map { $0.first?.permission }, is: [.readOnly, nil, .readWrite, .readOnly])
+            let second = try set([.readWrite, .readOnly, nil, .readOnly])
+            try expect(second.map { $0.first?.revoked == nil }, is: [true, true, false, true])
+            try expect(second[0].first?.permission, is: .readWrite)
+            try expect(second[0].first?.granted, is: first[0].first?.granted)
+            let positions = [
+                first[0].first?.changed, first[2].first?.changed, first[3].first?.changed,
+                second[1].first?.changed, second[2].first?.changed,
+            ].compactMap { $0 }
+            try expect(positions.count == 5 && positions == Set(positions).sorted())
+        },
         StoragePromise("A viewer has a zone from their first grant in it to the end of the last") {
             testStore in
             let zone = try testStore.makeZone()
@@ -233,6 +263,34 @@ extension StoragePromise {
                 if run.isLast { break }
             }
             try expect(seen, is: ["t", "t-share"] + (0..<120).map { "t-\($0)" })
+        },
+        StoragePromise("Memberships of several shares come at once, each from where it is asked") {
+            testStore in
+            let zone = try testStore.makeZone()
+            let trees = try testStore.write { transaction in
+                try ["a", "b"].map { try Tree($0, in: zone, children: 5, transaction) }
+            }
+            let start = try testStore.read { snapshot in
+                try require(
+                    snapshot.memberships(
+                        of: trees[0].share.number, in: zone.number, after: 0, limit: 2,
+                        withVersions: false
+                    ).memberships.last
+                ).position
+            }
+            let runs = try testStore.read { snapshot in
+                try snapshot.memberships(
+                    [
+                        .share(trees[1].share.number, after: 0, limit: 3, withVersions: true),
+                        .share(trees[0].share.number, after: start, limit: 9, withVersions: false),
+                    ], in: zone.number)
+            }
+            try expect(runs.map { $0?.memberships.count }, is: [3, 5])
+            try expect(runs.map { $0?.isLast }, is: [false, true])
+            try expect(runs[0]?.version(of: 0) { TestStore.name(in: $0.body) } == "b")
+            try expect(
+                runs[1]?.memberships.allSatisfy { $0.share == trees[0].share.number } == true)
+            try expect(testStore.read { try $0.memberships([], in: zone.number).isEmpty })
         },
         StoragePromise(
             "A membership moves with its record's version, and ends where the record leaves"

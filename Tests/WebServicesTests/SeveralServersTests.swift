@@ -156,7 +156,9 @@
                 #expect(known[0] != nil)
                 #expect(try files.storage.open(receipt.content.digest) != nil)
             }
-            _ = try store.writeAndWait { try $0.endReceipts(of: identity, limit: 100) }
+            _ = try store.writeAndWait {
+                try $0.remove(.receipts(of: identity, limit: 100))
+            }
             return true
         }
 

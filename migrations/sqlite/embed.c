@@ -11,9 +11,6 @@ static const unsigned char store_0001[] = {
 static const unsigned char telemetry_0001[] = {
 #embed "telemetry/0001-telemetry.sql"
 };
-static const unsigned char telemetry_0002[] = {
-#embed "telemetry/0002-starts.sql"
-};
 
 static const struct lenticular_migration catalog[] = {
     {"0001-catalog", (const char *)catalog_0001, sizeof catalog_0001},
@@ -23,7 +20,6 @@ static const struct lenticular_migration store[] = {
 };
 static const struct lenticular_migration telemetry[] = {
     {"0001-telemetry", (const char *)telemetry_0001, sizeof telemetry_0001},
-    {"0002-starts", (const char *)telemetry_0002, sizeof telemetry_0002},
 };
 
 struct lenticular_migrations lenticular_catalog_migrations(void) {

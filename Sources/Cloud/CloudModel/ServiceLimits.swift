@@ -114,8 +114,8 @@ package struct ServiceLimits: Sendable {
     package var decisionStepsMax = 1_000_000
     /// How long a decision may hold up others who want to write; 0 has all made beside the writer.
     package var writerMillisecondsMax = 10
-    /// How often a decision is made beside the writer while others change what it rests on: who loses so often is
-    /// told to try again.
+    /// How often a decision is made beside the writer while others change what it rests on: a caller who loses
+    /// so often is told to try again.
     package var decisionAttemptsMax = 5
     /// Changes of one zone that the writer goes through to find out whether such a decision stands: going through
     /// more takes as long as deciding anew.

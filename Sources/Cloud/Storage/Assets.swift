@@ -57,6 +57,8 @@ package enum AssetRemoval: Sendable {
     case begin([AssetDigest], unusedSince: Milliseconds)
     /// The bytes are gone, or stay.
     case end([AssetDigest])
+    /// Forgets at most so many of the uploads that one identity may use; the bytes stay for now.
+    case receipts(of: [UInt8], limit: Int)
 }
 
 /// What a write does with assets.
@@ -70,21 +72,17 @@ package protocol AssetWriting: AssetReading {
         _ id: [UInt8], _ receipt: StoredReceipt, of file: AssetPresence
     ) throws -> Bool
 
-    /// Begins or ends the removal of files' bytes.
+    /// Begins or ends the removal of files' bytes, or forgets uploads.
     ///
-    /// Between both no other process comes to know the files. One that has begun and does not end, as after a crash, ends
+    /// Between begin and end no other process comes to know the files. One that has begun and does not end, as after a crash, ends
     /// by itself after `AssetRemoval.secondsMax`.
     ///
     /// - Returns: those whose bytes may be removed: those of the given ones that the store does not know any more and
-    ///   that no other process removes.
+    ///   that no other process removes. For uploads, the files that they were of; fewer than the limit once there are
+    ///   no more.
     /// - Throws: `StorageFailure.unavailable(.busy)` while a copy is made of the store.
     @discardableResult
     func remove(_ removal: AssetRemoval) throws -> [AssetDigest]
-
-    /// Ends the receipts of uploads that one identity may use.
-    ///
-    /// - Returns: the files that they were for; fewer than `limit` once there are no more.
-    func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest]
 }
 
 extension AssetWriting {

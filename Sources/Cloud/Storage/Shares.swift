@@ -28,8 +28,8 @@ package protocol ShareReading: AnyObject {
     /// The short identifiers that keys lead to, in the keys' order; they stay when sharing ends.
     func shortGUIDs(_ keys: [ShortGUIDKey]) throws -> [StoredShortGUID?]
 
-    /// A viewer's grants.
-    func grants(of viewer: UserRecordName, _ selection: GrantSelection) throws -> [StoredGrant]
+    /// The grants that each key leads to, in the keys' order.
+    func grants(_ keys: [GrantKey]) throws -> [[StoredGrant]]
 
     /// Zones as a viewer sees them, or saw them once.
     func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView]
@@ -43,12 +43,12 @@ package protocol ShareReading: AnyObject {
     /// now.
     func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?]
 
-    /// The memberships of a selection that changed after a position in a zone.
+    /// The memberships in a zone of each selection, in the selections' order.
     ///
-    /// - Returns: nil where `MembershipSelection` says so.
+    /// - Returns: nil for one where `MembershipSelection` says so.
     func memberships(
-        _ selection: MembershipSelection, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> MembershipRun?
+        _ selections: [MembershipSelection], in zone: ZoneNumber
+    ) throws -> [MembershipRun?]
 
     /// Since when queued work on trees is under way, in the keys' order; nil for none.
     ///
@@ -90,6 +90,17 @@ package enum ShortGUIDKey: Sendable {
     case value(String)
 }
 
+/// A viewer, and which of their grants are asked for.
+package struct GrantKey: Sendable {
+    package let viewer: UserRecordName
+    package let selection: GrantSelection
+
+    package init(_ viewer: UserRecordName, _ selection: GrantSelection) {
+        self.viewer = viewer
+        self.selection = selection
+    }
+}
+
 /// Which grants of a viewer are asked for.
 package enum GrantSelection: Sendable {
     /// Those that stand of some shares, in the shares' order.
@@ -109,15 +120,16 @@ package enum ViewSelection: Sendable {
 
 /// Which memberships of records in shares are asked for.
 package enum MembershipSelection: Sendable {
-    /// Those of a share of the zone, in order, at most `limit` of them.
+    /// Those of a share of the zone that changed after a position, in order, at most `limit` of them.
     ///
     /// - Parameter withVersions: whether the memberships of records that are still in the share bring their versions
     ///   along.
-    case share(ShareNumber, withVersions: Bool)
-    /// Those in the shares that a viewer had at the position and still has, with versions, one share after the other.
+    case share(ShareNumber, after: Position, limit: Int, withVersions: Bool)
+    /// Those that changed after a position in the shares that a viewer had at it and still has, with versions, one
+    /// share after the other.
     ///
     /// Nil when the viewer gained or lost a share since, and when there are more than `limit` memberships.
-    case viewer(UserRecordName)
+    case viewer(UserRecordName, after: Position, limit: Int)
 }
 
 /// How far a viewer's shared database has come.
@@ -137,6 +149,18 @@ package enum CoverageWorkKey: Sendable {
     case share(ShareNumber)
     /// All trees of a zone.
     case zone(ZoneNumber)
+}
+
+/// What a viewer may do with a share from now on.
+package struct GrantChange: Sendable {
+    package let viewer: UserRecordName
+    /// Nil ends their access.
+    package let permission: SharePermission?
+
+    package init(_ viewer: UserRecordName, _ permission: SharePermission?) {
+        self.viewer = viewer
+        self.permission = permission
+    }
 }
 
 extension ShareReading {
@@ -216,15 +240,15 @@ extension ShareReading {
         withVersions: Bool
     ) throws -> MembershipRun {
         try memberships(
-            .share(share, withVersions: withVersions), in: zone, after: after, limit: limit)
-            ?? MembershipRun()
+            [.share(share, after: after, limit: limit, withVersions: withVersions)], in: zone
+        ).first.flatMap { $0 } ?? MembershipRun()
     }
 
     /// The memberships that changed after a position in a viewer's shares of a zone.
     package func changedMemberships(
         of viewer: UserRecordName, in zone: ZoneNumber, after: Position, limit: Int
     ) throws -> MembershipRun? {
-        try memberships(.viewer(viewer), in: zone, after: after, limit: limit)
+        try memberships([.viewer(viewer, after: after, limit: limit)], in: zone).first ?? nil
     }
 
     /// Whether queued work has gone through the whole tree of a share.
@@ -255,6 +279,11 @@ extension ShareReading {
             try shares(in: zones, limit: .max, ofEach: 1).lazy.filter { $0.root == nil }.map(\.zone)
         )
     }
+
+    /// A viewer's grants.
+    package func grants(
+        of viewer: UserRecordName, _ selection: GrantSelection
+    ) throws -> [StoredGrant] { try grants([GrantKey(viewer, selection)]).first ?? [] }
 
     /// A viewer's current access to a share.
     package func grant(
@@ -310,13 +339,12 @@ package protocol ShareWriting: ShareReading {
     func save(
         _ participants: [StoredParticipant], removing ids: [String], of share: ShareNumber) throws
 
-    /// Sets what a viewer may do with a standing share.
+    /// Sets what viewers may do with a standing share, one after the other.
     ///
-    /// Where the viewer gains or loses it, that is at the next position; where not, only their permission changes.
+    /// Where a viewer gains or loses it, that is at the next position; where not, only their permission changes.
     ///
-    /// - Parameter permission: nil ends their access.
-    func set(
-        _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName) throws
+    /// - Parameter changes: each of another viewer.
+    func set(_ changes: [GrantChange], of share: ShareNumber) throws
 
     /// Notes that a record came into a share, moved on in it or left it.
     func move(_ membership: MembershipMove) throws
@@ -331,11 +359,11 @@ extension ShareWriting {
     /// Lets a viewer see a share.
     package func grant(
         _ share: StoredShare, to viewer: UserRecordName, permission: SharePermission
-    ) throws { try set(permission, of: share.number, for: viewer) }
+    ) throws { try set([GrantChange(viewer, permission)], of: share.number) }
 
     /// Ends a viewer's access to a share; does nothing when there is none.
     package func revoke(_ share: ShareNumber, from viewer: UserRecordName) throws {
-        try set(nil, of: share, for: viewer)
+        try set([GrantChange(viewer, nil)], of: share)
     }
 
     /// Forgets a participant.

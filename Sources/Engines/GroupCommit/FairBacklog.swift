@@ -122,7 +122,7 @@ struct FairBacklog {
         assert(
             !group.isEmpty || count == 0 || isWanted != nil,
             "while jobs wait, a group has one of them")
-        assert(count > 0 || ring.isEmpty, "whoever has a turn has a job")
+        assert(count > 0 || ring.isEmpty, "a caller with a turn has a job")
         return Self.inTurns(group)
     }
 

@@ -165,6 +165,10 @@ package final class GroupCommitter: Sendable {
             guard !confined.isClosed else { return }
             confined.holdsBack = false
             while collect() > 0 { _ = runGroup() }
+            assert(
+                waiting.withLock { $0.admission.isAtRest },
+                "what was taken in has ended before the engine closes: else its callers would wait for ever"
+            )
             confined.isClosed = true
             confined.engine.close()
         }

@@ -55,5 +55,12 @@ struct WriterAdmission {
             caller.bytes -= job.bytes
             callers[job.caller] = caller.jobs > 0 ? caller : nil
         }
+        assert(
+            all.jobs > 0 || isAtRest,
+            "once all jobs have ended nothing counts: else a caller would be refused for what is over"
+        )
     }
+
+    /// Whether nothing counts towards anybody.
+    var isAtRest: Bool { all.jobs == 0 && all.bytes == 0 && callers.isEmpty }
 }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// What reads ask for again and again and what seldom changes, as one connection has read it last.
 ///
-/// The row `progress` says with each snapshot whether it has moved. Who meets a new state first reads it, and leaves it
+/// The row `progress` says with each snapshot whether it has moved. The first connection to meet a new state reads it, and leaves it
 /// for the store's other connections.
 struct KnownFacts: Sendable {
     /// The schema, under a number that moves with it.

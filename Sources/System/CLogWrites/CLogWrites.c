@@ -263,7 +263,7 @@ static int main_map(sqlite3_file *base, int region, int size, int extends, void 
 static int main_share(sqlite3_file *base, int first, int count, int flags) {
     struct log_file *log = ((struct main_file *)base)->log;
     // What a transaction has left that was undone must not be handed on once others may write: it would take the place
-    // of theirs. The first lock is the writer's.
+    // of what they write. The first lock is the writer's.
     if (log && first == 0 && flags == (SQLITE_SHM_UNLOCK | SQLITE_SHM_EXCLUSIVE)) hand_on(log);
     return system_file(base)->pMethods->xShmLock(system_file(base), first, count, flags);
 }

@@ -10,9 +10,7 @@ package struct TLSError: Error, Equatable, CustomStringConvertible {
 ///
 /// TLS 1.2 with ECDHE and an AEAD cipher, and TLS 1.3; ALPN `http/1.1`. No resumption: a session
 /// has the forward secrecy of its own key exchange.
-package final class TLSContext: @unchecked Sendable {
-    // Unchecked: OpenSSL's context is counted and locked by OpenSSL, the pointer to it by the mutex.
-
+package final class TLSContext: Sendable {
     static let ciphers = [
         "ECDHE-ECDSA-AES128-GCM-SHA256", "ECDHE-RSA-AES128-GCM-SHA256",
         "ECDHE-ECDSA-AES256-GCM-SHA384", "ECDHE-RSA-AES256-GCM-SHA384",
@@ -21,7 +19,7 @@ package final class TLSContext: @unchecked Sendable {
     static let groups = "X25519:P-256:P-384"
 
     private struct Current: @unchecked Sendable {
-        // Unchecked: see the class.
+        // Unchecked: OpenSSL's context is counted and locked by OpenSSL, the pointer to it by the mutex.
         var pointer: OpaquePointer
     }
 

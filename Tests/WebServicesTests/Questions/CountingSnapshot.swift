@@ -198,9 +198,9 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.shortGUIDs(keys)
     }
 
-    func grants(of viewer: UserRecordName, _ selection: GrantSelection) throws -> [StoredGrant] {
+    func grants(_ keys: [GrantKey]) throws -> [[StoredGrant]] {
         note("grants")
-        return try snapshot.grants(of: viewer, selection)
+        return try snapshot.grants(keys)
     }
 
     func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView] {
@@ -219,10 +219,10 @@ class CountingSnapshot: StoreSnapshot {
     }
 
     func memberships(
-        _ selection: MembershipSelection, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> MembershipRun? {
+        _ selections: [MembershipSelection], in zone: ZoneNumber
+    ) throws -> [MembershipRun?] {
         note("memberships")
-        return try snapshot.memberships(selection, in: zone, after: after, limit: limit)
+        return try snapshot.memberships(selections, in: zone)
     }
 
     func coverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?] {

@@ -92,11 +92,9 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
         try transaction.save(participants, removing: ids, of: share)
     }
 
-    func set(
-        _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName
-    ) throws {
+    func set(_ changes: [GrantChange], of share: ShareNumber) throws {
         note("set")
-        try transaction.set(permission, of: share, for: viewer)
+        try transaction.set(changes, of: share)
     }
 
     func move(_ membership: MembershipMove) throws {
@@ -208,11 +206,6 @@ final class CountingTransaction: CountingSnapshot, StoreTransaction {
     func replayDeadLetters(of destination: DestinationNumber, limit: Int) throws -> Int {
         note("replayDeadLetters")
         return try transaction.replayDeadLetters(of: destination, limit: limit)
-    }
-
-    func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {
-        note("endReceipts")
-        return try transaction.endReceipts(of: identity, limit: limit)
     }
 
     // MARK: - StoreTransaction

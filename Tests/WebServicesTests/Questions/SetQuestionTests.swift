@@ -101,9 +101,7 @@ struct SetQuestionTests {
                             fields: "{\"n\":{\"value\":\($0)}}",
                             more: "\"parent\":{\"recordName\":\"folder\($0 % 2)\"}")
                     }
-                    return try bo.send(
-                        "shared/records/modify",
-                        "{\(zone.id),\"operations\":[\(operations.joined(separator: ","))]}")
+                    return try bo.modifyShared(zone, operations)
                 }
                 _ = try save()
                 return save
@@ -149,6 +147,112 @@ struct SetQuestionTests {
         }
     }
 
+    @Test("Share records are saved together, and short identifiers asked for together")
+    func sharesSaved() throws {
+        try expectAsFew(
+            asked { bench, count in
+                _ = try joined(count, bench)
+                let operations = try (0..<count).map { number in
+                    let name = "share-folder\(number)"
+                    return shareOperation(
+                        "update", name, publicPermission: "READ_WRITE",
+                        tag: try bench.user.record(name).tag)
+                }
+                return { try bench.user.modify(operations) }
+            }, most: 20)
+        try expectAsFew(
+            asked { bench, count in
+                _ = try bench.save(0..<count)
+                return {
+                    try bench.user.modify(
+                        (0..<count).map {
+                            operation(
+                                "forceUpdate", "note\($0)", type: "Note", fields: "{}",
+                                more: "\"createShortGUID\":true")
+                        })
+                }
+            }, most: 12)
+    }
+
+    @Test(
+        "A participant deletes records of a tree together, and leaves shares again that they have left"
+    )
+    func participantDeletes() throws {
+        try expectAsFew(
+            asked { bench, count in
+                let bo = try joined(1, bench)
+                let zone = SharedZone(bo, of: bench.user)
+                _ = try bench.user.modify(
+                    (0..<count).map {
+                        operation(
+                            "forceUpdate", "note\($0)", type: "Note", fields: "{}",
+                            more: below("folder0"))
+                    })
+                let deletions = (0..<count).map {
+                    operation("forceDelete", "note\($0)", type: "Note")
+                }
+                return { try bo.modifyShared(zone, deletions) }
+            }, most: 24)
+        try expectAsFew(
+            asked { bench, count in
+                let bo = try joined(count, bench)
+                let zone = SharedZone(bo, of: bench.user)
+                let deletions = (0..<count).map {
+                    operation("forceDelete", "share-folder\($0)", type: "cloudkit.share")
+                }
+                _ = try bo.modifyShared(zone, deletions)
+                return { try bo.modifyShared(zone, deletions) }
+            }, most: 16)
+    }
+
+    /// What of a shared zone's changes Bo asks for first, then after changes, and after records have left his trees.
+    private func askedForChanges(_ trees: Int) throws -> [[String]] {
+        let bench = try QuestionBench()
+        let bo = try joined(trees, bench)
+        let zone = SharedZone(bo, of: bench.user)
+        // A page as long as all of it, however many trees that is.
+        let each = 120 / trees
+        func save(_ parent: (Int) -> String) throws {
+            for tree in 0..<trees {
+                _ = try bench.user.modify(
+                    (0..<each).map { number in
+                        operation(
+                            "forceUpdate", "note\(tree)-\(number)", type: "Note",
+                            fields: "{\"n\":{\"value\":\(number)}}", more: parent(tree))
+                    })
+            }
+        }
+        var token: String?
+        func page() throws -> [String] {
+            let known = token.map { ",\"syncToken\":\(quoted($0))" } ?? ""
+            var page: AnswerPart?
+            let asked = try bench.asked {
+                let answer = try bo.send(
+                    "shared/changes/zone", "{\"zones\":[{\(zone.id)\(known)}]}")
+                page = answer.json["zones"][0]
+                return answer
+            }
+            token = page?["syncToken"].string
+            #expect(page?["records"].elements.count ?? 0 >= trees * each)
+            return asked
+        }
+        try save { below("folder\($0)") }
+        let first = try page()
+        try save { below("folder\($0)") }
+        _ = try bench.user.save("other", "{\"n\":{\"value\":1}}")
+        let changes = try page()
+        try save { _ in "\"parent\":null" }
+        return try [first, changes, page()]
+    }
+
+    @Test("Changes of a shared zone ask no more in many trees than in few")
+    func sharedChanges() throws {
+        let (few, many) = try (askedForChanges(2), askedForChanges(Self.many))
+        for (few, many) in zip(few, many) {
+            #expect(many.count <= 16 && many.count <= few.count + 2, "\(few) \(many)")
+        }
+    }
+
     @Test("A person's lists of shares ask no more for many shares, own and joined")
     func shares() throws {
         for isOwner in [true, false] {
@@ -172,6 +276,14 @@ struct SetQuestionTests {
             }
             try expectAsFew((asked(Self.few), asked(Self.many)), most: 24)
         }
+    }
+}
+
+extension WireClient {
+    fileprivate func modifyShared(_ zone: SharedZone, _ operations: [String]) throws -> Answer {
+        try send(
+            "shared/records/modify",
+            "{\(zone.id),\"operations\":[\(operations.joined(separator: ","))]}")
     }
 }
 

@@ -74,3 +74,9 @@ CREATE TABLE alerts (
     -- When it was last told of; 0 for never.
     told_at INTEGER NOT NULL
 ) WITHOUT ROWID;
+
+-- When the server began to serve, for charts to mark: of a minute once.
+CREATE TABLE starts (
+    -- Milliseconds since 1970, to the minute.
+    minute INTEGER PRIMARY KEY
+);

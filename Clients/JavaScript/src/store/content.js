@@ -45,7 +45,7 @@ export function isSameContent(one, other) {
 }
 
 /**
- * The default merge: of each field the version of whoever changed it; of both, the newer by the
+ * The default merge: of each field the version of the side that changed it; of both, the newer by the
  * server's time. A change wins over a deletion.
  */
 export function mergeByField({base, mine, theirs, isMineNewer}) {

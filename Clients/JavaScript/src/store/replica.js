@@ -1,4 +1,4 @@
-// The state of this tab, and the journal behind it. Whoever changes something hands in a function
+// The state of this tab, and the journal behind it. Code that changes something hands in a function
 // that decides by the newest state, in the transaction that keeps what it decides.
 
 import {StoreError} from './errors.js';

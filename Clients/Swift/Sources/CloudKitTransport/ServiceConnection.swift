@@ -182,7 +182,7 @@ extension ServerAccess {
     }
 }
 
-/// Who wants to know of another account.
+/// Is told when the account becomes another one.
 private final class AccountObserver: Sendable {
     private let body = Locked<@Sendable () -> Void>({})
 

@@ -62,7 +62,7 @@ final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
 
     private func note(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
         switch event {
-        // Those of an engine of before belong to a program that has ended.
+        // Those of an earlier engine belong to a program that has ended.
         case .stateUpdate(let update) where engine === current: state = update.stateSerialization
         case .fetchedRecordZoneChanges(let changes):
             let waiting = Set(engine.state.pendingRecordZoneChanges)

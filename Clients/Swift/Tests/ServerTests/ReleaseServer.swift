@@ -108,7 +108,7 @@ final class ReleaseServer {
         process.arguments = ["serve", "--data", data, "--listen", "127.0.0.1:\(port)"]
         process.environment = Self.environment.merging(settings) { $1 }
         process.standardOutput = log
-        // Not the tests' own: whoever reads that would wait for this server, too.
+        // Not the tests' own: a reader of that would wait for this server, too.
         process.standardError = FileHandle.nullDevice
         try process.run()
         let hasStarted = Started()

@@ -56,6 +56,7 @@ final class BatchContext {
     private static let othersMax = 400
     /// The shares of which records are the roots or the share records.
     private var ownShares: [RecordNumber: ShareNumber?] = [:]
+    var sharesRead = SharesRead()
     private(set) lazy var indexes: [RecordKey: Int] = Self.indexes(of: operations, key)
 
     init(
@@ -337,7 +338,7 @@ final class BatchContext {
     }
 
     /// A record, and at first with it the stored records of operations of which the same will be asked.
-    private func together(
+    func together(
         with record: RecordNumber, isFirst: Bool, _ isAsked: (CurrentRecord) -> Bool
     ) -> [RecordNumber] {
         var found: Set<RecordNumber> = [record]

@@ -19,17 +19,28 @@ struct SharedTreesFeed {
     private let snapshot: any StoreSnapshot
     private let shares: ShownShares
     private let zoneJSON: [UInt8]
+    /// The viewer's shares whose trees queued work has not gone through.
+    private let unfinished: Set<ShareNumber>
 
     init(
         _ access: ZoneAccess, owner: UserRecordName, tokens: SyncTokens, types: TypeNumbers,
         snapshot: any StoreSnapshot
-    ) {
+    ) throws {
         self.access = access
         self.tokens = tokens
         self.types = types
         self.snapshot = snapshot
         shares = .inFeed(of: access.zone.number, snapshot)
         zoneJSON = ZoneJSON.identifier(access.zone.name, owner: owner)
+        guard !access.isSettled else {
+            unfinished = []
+            return
+        }
+        let standing = try snapshot.grants(
+            of: access.viewer, in: access.zone.number, changedAfter: 0
+        ).filter { $0.revoked == nil }.map(\.share)
+        let work = try standing.isEmpty ? [] : snapshot.coverageWork(standing.map { .share($0) })
+        unfinished = Set(zip(standing, work).filter { $1 != nil }.map(\.0))
     }
 
     /// A membership names a version that is not there: the store is broken.
@@ -53,7 +64,7 @@ struct SharedTreesFeed {
         }
         if !more { end.finish(through: access.view.changed) }
         // What queued work has still to note comes at later places.
-        let isUnfinished = try !more && hasUnfinishedShare()
+        let isUnfinished = !more && !unfinished.isEmpty
         return ZoneChangesPage(
             syncToken: tokens.token(
                 .zone, zone: access.zone, view: access.view, position: end.position,
@@ -123,34 +134,89 @@ struct SharedTreesFeed {
                 of: access.viewer, in: access.zone.number, after: start.position,
                 limit: page.roomForRecords)
         {
-            for index in ordered(run) {
-                let row = try change(run, index, since: start)
-                guard page.hasRoomForRow, try show(row, since: start, &writer, &page) else {
-                    return true
-                }
-                end.pass(row)
-            }
-            return false
+            let left = run.memberships.lazy.filter { $0.left != nil }.map(\.share)
+            try access.prepare(grantsOf: Set(left))
+            var rows = try ordered(run).map { try change(run, $0, since: start) }
+            return try !show(&rows, since: start, &end, &writer, &page)
         }
-        var streams = StreamMerge(try streams(from: start, chunk: page.roomForRecords))
-        while let row = try streams.next(snapshot) {
-            guard page.hasRoomForRow, try show(row, since: start, &writer, &page) else {
-                return true
-            }
-            end.pass(row)
+        var streams = StreamMerge(
+            try streams(from: start, room: page.roomForRecords), in: access.zone.number)
+        while true {
+            // A page that has no more room tells so by a row that it does not show.
+            var rows = try streams.next(max(1, page.roomForRecords), snapshot)
+            guard !rows.isEmpty else { return false }
+            guard try show(&rows, since: start, &end, &writer, &page) else { return true }
         }
-        return false
     }
 
-    private func streams(from start: Cursor, chunk: Int) throws -> [SharedStream] {
+    /// Shows rows one after the other.
+    ///
+    /// - Returns: false when the page must end before the last of them.
+    private func show(
+        _ rows: inout [SharedStream.Row], since start: Cursor, _ end: inout Cursor,
+        _ writer: inout JSONWriter, _ page: inout FeedPage
+    ) throws -> Bool {
+        let locations = try prepare(rows, since: start)
+        for index in rows.indices {
+            guard page.hasRoomForRow else { return false }
+            if lacksVersion(rows[index], page) { try readVersions(of: &rows, from: index, page) }
+            guard try show(rows[index], locations, since: start, &writer, &page) else {
+                return false
+            }
+            end.pass(rows[index])
+        }
+        return true
+    }
+
+    /// Reads at once what decides whether rows are shown.
+    ///
+    /// - Returns: where the records lie of which rows may tell that they are gone.
+    private func prepare(
+        _ rows: [SharedStream.Row], since start: Cursor
+    ) throws -> [RecordNumber: RecordLocation] {
+        let gone = rows.filter { shows($0, since: start) == .exit && wasSeen($0) }
+            .map(\.membership.record)
+        let moving = rows.filter {
+            unfinished.contains($0.membership.share) && shows($0, since: start) == .record
+        }
+        try access.prepare(gone + moving.map(\.membership.record))
+        return try gone.isEmpty ? [:] : snapshot.recordLocations(gone)
+    }
+
+    private func lacksVersion(_ row: SharedStream.Row, _ page: FeedPage) -> Bool {
+        row.version == nil && row.membership.left == nil && row.kind != .exit
+            && page.wants(row.membership.type)
+    }
+
+    /// Reads the versions of rows from one on, as many as are read at once.
+    private func readVersions(
+        of rows: inout [SharedStream.Row], from first: Int, _ page: FeedPage
+    ) throws {
+        let lacking = rows.indices[first...].filter { lacksVersion(rows[$0], page) }
+        let run = MembershipRun(limit: lacking.count)
+        try snapshot.current(
+            .records(lacking.map { rows[$0].membership.record }), inOrder: true
+        ) { key, version in
+            let membership = rows[lacking[key]].membership
+            // NB: what is not there as it was noted is asked for again when it is shown, which says what is wrong.
+            guard !version.isDamaged, version.position == membership.version else { return false }
+            rows[lacking[key]].version = (run, run.memberships.count)
+            run.append(membership, version)
+            return run.hasRoom
+        }
+    }
+
+    private func streams(from start: Cursor, room: Int) throws -> [SharedStream] {
         let seenThrough = max(start.position, start.unseenThrough)
         let changed = try snapshot.grants(
             of: access.viewer, in: access.zone.number, changedAfter: start.position)
+        // Each may have all of the page; with many it has its part of what is read at once.
+        let chunk = max(8, min(room + 1, StreamMerge.readMax / max(1, changed.count)))
         return changed.compactMap { grant in
             // A first fetch begins with what there is now, and tells nothing of what was lost before.
             if let revoked = grant.revoked, revoked <= start.unseenThrough { return nil }
             var stream = SharedStream(
-                grant, seenThrough: start.position, chunk: changed.count == 1 ? chunk : 4,
+                grant, seenThrough: start.position, chunk: chunk,
                 readsVersions: changed.count == 1)
             if grant.granted > seenThrough {
                 if let inside = start.inside, inside.feedPosition == grant.granted {
@@ -188,58 +254,64 @@ struct SharedTreesFeed {
         let granted =
             try membership.left == nil ? 0 : access.grant(of: membership.share)?.granted ?? 0
         return SharedStream.Row(
-            kind: .change, feedPosition: membership.position, membership: membership, run: run,
-            index: index,
-            isGranted: true, granted: granted, seenThrough: start.position)
+            kind: .change, feedPosition: membership.position, membership: membership,
+            version: (run, index), isGranted: true, granted: granted, seenThrough: start.position)
+    }
+
+    /// What a row may show.
+    private enum Shown { case record, exit, nothing }
+
+    private func shows(_ row: SharedStream.Row, since start: Cursor) -> Shown {
+        let left = row.membership.left
+        switch row.kind {
+        case .arrival: return left == nil ? .record : .nothing
+        case .change:
+            if left == nil, row.isGranted { return .record }
+            return left.map { $0 > start.unseenThrough } ?? false ? .exit : .nothing
+        case .exit:
+            // A record that had left before they lost the share was a change of its own.
+            return left == nil || row.membership.position > row.feedPosition ? .exit : .nothing
+        }
     }
 
     /// Shows a row, or passes it over.
     ///
     /// - Returns: false when the page must end before it.
     private func show(
-        _ row: SharedStream.Row, since start: Cursor, _ writer: inout JSONWriter,
-        _ page: inout FeedPage
+        _ row: SharedStream.Row, _ locations: [RecordNumber: RecordLocation], since start: Cursor,
+        _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
-        switch row.kind {
-        case .arrival where row.membership.left == nil:
-            return try show(record: row, &writer, &page)
-        case .change where row.membership.left == nil && row.isGranted:
-            return try show(record: row, &writer, &page)
-        case .change:
-            guard let left = row.membership.left, left > start.unseenThrough else { break }
-            return try show(exit: row, &writer, &page)
-        case .exit:
-            // A record that had left before they lost the share was a change of its own.
-            guard row.membership.left == nil || row.membership.position > row.feedPosition else {
-                break
-            }
-            return try show(exit: row, &writer, &page)
-        case .arrival: break
+        switch shows(row, since: start) {
+        case .record: return try show(record: row, &writer, &page)
+        case .exit: return try show(exit: row, locations, &writer, &page)
+        case .nothing:
+            page.pass()
+            return true
         }
-        page.pass()
-        return true
     }
 
     private func show(
         record row: SharedStream.Row, _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
+        let membership = row.membership
         // While queued work carries on a move, the notes may be outdated. The page waits before such a row.
         // Otherwise it would miss a record that comes back unmoved.
         guard
-            try access.isSettled || snapshot.isWhole(row.membership.share)
-                || access.share(over: row.membership.record) == row.membership.share
+            try !unfinished.contains(membership.share)
+                || access.share(over: membership.record) == membership.share
         else { return false }
-        guard page.wants(row.membership.type) else {
+        guard page.wants(membership.type) else {
             page.pass()
             return true
         }
-        if let shown = try row.run.version(of: row.index, { try append($0, &writer, &page) }) {
-            return shown
+        let read = try row.version.flatMap { version in
+            try version.run.version(of: version.index) { try append($0, &writer, &page) }
         }
-        let shown = try snapshot.version(at: row.membership.version, in: access.zone.number) {
+        if let read { return read }
+        let shown = try snapshot.version(at: membership.version, in: access.zone.number) {
             try append($0, &writer, &page)
         }
-        guard let shown else { throw BrokenMembership(position: row.membership.position) }
+        guard let shown else { throw BrokenMembership(position: membership.position) }
         return shown
     }
 
@@ -251,16 +323,23 @@ struct SharedTreesFeed {
         return true
     }
 
+    /// Whether a record that is gone was in the tree at some time that the viewer knows of.
+    ///
+    /// One that left where it came in, or before, was never in the tree: its parent had left already.
+    private func wasSeen(_ row: SharedStream.Row) -> Bool {
+        let membership = row.membership
+        return membership.entered <= row.seenThrough
+            && membership.left.map { $0 > max(row.granted, membership.entered) } ?? true
+    }
+
     /// Shows that a record is gone: the viewer could see it, and no longer can.
     private func show(
-        exit row: SharedStream.Row, _ writer: inout JSONWriter, _ page: inout FeedPage
+        exit row: SharedStream.Row, _ locations: [RecordNumber: RecordLocation],
+        _ writer: inout JSONWriter, _ page: inout FeedPage
     ) throws -> Bool {
         let membership = row.membership
-        // A record that left where it came in, or before, was never in the tree: its parent had left already.
-        guard membership.entered <= row.seenThrough,
-            membership.left.map({ $0 > max(row.granted, membership.entered) }) ?? true,
-            try !access.sees(membership.record),
-            let location = try snapshot.location(of: membership.record)
+        guard try wasSeen(row) && !access.sees(membership.record),
+            let location = locations[membership.record]
         else {
             page.pass()
             return true
@@ -270,12 +349,5 @@ struct SharedTreesFeed {
         guard page.hasRoom(bytes: body.count) else { return false }
         body.withUnsafeBytes { page.append(deletion: $0, to: &writer) }
         return true
-    }
-
-    private func hasUnfinishedShare() throws -> Bool {
-        guard !access.isSettled else { return false }
-        let grants = try snapshot.grants(
-            of: access.viewer, in: access.zone.number, changedAfter: 0)
-        return try grants.contains { try $0.revoked == nil && !snapshot.isWhole($0.share) }
     }
 }

@@ -246,8 +246,9 @@ final class NoticeMatching {
         ) throws {
             let watching = try viewers[zone.number] ?? snapshot.watchers(ofShared: zone.number)
             viewers[zone.number] = watching
-            for viewer in watching where change.person == nil || change.person == viewer {
-                guard try isShown(change, of: zone, to: viewer) else { continue }
+            let concerned = watching.filter { change.person == nil || change.person == $0 }
+            let shown = try viewersShown(change, of: zone, among: concerned)
+            for viewer in concerned where shown.contains(viewer) {
                 let all = try index.all(
                     of: SubscriptionOwner(user: viewer, scope: .shared), snapshot, admitted)
                 for watched in all {
@@ -258,40 +259,76 @@ final class NoticeMatching {
             }
         }
 
-        private func isShown(
-            _ change: FollowedChange, of zone: StoredZone, to viewer: UserRecordName
-        ) throws -> Bool {
+        /// What a viewer sees of a zone; nil for nothing.
+        private func sight(
+            of viewer: UserRecordName, in zone: StoredZone
+        ) throws -> ZoneAccess? {
             let key = SightKey(viewer: viewer, zone: zone.number)
-            if sights[key] == nil {
-                sights[key] = .some(
-                    try ZoneAccess.of(viewer, in: zone, limits: matching.limits, snapshot: snapshot)
-                )
-            }
-            guard let known = sights[key], let access = known else { return false }
-            let grants = try snapshot.grants(
-                of: viewer, in: zone.number, changedAfter: change.position - 1)
-            switch change.kind {
-            case .sight: return true
-            case .shareEnded: return grants.contains { $0.revoked == change.position }
-            case .zoneMade, .zoneDeleted: return false
-            case .saved, .deleted:
-                if access.wholeZone != nil { return true }
-                if change.kind == .saved, let record = change.record {
-                    do {
-                        if try access.sees(record) { return true }
-                    } catch is Fault {
-                        // NB: parents in a circle lead to no share; nobody is shown the record.
+            if let known = sights[key] { return known }
+            let access = try ZoneAccess.of(
+                viewer, in: zone, limits: matching.limits, snapshot: snapshot)
+            sights[key] = .some(access)
+            return access
+        }
+
+        private func viewersShown(
+            _ change: FollowedChange, of zone: StoredZone, among viewers: [UserRecordName]
+        ) throws -> Set<UserRecordName> {
+            var shown: Set<UserRecordName> = []
+            var others: [UserRecordName] = []
+            for viewer in viewers {
+                guard let access = try sight(of: viewer, in: zone) else { continue }
+                switch change.kind {
+                case .zoneMade, .zoneDeleted: break
+                case .sight: shown.insert(viewer)
+                case .shareEnded: others.append(viewer)
+                case .saved, .deleted:
+                    if try access.wholeZone != nil || sees(change, access) {
+                        shown.insert(viewer)
+                    } else {
+                        others.append(viewer)
                     }
                 }
-                // A record that has just left their trees is in their feed at the change's own position.
-                return try grants.contains { grant in
-                    guard grant.revoked == nil else { return false }
-                    return try snapshot.memberships(
-                        of: grant.share, in: zone.number, after: change.position - 1, limit: 1,
-                        withVersions: false
-                    ).memberships.first?.position == change.position
-                }
             }
+            return try shown.union(viewersThatLost(change, in: zone, among: others))
+        }
+
+        private func sees(_ change: FollowedChange, _ access: ZoneAccess) throws -> Bool {
+            guard change.kind == .saved, let record = change.record else { return false }
+            do {
+                return try access.sees(record)
+            } catch is Fault {
+                // NB: parents in a circle lead to no share; nobody is shown the record.
+                return false
+            }
+        }
+
+        /// Those who lost with a change what it was about: a share, or a record that left their trees.
+        private func viewersThatLost(
+            _ change: FollowedChange, in zone: StoredZone, among viewers: [UserRecordName]
+        ) throws -> Set<UserRecordName> {
+            guard !viewers.isEmpty else { return [] }
+            let before = change.position - 1
+            let grants = try zip(
+                viewers,
+                snapshot.grants(
+                    viewers.map { GrantKey($0, .changed(in: zone.number, after: before)) }))
+            if change.kind == .shareEnded {
+                return Set(grants.filter { $1.contains { $0.revoked == change.position } }.map(\.0))
+            }
+            let shares = Array(
+                Set(grants.flatMap { $1.lazy.filter { $0.revoked == nil }.map(\.share) }))
+            guard !shares.isEmpty else { return [] }
+            let runs = try snapshot.memberships(
+                shares.map { .share($0, after: before, limit: 1, withVersions: false) },
+                in: zone.number)
+            // A record that has just left their trees is in their feed at the change's own position.
+            let left = Set(
+                zip(shares, runs).filter { $1?.memberships.first?.position == change.position }
+                    .map(\.0))
+            return Set(
+                grants.filter { $1.contains { $0.revoked == nil && left.contains($0.share) } }
+                    .map(\.0))
         }
 
         private func tell(

@@ -83,7 +83,8 @@ struct ParticipantList: Equatable {
         }
         guard !isNamed || !entry.isOneTimeLink else {
             throw .badRequest(
-                "participants: oneTimeLink: it is for whoever comes first, and names nobody")
+                "participants: oneTimeLink: it is for the first person who opens it, and names nobody"
+            )
         }
         switch entry.role {
         case .owner: throw .badRequest("participants: a share has one owner, who cannot be changed")
@@ -105,7 +106,7 @@ struct ParticipantList: Equatable {
         .accessDenied, "participants: only the owner makes administrators")
 
     fileprivate static let linkMakesNoAdministrator = Fault.badRequest(
-        "participants: oneTimeLink: whoever comes by it is no ADMINISTRATOR; expected USER")
+        "participants: oneTimeLink: the person who opens it is no ADMINISTRATOR; expected USER")
 
     /// Adds those who asked to take part and are now approved; existing entries stay as they are.
     ///

@@ -19,6 +19,8 @@ package final class ZoneAccess {
     private var sharesOfRecords: [RecordNumber: ShareNumber?] = [:]
     /// Which records are roots of standing shares, as far as that was asked.
     private var areRoots: [RecordNumber: Bool] = [:]
+    /// Which are records of standing shares.
+    private var areShareRecords: [RecordNumber: Bool] = [:]
     /// The shares in which records were found; nil until `beginNoting`.
     private var noted: [RecordNumber: ShareNumber?]?
 
@@ -100,27 +102,40 @@ package final class ZoneAccess {
         } else {
             try sharesOfRecords.merge(hierarchy.shares(over: records)) { $1 }
         }
-        let shares = Set(sharesOfRecords.values.compactMap { $0 }).filter { grants[$0] == nil }
-        for share in shares { grants[share] = .some(nil) }
-        for grant in try snapshot.grants(of: viewer, .shares(Array(shares))) {
+        try prepare(grantsOf: Set(sharesOfRecords.values.compactMap { $0 }))
+    }
+
+    /// Reads at once which of some shares the viewer has.
+    func prepare(grantsOf shares: Set<ShareNumber>) throws {
+        let unknown = shares.filter { grants[$0] == nil }
+        guard !unknown.isEmpty else { return }
+        for share in unknown { grants[share] = .some(nil) }
+        for grant in try snapshot.grants(of: viewer, .shares(Array(unknown))) {
             grants[grant.share] = .some(grant)
         }
     }
 
     /// Whether a record is the root of a standing share; asked at once of all records that were prepared.
     func isRoot(_ record: RecordNumber) throws -> Bool {
-        if let known = areRoots[record] { return known }
-        let records = Array(Set(sharesOfRecords.keys).subtracting(areRoots.keys).union([record]))
-        for (record, share) in zip(records, try snapshot.shares(.roots(records))) {
-            areRoots[record] = share != nil
+        try isOfShare(record, in: &areRoots, by: ShareKeys.roots)
+    }
+
+    private func isOfShare(
+        _ record: RecordNumber, in known: inout [RecordNumber: Bool],
+        by keys: ([RecordNumber]) -> ShareKeys
+    ) throws -> Bool {
+        if let known = known[record] { return known }
+        let records = Array(Set(sharesOfRecords.keys).subtracting(known.keys).union([record]))
+        for (record, share) in zip(records, try snapshot.shares(keys(records))) {
+            known[record] = share != nil
         }
-        return areRoots[record] ?? false
+        return known[record] ?? false
     }
 
     /// Whether the viewer may delete a record that they may write: only the owner deletes roots and share
     /// records.
     func mayRemove(_ record: RecordNumber) throws -> Bool {
-        try !isRoot(record) && snapshot.share(ofRecord: record) == nil
+        try !isRoot(record) && !isOfShare(record, in: &areShareRecords, by: ShareKeys.records)
     }
 
     /// The share that a record is in, whether the viewer has that share or not.

@@ -48,9 +48,25 @@ package final class OutboxRunner: Sendable {
     }
 
     private struct State {
-        var underWay: [DestinationNumber: Set<NoticeNumber>] = [:]
-        var underWayCount = 0
+        private(set) var underWay: [DestinationNumber: Set<NoticeNumber>] = [:]
+        var underWayCount: Int { underWay.values.reduce(0) { $0 + $1.count } }
         var told: [Told] = []
+
+        /// - Throws: `BrokenInvariant`.
+        mutating func begin(_ notice: StoredNotice, to destination: StoredDestination) throws {
+            let isNew = underWay[destination.number, default: []].insert(notice.number).inserted
+            guard isNew else {
+                throw BrokenInvariant(
+                    "one attempt at a time goes on for a notice, else the outcome of one ends both: "
+                        + "notice \(notice.number.value)")
+            }
+        }
+
+        mutating func end(_ told: Told) {
+            let number = told.destination.number
+            underWay[number]?.remove(told.notice.number)
+            if underWay[number]?.isEmpty == true { underWay[number] = nil }
+        }
     }
 
     /// What came of one notice.
@@ -91,7 +107,7 @@ package final class OutboxRunner: Sendable {
     package func wake() { runner.wake() }
 
     package var isBusy: Bool {
-        runner.isBusy || !runner.isStopped && state.withLock { $0.underWayCount > 0 }
+        runner.isBusy || !runner.isStopped && state.withLock { !$0.underWay.isEmpty }
     }
 
     /// Waits for a look that goes on; what comes of notices that are under way is not noted any more.
@@ -116,7 +132,7 @@ package final class OutboxRunner: Sendable {
             guard let lease = try storage.hold(.outbox),
                 try remove(found.lost, found.ended, by: lease, in: storage)
             else { return .later(milliseconds: Self.othersMilliseconds) }
-            for (destination, notice) in found.ready { send(notice, to: destination) }
+            for (destination, notice) in found.ready { try send(notice, to: destination) }
         }
         watch.begin(notices.watch([.senders], since: mark)) { [runner] in runner.wake() }
         guard let next = found.next else { return .whenWoken }
@@ -195,12 +211,9 @@ package final class OutboxRunner: Sendable {
         return found
     }
 
-    private func send(_ notice: StoredNotice, to destination: StoredDestination) {
+    private func send(_ notice: StoredNotice, to destination: StoredDestination) throws {
         guard let sender = options.senders[destination.kind] else { return }
-        state.withLock { state in
-            state.underWay[destination.number, default: []].insert(notice.number)
-            state.underWayCount += 1
-        }
+        try state.withLock { try $0.begin(notice, to: destination) }
         let outgoing = OutgoingNotice(
             container: source.container, environment: source.environment, destination: destination,
             notice: notice, now: options.clock.now())
@@ -232,13 +245,7 @@ package final class OutboxRunner: Sendable {
     /// Has these no longer count as under way.
     private func end(_ told: [Told]) {
         state.withLock { state in
-            for one in told {
-                let number = one.destination.number
-                if state.underWay[number]?.remove(one.notice.number) != nil {
-                    state.underWayCount -= 1
-                }
-                if state.underWay[number]?.isEmpty == true { state.underWay[number] = nil }
-            }
+            for one in told { state.end(one) }
         }
     }
 

@@ -131,6 +131,10 @@ final class HeldAnswers: Sendable {
             return Array(state.held.keys)
         }
         for number in numbers { send(number) }
+        assert(
+            state.withLock { $0.held.isEmpty && $0.callers.isEmpty && $0.deadlines.isEmpty },
+            "after the end nothing waits and nothing counts: else an exchange would never be answered"
+        )
     }
 
     private static func pauseNanoseconds(after count: Int) -> UInt64 {

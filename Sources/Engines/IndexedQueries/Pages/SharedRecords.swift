@@ -11,6 +11,7 @@ final class SharedRecords {
     private var granted: [ShareNumber: Bool] = [:]
 
     private static let membershipsAtOnce = 512
+    private static let sharesAtOnce = 32
 
     init(
         _ viewer: UserRecordName, in zone: ZoneNumber, isWhole: Bool, _ snapshot: any StoreSnapshot
@@ -46,22 +47,30 @@ final class SharedRecords {
     func records(ofType type: Int64, staysMax: Int) throws -> [RecordNumber]? {
         var found: [RecordNumber] = []
         var left = staysMax
-        for grant in try snapshot.grants(of: viewer, in: zone, changedAfter: 0)
-        where grant.revoked == nil {
-            var after: Position = 0
-            while true {
-                let run = try snapshot.memberships(
-                    of: grant.share, in: zone, after: after, limit: Self.membershipsAtOnce,
-                    withVersions: false)
+        var shares = try snapshot.grants(of: viewer, in: zone, changedAfter: 0)
+            .filter { $0.revoked == nil }.map { (number: $0.share, after: Position(0)) }
+        while !shares.isEmpty {
+            // Those behind wait until they have a part of what is read at once that is worth it.
+            let some = shares.prefix(Self.sharesAtOnce)
+            let limit = max(1, Self.membershipsAtOnce / some.count)
+            let runs = try snapshot.memberships(
+                some.map {
+                    .share($0.number, after: $0.after, limit: limit, withVersions: false)
+                }, in: zone)
+            var unfinished: [(number: ShareNumber, after: Position)] = []
+            for (share, run) in zip(some, runs) {
+                guard let run else { continue }
                 left -= run.memberships.count
                 guard left >= 0 else { return nil }
                 for membership in run.memberships
                 where membership.left == nil && membership.type == type {
                     found.append(membership.record)
                 }
-                guard let last = run.memberships.last, !run.isLast else { break }
-                after = last.position
+                if let last = run.memberships.last, !run.isLast {
+                    unfinished.append((share.number, last.position))
+                }
             }
+            shares = unfinished + shares.dropFirst(some.count)
         }
         return found.sorted { $0.value < $1.value }
     }

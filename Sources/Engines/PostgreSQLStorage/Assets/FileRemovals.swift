@@ -96,6 +96,8 @@
                     job.statements.append(FileRemovals.end(store, digests, by: group.process))
                 }
                 return []
+            case .receipts(let identity, let limit):
+                return try endReceipts(of: identity, limit: limit)
             }
         }
 

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import Background
     import CatalogSQL
     import Dispatch
     import Platform
@@ -21,8 +22,8 @@
             }
         }
 
-        /// The pauses between two looks whether the others have come up, in microseconds.
-        private static let pauses: [UInt32] = [1_000, 2_000, 4_000, 8_000, 16_000]
+        /// The pauses between two looks whether the others have come up.
+        private static let backoff = Backoff(first: 2, longest: 16)
 
         /// Waits until every other process has dropped what it kept before a version, or its lease has ended.
         ///
@@ -36,8 +37,8 @@
             while DispatchTime.now() < end {
                 // NB: a server that does not answer is asked again until the time is over.
                 if (try? isSeen(version, by: identity, tells: looks == 0)) == true { return }
-                usleep(Self.pauses[min(looks, Self.pauses.count - 1)])
                 looks += 1
+                usleep(UInt32(Self.backoff.milliseconds(after: looks)) * 1_000)
             }
         }
 

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import Background
     import Dispatch
     import Platform
     import PostgreSQL
@@ -26,8 +27,8 @@
 
         /// How long a process does without a word from the others.
         static let intervalMilliseconds = 250
-        /// The longest pause before a session is tried again.
-        private static let pauseMillisecondsMax: UInt32 = 1_000
+        /// The pauses before a session is tried again.
+        private static let backoff = Backoff(first: 100, longest: 1_000)
 
         private let options: ConnectionOptions
         private let state = Mutex(State())
@@ -57,7 +58,7 @@
 
         /// Listens on the calling thread until it is closed.
         func run() {
-            var failures: UInt32 = 0
+            var failures = 0
             while !isClosed {
                 do {
                     let connection = try Connection(options)
@@ -66,8 +67,7 @@
                 } catch {
                     // NB: a server that is away is tried again, not by all processes at once.
                     failures += 1
-                    let longest = min(50 << min(failures, 5), Self.pauseMillisecondsMax)
-                    usleep(.random(in: 1...longest) * 1_000)
+                    usleep(UInt32(Self.backoff.milliseconds(after: failures)) * 1_000)
                 }
             }
         }

@@ -1,24 +1,23 @@
 #if PostgreSQL
+    import Background
     import Platform
     import PostgreSQL
     import Synchronization
 
     /// Connects to a server, and the more seldom the longer it does not answer.
     package final class ServerConnector: Sendable {
-        /// Waits for some moments of a range, in milliseconds.
-        package typealias Pause = @Sendable (ClosedRange<UInt32>) -> Void
+        /// Waits for milliseconds.
+        package typealias Pause = @Sendable (Int64) -> Void
 
-        /// The longest that an attempt is put off.
-        private static let pauseMillisecondsMax: UInt32 = 1_000
+        /// How long an attempt is put off.
+        package static let backoff = Backoff(first: 40, longest: 1_000)
 
         let options: ConnectionOptions
         private let failures = Atomic<Int>(0)
         private let pause: Pause
 
-        /// - Parameter pause: chooses by chance.
         package init(
-            _ options: ConnectionOptions,
-            pause: @escaping Pause = { usleep(.random(in: $0) * 1_000) }
+            _ options: ConnectionOptions, pause: @escaping Pause = { usleep(UInt32($0) * 1_000) }
         ) {
             self.options = options
             self.pause = pause
@@ -33,10 +32,7 @@
         /// - Throws: `PostgreSQLError`.
         package func connect() throws -> Connection {
             let failed = failures.load(ordering: .relaxed)
-            if failed > 0 {
-                let most = min(Self.pauseMillisecondsMax, 20 << UInt32(clamping: min(failed, 10)))
-                pause(0...most)
-            }
+            if failed > 0 { pause(Self.backoff.milliseconds(after: failed)) }
             do {
                 let connection = try Connection(options)
                 failures.store(0, ordering: .relaxed)

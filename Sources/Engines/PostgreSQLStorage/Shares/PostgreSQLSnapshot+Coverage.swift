@@ -49,28 +49,49 @@
             """
 
         func memberships(
-            _ selection: MembershipSelection, in zone: ZoneNumber, after: Position, limit: Int
-        ) throws -> MembershipRun? {
+            _ selections: [MembershipSelection], in zone: ZoneNumber
+        ) throws -> [MembershipRun?] {
+            guard !selections.isEmpty else { return [] }
+            let answers = try ask(selections.map { query($0, zone) })
+            return try zip(selections, answers).map { selection, rows in
+                switch selection {
+                case .share(_, _, let limit, let withVersions):
+                    try memberships(rows, limit: limit, withVersions: withVersions)
+                case .viewer(_, _, let limit): try changedMemberships(rows, limit: limit)
+                }
+            }
+        }
+
+        private func query(_ selection: MembershipSelection, _ zone: ZoneNumber) -> Query {
             switch selection {
-            case .share(let share, let withVersions):
-                try memberships(share, after: after, limit: limit, withVersions: withVersions)
-            case .viewer(let viewer):
-                try changedMemberships(viewer, zone, after: after, limit: limit)
+            case .share(let share, let after, let limit, let withVersions):
+                let key: [Value] = [
+                    .number(store), .number(share.value), .number(after), .number(Int64(limit) + 1),
+                ]
+                return withVersions
+                    ? Query(Self.membershipsWithVersions, key + [.number(Self.runBytesMax)])
+                    : Query(Self.memberships, key)
+            case .viewer(let viewer, let after, let limit):
+                return Query(
+                    """
+                    SELECT \(Self.columns), \(VersionColumns.text),
+                        (g.granted <= $4 AND g.revoked IS NULL)::int
+                    FROM grants g
+                        LEFT JOIN memberships t ON t.store = $1 AND t.share = g.share
+                            AND t.position > $4
+                        LEFT JOIN records r ON r.store = $1 AND r.record = t.record
+                            AND t.left_through IS NULL AND r.position = t.version
+                    WHERE g.store = $1 AND g.viewer = $2 AND g.zone = $3 AND g.changed > $4
+                    ORDER BY g.changed, g.share, t.position LIMIT $5
+                    """, .number(store), .text(viewer.text), .number(zone.value), .number(after),
+                    .number(Int64(limit) + 1))
             }
         }
 
         private func memberships(
-            _ share: ShareNumber, after: Position, limit: Int, withVersions: Bool
+            _ rows: Rows, limit: Int, withVersions: Bool
         ) throws -> MembershipRun {
-            let key: [Value] = [
-                .number(store), .number(share.value), .number(after), .number(Int64(limit) + 1),
-            ]
-            let query =
-                withVersions
-                ? Query(Self.membershipsWithVersions, key + [.number(Self.runBytesMax)])
-                : Query(Self.memberships, key)
             let run = MembershipRun(limit: limit)
-            guard let rows = try ask([query]).first else { return run }
             var bytes: Int64 = 0
             for row in 0..<rows.count {
                 guard run.hasRoom else { return run }
@@ -85,22 +106,7 @@
             return run
         }
 
-        private func changedMemberships(
-            _ viewer: UserRecordName, _ zone: ZoneNumber, after: Position, limit: Int
-        ) throws -> MembershipRun? {
-            let rows = try ask(
-                """
-                SELECT \(Self.columns), \(VersionColumns.text),
-                    (g.granted <= $4 AND g.revoked IS NULL)::int
-                FROM grants g
-                    LEFT JOIN memberships t ON t.store = $1 AND t.share = g.share
-                        AND t.position > $4
-                    LEFT JOIN records r ON r.store = $1 AND r.record = t.record
-                        AND t.left_through IS NULL AND r.position = t.version
-                WHERE g.store = $1 AND g.viewer = $2 AND g.zone = $3 AND g.changed > $4
-                ORDER BY g.changed, g.share, t.position LIMIT $5
-                """, .number(store), .text(viewer.text), .number(zone.value), .number(after),
-                .number(Int64(limit) + 1))
+        private func changedMemberships(_ rows: Rows, limit: Int) throws -> MembershipRun? {
             let run = MembershipRun(limit: limit)
             guard rows.count <= limit else { return nil }
             for row in 0..<rows.count {

@@ -112,30 +112,30 @@
             }
         }
 
-        func grants(
-            of viewer: UserRecordName, _ selection: GrantSelection
-        ) throws -> [StoredGrant] {
-            switch selection {
+        func grants(_ keys: [GrantKey]) throws -> [[StoredGrant]] {
+            guard !keys.isEmpty else { return [] }
+            return try ask(keys.map(query)).map(ShareRows.grants)
+        }
+
+        private func query(_ key: GrantKey) -> Query {
+            let viewer: [Value] = [.number(store), .text(key.viewer.text)]
+            return switch key.selection {
             case .shares(let shares):
-                guard !shares.isEmpty else { return [] }
-                return try ShareRows.grants(
-                    ask(
-                        """
-                        SELECT \(ShareRows.grantColumns)
-                        FROM unnest($3::bigint[]) WITH ORDINALITY AS n (share, number)
-                            JOIN grants g ON g.store = $1 AND g.viewer = $2 AND g.share = n.share
-                                AND g.revoked IS NULL
-                        ORDER BY n.number
-                        """, .number(store), .text(viewer.text), .numbers(shares.map(\.value))))
+                Query(
+                    """
+                    SELECT \(ShareRows.grantColumns)
+                    FROM unnest($3::bigint[]) WITH ORDINALITY AS n (share, number)
+                        JOIN grants g ON g.store = $1 AND g.viewer = $2 AND g.share = n.share
+                            AND g.revoked IS NULL
+                    ORDER BY n.number
+                    """, viewer + [.numbers(shares.map(\.value))])
             case .changed(let zone, let position):
-                return try ShareRows.grants(
-                    ask(
-                        """
-                        SELECT \(ShareRows.grantColumns) FROM grants g
-                        WHERE g.store = $1 AND g.viewer = $2 AND g.zone = $3 AND g.changed > $4
-                        ORDER BY g.changed, g.share
-                        """, .number(store), .text(viewer.text), .number(zone.value),
-                        .number(position)))
+                Query(
+                    """
+                    SELECT \(ShareRows.grantColumns) FROM grants g
+                    WHERE g.store = $1 AND g.viewer = $2 AND g.zone = $3 AND g.changed > $4
+                    ORDER BY g.changed, g.share
+                    """, viewer + [.number(zone.value), .number(position)])
             }
         }
 

@@ -178,13 +178,44 @@
 
         // MARK: - What viewers are granted
 
-        func set(
-            _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName
+        func set(_ changes: [GrantChange], of share: ShareNumber) throws {
+            guard !changes.isEmpty else { return }
+            let answers = try ask([
+                Query(
+                    """
+                    SELECT \(ShareRows.grantColumns), g.viewer FROM grants g
+                    WHERE g.store = $1 AND g.share = $2 AND g.viewer = ANY ($3)
+                        AND g.revoked IS NULL
+                    """, .number(store), .number(share.value), .texts(changes.map(\.viewer.text))),
+                Query(
+                    "SELECT \(ShareRows.shareColumns) FROM shares s WHERE s.store = $1 AND s.share = $2",
+                    .number(store), .number(share.value)),
+            ])
+            let standing =
+                try answers[1].count == 1 ? ShareRows.share(answers[1], 0) : nil
+            var known: [String: StoredGrant] = [:]
+            for (row, grant) in try ShareRows.grants(answers[0]).enumerated() {
+                known[answers[0].text(row, 6)] = grant
+            }
+            for change in changes {
+                try set(
+                    change.permission, of: share, standing, change.viewer, known[change.viewer.text]
+                )
+            }
+        }
+
+        private func set(
+            _ permission: SharePermission?, of share: ShareNumber, _ standing: StoredShare?,
+            _ viewer: UserRecordName, _ known: StoredGrant?
         ) throws {
-            let known = try grant(of: share, to: viewer)
             switch (known, permission) {
             case (nil, nil): break
-            case (nil, let permission?): try insert(share, viewer, permission)
+            case (nil, let permission?):
+                guard let standing, standing.ended == nil else {
+                    throw BrokenInvariant(
+                        "only a standing share covers or is granted: share \(share.value)")
+                }
+                try insert(standing, viewer, permission)
             case (let known?, nil): try end(known, of: viewer)
             case (_?, let permission?):
                 job.statements.append(
@@ -198,12 +229,8 @@
         }
 
         private func insert(
-            _ number: ShareNumber, _ viewer: UserRecordName, _ permission: SharePermission
+            _ share: StoredShare, _ viewer: UserRecordName, _ permission: SharePermission
         ) throws {
-            guard let share = try share(number), share.ended == nil else {
-                throw BrokenInvariant(
-                    "only a standing share covers or is granted: share \(number.value)")
-            }
             let position = try takePosition()
             let key: [Value] = [.number(store), .text(viewer.text), .number(share.zone.value)]
             job.statements += [
@@ -213,7 +240,8 @@
                     VALUES ($1, $2, $3, $4, $5, $6, $6)
                     """,
                     key + [
-                        .number(number.value), .number(permission.rawValue), .number(position),
+                        .number(share.number.value), .number(permission.rawValue),
+                        .number(position),
                     ]),
                 Query(
                     """

@@ -57,11 +57,16 @@ extension SQLiteTransaction {
     }
 
     func remove(_ removal: AssetRemoval) throws -> [AssetDigest] {
-        guard case .begin(let digests, let moment) = removal else { return [] }
-        let statement = try assetWrites().forget
-        for digest in digests {
-            try statement.run(digest.bytes, moment)
+        switch removal {
+        case .begin(let digests, let moment):
+            let statement = try assetWrites().forget
+            for digest in digests {
+                try statement.run(digest.bytes, moment)
+            }
+            return try assets(.unknown(among: digests))
+        case .end: return []
+        case .receipts(let identity, let limit):
+            return try endReceipts(of: identity, limit: limit)
         }
-        return try assets(.unknown(among: digests))
     }
 }

@@ -18,13 +18,18 @@ enum Schemas {
         ])
 
     /// Of `telemetry.sqlite`.
-    static let telemetry = Migrator(migrations(lenticular_telemetry_migrations()))
+    static let telemetry = Migrator(
+        migrations(lenticular_telemetry_migrations()),
+        olderForms: [39_492_909_459_230_641: beforeStarts])
 
     /// The last commit that reads what servers wrote before all migrations were folded into one.
     private static let beforeBaseline = "072acb1f8680a6e92105afb1a51c1127d285cde8"
 
     /// The last commit that reads what servers wrote before lists were read page by page.
     private static let beforePages = "b054143b2054c5449841c853ac453a4d2a284736"
+
+    /// The last commit that reads telemetry from before the table of starts was a part of it.
+    private static let beforeStarts = "5342f7eef189a1dcf0e6841e0bca95d8166afb0f"
 
     private static func migrations(_ embedded: lenticular_migrations) -> [Migration] {
         (0..<embedded.count).map { index in

@@ -89,7 +89,7 @@ struct NameCheck {
         row.bind(names.state.through, at: 1)
         let lost = try row.step() ? max(0, row.int64(0) - found) : 0
         return [
-            ("names that lead to no record of theirs", Int64(astray)),
+            ("names that lead to no record of that name", Int64(astray)),
             ("records that share their name with another", Int64(shared)),
             ("records that their names do not lead to", lost),
         ].filter { $0.1 > 0 }.map { "\($0.0): \($0.1)" }

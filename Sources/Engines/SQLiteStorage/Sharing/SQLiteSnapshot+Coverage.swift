@@ -18,13 +18,15 @@ extension SQLiteSnapshot {
     }
 
     func memberships(
-        _ selection: MembershipSelection, in zone: ZoneNumber, after: Position, limit: Int
-    ) throws -> MembershipRun? {
-        switch selection {
-        case .share(let share, let withVersions):
-            try memberships(share, zone, after: after, limit: limit, withVersions: withVersions)
-        case .viewer(let viewer):
-            try changedMemberships(viewer, zone, after: after, limit: limit)
+        _ selections: [MembershipSelection], in zone: ZoneNumber
+    ) throws -> [MembershipRun?] {
+        try selections.map { selection in
+            switch selection {
+            case .share(let share, let after, let limit, let withVersions):
+                try memberships(share, zone, after: after, limit: limit, withVersions: withVersions)
+            case .viewer(let viewer, let after, let limit):
+                try changedMemberships(viewer, zone, after: after, limit: limit)
+            }
         }
     }
 

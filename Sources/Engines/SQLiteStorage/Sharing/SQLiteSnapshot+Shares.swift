@@ -96,9 +96,12 @@ extension SQLiteSnapshot {
             record: RecordNumber(statement.int64(0)), value: statement.string(1))
     }
 
-    func grants(of viewer: UserRecordName, _ selection: GrantSelection) throws -> [StoredGrant] {
+    func grants(_ keys: [GrantKey]) throws -> [[StoredGrant]] { try keys.map(grants) }
+
+    private func grants(_ key: GrantKey) throws -> [StoredGrant] {
         let statements = try shareStatements().viewers
-        switch selection {
+        let viewer = key.viewer
+        switch key.selection {
         case .shares(let shares):
             statements.grant.bind(viewer.text, at: 2)
             return try shares.flatMap { share in

@@ -96,7 +96,11 @@ extension SQLiteTransaction {
         try statement.run()
     }
 
-    func set(
+    func set(_ changes: [GrantChange], of share: ShareNumber) throws {
+        for change in changes { try set(change.permission, of: share, for: change.viewer) }
+    }
+
+    private func set(
         _ permission: SharePermission?, of share: ShareNumber, for viewer: UserRecordName
     ) throws {
         let known = try grant(of: share, to: viewer)

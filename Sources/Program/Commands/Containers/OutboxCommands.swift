@@ -38,7 +38,7 @@ extension Command {
                 ).map(\.word)
                 return CommandOutput(
                     kinds.isEmpty
-                        ? "no device or browser of theirs is registered"
+                        ? "this user has no registered device or browser"
                         : "a notice is on its way: \(kinds.joined(separator: ", "))",
                     values: [("destinations", .texts(kinds))])
             }),

@@ -74,7 +74,7 @@ extension Command {
             CreateWebToken(in: target, email: invocation.required("EMAIL"), seconds: seconds))
         return CommandOutput(
             "\(made.token)\n(acts as \(made.userRecordName.text) until "
-                + "\(Timestamp(made.expiresAt).text); who uses it gets the next one in time)",
+                + "\(Timestamp(made.expiresAt).text); its user gets the next one in time)",
             values: [
                 ("webAuthToken", .text(made.token)),
                 ("userRecordName", .text(made.userRecordName.text)),

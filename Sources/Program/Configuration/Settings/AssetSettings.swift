@@ -20,7 +20,7 @@ extension AssetSettings {
                 "Size of one asset. Over it: 413."),
             .number(
                 "assets.downloadSeconds", \.assets.downloadSeconds, 60...604_800, "seconds",
-                "Life of a URL to download from. Who has it can read the file so long."),
+                "Life of a URL to download from. It lets anybody read the file so long."),
             .number(
                 "assets.graceSeconds", \.assets.graceSeconds, 60...31_536_000, "seconds",
                 "How long a file stays that no record and no receipt refers to."),

@@ -10,7 +10,7 @@ import Synchronization
 final class ActingSessions: Sendable {
     /// How long it goes on after the last command.
     ///
-    /// As long as a proof counts: who leaves their desk for so long would have to show who they are to begin.
+    /// As long as a proof counts: after so long an operator would have to show who they are to begin.
     static let idleMilliseconds: Milliseconds = 600_000
 
     /// One operator's acting in one session.

@@ -7,7 +7,7 @@ import Synchronization
 
 /// Asks identity providers, by way of the one check of where the server may send to.
 ///
-/// It has an event loop and connections of its own, apart from those of notices (`OutgoingTraffic`): somebody
+/// It has an event loop and connections of its own, apart from those of notices (`OutgoingTraffic`): a person
 /// who signs in must not wait behind thousands of webhooks that answer slowly.
 final class ProviderRequests: ProviderFetch {
     private static let answerBytesMax = 262_144

@@ -72,6 +72,10 @@ package final class BodyBudget: Sendable {
             let left = used.byOwner[owner, default: 0] - bytes
             assert(used.total >= 0 && left >= 0, "a body gives back what it has taken, once")
             used.byOwner[owner] = left > 0 ? left : nil
+            assert(
+                !used.byOwner.isEmpty || used.total == 0,
+                "where no owner has anything nothing is taken: else bodies would be refused for good"
+            )
         }
     }
 }

@@ -101,7 +101,7 @@ final class ConnectionLoop: @unchecked Sendable {
         openCount -= 1
         budget.give(block)
         if openCount == 0 && (waiting.total != 0 || compressor.streamCount != 0) {
-            observer.broken("a loop without connections keeps nothing of theirs")
+            observer.broken("a loop without connections keeps nothing for connections")
         }
         WireCounters.add(1, to: counters.connectionsClosed)
         if isDraining { reportIfDrained() }

@@ -4,7 +4,7 @@ actor RunningTasks {
         case fetch(CKSyncEngine.FetchChangesOptions.Scope)
         case send
 
-        /// Whether who wants the other is served by this one.
+        /// Whether this one does what the other would do.
         fileprivate func includes(_ other: Kind) -> Bool {
             guard case .fetch(let scope) = self, case .fetch(let wanted) = other else {
                 return false

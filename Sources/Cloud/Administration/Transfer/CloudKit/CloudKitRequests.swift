@@ -1,3 +1,4 @@
+import Background
 import CloudModel
 import Cryptography
 import Dispatch
@@ -7,8 +8,8 @@ import JSON
 final class CloudKitRequests {
     /// How often in a row one request is tried.
     static let attemptsMax = 20
-    /// Between two attempts, when the service does not say.
-    private static let pauseUnitsMax = 60
+    /// Between two attempts, when the service does not say; in units.
+    private static let pauseUnitsMax: Int64 = 60
     private static let retryAfterSecondsMax = 3_600
     /// Between two looks whether anybody still waits for the import.
     private static let lookMilliseconds = 1_000
@@ -17,8 +18,8 @@ final class CloudKitRequests {
     private let requests: any SourceRequests
     private let files: any TransferFiles
     private let clock: Clock
-    /// What the pauses between attempts are measured in.
-    private let pauseUnitMilliseconds: Int
+    /// The pauses between attempts.
+    private let backoff: Backoff
     /// Of a user, as the last answer has it.
     private(set) var webToken = ""
     /// Hears of each new token before anything else is done with the answer.
@@ -32,7 +33,9 @@ final class CloudKitRequests {
         self.requests = requests
         self.files = files
         self.clock = clock
-        self.pauseUnitMilliseconds = pauseUnitMilliseconds
+        backoff = Backoff(
+            first: Int64(pauseUnitMilliseconds),
+            longest: Int64(pauseUnitMilliseconds) * Self.pauseUnitsMax)
         if case .webToken(_, let token) = source.credential { webToken = token }
     }
 
@@ -142,8 +145,7 @@ final class CloudKitRequests {
 
     /// Waits before the next attempt, longer each time.
     func pause(after attempt: Int, _ retryAfterSeconds: Double?, because reason: String) throws {
-        let units = min(1 << min(attempt - 1, 16), Self.pauseUnitsMax)
-        var milliseconds = units * pauseUnitMilliseconds
+        var milliseconds = Int(backoff.milliseconds(after: attempt))
         if let seconds = retryAfterSeconds, seconds >= 0 {
             milliseconds = Int(min(seconds, Double(Self.retryAfterSecondsMax)) * 1_000)
         }

@@ -28,10 +28,8 @@ extension BatchWriter {
         return sharing
     }
 
-    /// Begins and changes shares, once all records of the batch are written.
-    ///
-    /// - Returns: the outcome of the share record's save, as the caller sees it.
-    mutating func write(_ planned: PlannedShare, of key: RecordKey) throws -> RecordOutcome {
+    /// Begins or changes a share, once all records of the batch are written.
+    mutating func write(_ planned: PlannedShare, of key: RecordKey) throws {
         guard let record = try previous(key).head?.record else { throw Fault.recordNotFound }
         var share: StoredShare
         if let existing = planned.existing {
@@ -57,11 +55,28 @@ extension BatchWriter {
             share.allowsRequests = planned.allowsRequests
             try transaction.save(share)
         }
-        let current = try CurrentRecord(key, withBody: true, in: transaction)
-        return .saved(
-            try (current.body ?? []).withUnsafeBytes {
-                try context.database.shown(record, .share, $0, with: ShownShares(transaction))
-            }, current.flags)
+    }
+
+    /// Sets the outcomes of the saves of share records, as the caller sees them once all shares are written.
+    func show(
+        _ saves: [(index: Int, name: RecordName)], in outcomes: inout [RecordOutcome]
+    ) throws {
+        guard !saves.isEmpty else { return }
+        var current: [(index: Int, record: CurrentRecord)] = []
+        try transaction.current(
+            of: saves.map(\.name), in: context.zone.number, inOrder: true
+        ) { key, version in
+            current.append((saves[key].index, CurrentRecord(version, withBody: true)))
+            return true
+        }
+        let shares = ShownShares(transaction) { current.compactMap { $0.record.head?.record } }
+        for (index, saved) in current {
+            guard let record = saved.head?.record else { continue }
+            outcomes[index] = .saved(
+                try (saved.body ?? []).withUnsafeBytes {
+                    try context.database.shown(record, .share, $0, with: shares)
+                }, saved.flags)
+        }
     }
 
     /// Lets the caller leave a share; the share record stays, and shows the others that they left.

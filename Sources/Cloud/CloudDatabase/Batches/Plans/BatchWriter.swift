@@ -97,12 +97,15 @@ struct BatchWriter {
         }
         try writeWaiting(&outcomes)
         try writeDeletions()
+        var shared: [(index: Int, name: RecordName)] = []
         for (index, step) in steps.enumerated() {
             guard case .save(let save) = step, let share = save.share,
                 let operation = context.operation(index)
             else { continue }
-            outcomes[index] = try write(share, of: context.key(operation.name))
+            try write(share, of: context.key(operation.name))
+            shared.append((index, operation.name))
         }
+        try show(shared, in: &outcomes)
         try queueSources()
         return outcomes
     }

@@ -38,13 +38,10 @@ struct ShareWriter {
         if !gone.isEmpty || !changed.isEmpty {
             try transaction.save(changed, removing: gone, of: share.number)
         }
-        for change in participants.accessChanges(from: previous) {
-            if change.after == .none {
-                try transaction.revoke(share.number, from: change.viewer)
-            } else {
-                try transaction.grant(share, to: change.viewer, permission: change.after)
-            }
+        let changes = participants.accessChanges(from: previous).map { change in
+            GrantChange(change.viewer, change.after == .none ? nil : change.after)
         }
+        if !changes.isEmpty { try transaction.set(changes, of: share.number) }
     }
 
     /// Applies the difference between two lists to the stored requests.

@@ -101,7 +101,7 @@ struct PlannedTree {
         if view.isDeleted(record) { return false }
         let previous = try context.previous(record)
         guard previous.isAlive, previous.flags.contains(.root), let head = previous.head,
-            let share = try context.stored.share(ofRoot: head.record)
+            let share = try context.share(ofRoot: head.record)
         else { return false }
         return try !ends(share)
     }

@@ -34,10 +34,11 @@ struct ShareRule {
             throw Fault.badRequest("parent: a share is in no tree itself")
         }
         guard let previous, let head = previous.head else { return try newShare(operation) }
-        guard let existing = try context.stored.share(ofRecord: head.record) else {
+        guard let entry = try context.shareEntry(of: head.record) else {
             throw Fault.recordNotFound
         }
-        let list = ParticipantList(try context.stored.participants(of: existing.number))
+        let existing = entry.share
+        let list = ParticipantList(entry.participants)
         let isByAdministrator = try isByAdministrator(list)
         guard !isByAdministrator || !changesFields else {
             throw Fault(
@@ -48,7 +49,7 @@ struct ShareRule {
         let request = operation.share ?? ShareRequest()
         let permission = request.publicPermission ?? existing.publicPermission
         var participants = list
-        let known = AccessRequestList(try context.stored.accessRequests(of: existing.number))
+        let known = AccessRequestList(entry.requests)
         var requests = known
         try edit(
             &participants, &requests, request, permission, isByAdministrator: isByAdministrator)
@@ -149,12 +150,11 @@ struct ShareRule {
 
     /// The caller's entry in the share of a record.
     private func part(in record: RecordNumber) throws -> (StoredShare, StoredParticipant)? {
-        guard let share = try context.stored.share(ofRecord: record),
-            let user = database.caller.userRecordName,
-            let own = try context.stored.participants(of: share.number)
-                .first(where: { $0.user == user })
+        guard let user = database.caller.userRecordName,
+            let entry = try context.shareEntry(of: record),
+            let own = entry.participants.first(where: { $0.user == user })
         else { return nil }
-        return (share, own)
+        return (entry.share, own)
     }
 
     /// Whether the caller takes part in the share of a record, or has left it.
@@ -223,20 +223,18 @@ struct ShareRule {
         guard let previous, previous.isDamaged, let record = previous.head?.record else {
             return known
         }
-        if previous.flags.contains(.root), let share = try context.stored.share(ofRoot: record) {
+        if previous.flags.contains(.root), let share = try context.share(ofRoot: record) {
             known.share = try context.stored.location(of: share.record)?.name
         }
         // The identifier of a shared tree is that of its root.
-        let root = try context.stored.share(ofRecord: record)?.root
-        known.shortGUID = try context.stored.shortGUID(of: root ?? record).flatMap {
-            ShortGUID($0)
-        }
+        let root = try context.shareEntry(of: record)?.share.root
+        known.shortGUID = try context.shortGUID(of: root ?? record).flatMap { ShortGUID($0) }
         return known
     }
 
     /// The record's short identifier; makes one when it has none.
     func shortGUID(of record: RecordNumber?) throws -> ShortGUID {
-        guard let record, let text = try context.stored.shortGUID(of: record),
+        guard let record, let text = try context.shortGUID(of: record),
             let known = ShortGUID(text)
         else { return ShortGUID(database.linkRoute, random: database.random.bytes(22)) }
         return known

@@ -375,7 +375,7 @@ package struct ErasePerson {
             while count == Self.stepRecordsMax {
                 try requireTime()
                 let ended = try storage.writeAndWait {
-                    try $0.endReceipts(of: identity, limit: Self.stepRecordsMax)
+                    try $0.remove(.receipts(of: identity, limit: Self.stepRecordsMax))
                 }
                 count = ended.count
                 files.formUnion(ended)

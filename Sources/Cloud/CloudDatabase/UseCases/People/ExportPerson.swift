@@ -86,7 +86,7 @@ package struct ExportPerson {
             let written = try write(
                 everybodys, "\(folder)public.json", archive, &files
             ) { try RecordBody.creator(of: $0) == user.text }
-            // Whose they were nobody can tell.
+            // Nobody can tell whose they were.
             report.note(written, "that are public, of this user or of others,")
         }
         try writeShares("\(folder)shared.json", archive)

@@ -77,7 +77,7 @@ package struct FetchZoneChanges {
         if let access = followed.access, access.wholeZone == nil {
             var page = try FeedPage(
                 request, types: types, rights: rights, database: database, budget: budget)
-            let feed = SharedTreesFeed(
+            let feed = try SharedTreesFeed(
                 access, owner: database.owner(of: request.zone), tokens: tokens, types: types,
                 snapshot: snapshot)
             defer { page.settle(&budget) }

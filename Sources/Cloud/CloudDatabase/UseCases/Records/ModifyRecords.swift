@@ -317,16 +317,21 @@ package struct ModifyRecords: Sendable {
             let stored = try transaction.zone(named: zone.name, ofOwnerNamed: owner),
             try transaction.view(of: user, in: stored.number)?.ended != nil
         else { return nil }
-        var outcomes: [RecordOutcome] = []
-        for case .operation(let operation) in operations where operation.kind.deletes {
-            guard let head = try transaction.head(of: operation.name, in: stored.number),
-                let share = try transaction.share(ofRecord: head.record),
-                try transaction.participants(of: share.number)
-                    .contains(where: { $0.user == user && $0.status == .removed })
-            else { return nil }
-            outcomes.append(.deleted(operation.name))
+        let names = operations.compactMap { decoded -> RecordName? in
+            guard case .operation(let operation) = decoded, operation.kind.deletes else {
+                return nil
+            }
+            return operation.name
         }
-        return outcomes.count == operations.count && !outcomes.isEmpty ? outcomes : nil
+        guard names.count == operations.count, !names.isEmpty else { return nil }
+        let records = try transaction.heads(of: names, in: stored.number)
+            .compactMap { $0?.record }
+        let shares = try transaction.shares(.records(records)).compactMap { $0?.number }
+        guard shares.count == names.count else { return nil }
+        let hasLeft = try transaction.participants(of: shares).allSatisfy { participants in
+            participants.contains { $0.user == user && $0.status == .removed }
+        }
+        return hasLeft ? names.map { .deleted($0) } : nil
     }
 
     /// The answer of an atomic batch in which an operation fails: nothing was written.

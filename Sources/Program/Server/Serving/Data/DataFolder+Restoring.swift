@@ -34,7 +34,7 @@ extension DataFolder {
             return Restored(problems: problems, erasedAgain: erased)
         } catch let failure as CommandFailure {
             // The folder cannot be opened yet, as long as its key lies elsewhere. Each start erases again, too.
-            let left = "who was erased since is erased again at the next start: \(failure)"
+            let left = "people who were erased since are erased again at the next start: \(failure)"
             return Restored(problems: problems + [left], erasedAgain: 0)
         }
     }

@@ -139,7 +139,7 @@ final class StoreKeeper: Sendable {
         state.withLock { $0.worker = worker }
     }
 
-    /// Forgets a store whose data is gone; who waits for it is woken and finds that out.
+    /// Forgets a store whose data is gone; what waits for it is woken and finds that out.
     func forget(_ key: Stores.Key) {
         let resources = state.withLock { $0.resources.removeValue(forKey: key) }
         schedule.forget(key)
