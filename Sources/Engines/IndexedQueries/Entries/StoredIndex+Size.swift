@@ -1,5 +1,4 @@
 import Storage
-import StoredRows
 
 extension StoredIndex {
     /// What operators are told of it.

@@ -33,9 +33,7 @@ extension DataFolder {
         // A file that is missing is named when a record needs it.
         _ = try Self.restoreFiles(
             from: source, at: request.moment, own, process, while: request.goesOn,
-            of: { request.wants($0.container) },
-            // A database's disk is not this machine's.
-            ifAdmitted: own.storage.engine == .sqlite ? requireRoom : nil)
+            of: { request.wants($0.container) }, ifAdmitted: requireRoom)
         // The key that seals secrets is in no backup, and nothing that it seals is looked at.
         FileSystem.removeFile("\(target)/\(SecretKeys.noteName)")
         try exchangeErasures()
@@ -61,6 +59,8 @@ extension DataFolder {
     ///
     /// - Parameter bytes: what lies beside the data while the backup is open.
     private func requireRoom(for bytes: Int64) throws {
+        // A database's disk is not this machine's.
+        guard configuration.storage.engine == .sqlite else { return }
         let room = try DiskRoom(of: path, configuration)
         let free = max(0, room.freeBytes - room.floorBytes)
         guard bytes > free else { return }
