@@ -157,29 +157,32 @@
             }
             #expect(try run("backup", copy).status == 0)
             let restoring = [
-                "record", "restore", "iCloud.a", "development", "private", "lost", "--user",
-                "ann@a.example",
-                "--from", copy, "--yes",
+                "record", "restore", "iCloud.a", "development", "private", "lost", "--zone", "z",
+                "--user", "ann@a.example", "--from", copy, "--yes",
             ]
-            let gone = try server.request(
-                "/database/1/iCloud.a/development/private/records/modify?\(query)",
-                [
-                    "-d",
-                    #"{"operations":[{"operationType":"forceDelete","record":{"recordName":"lost"}}]}"#,
-                ])
+            let gone = try post(
+                server, query, "records/modify",
+                #"{"zoneID":{"zoneName":"z"},"operations":[{"operationType":"forceDelete","record":{"#
+                    + #""recordName":"lost"}}]}"#)
             #expect(gone.status == 200, "\(gone)")
-            #expect(try names(server, query) == [])
+            func isThere() throws -> Bool {
+                let found = try post(
+                    server, query, "records/lookup",
+                    #"{"zoneID":{"zoneName":"z"},"records":[{"recordName":"lost"}]}"#)
+                return found.status == 200 && !found.body.contains("NOT_FOUND")
+            }
+            #expect(try !isThere())
             let restored = try Program.run(
                 restoring + ["--data", server.data], environment: environment)
             #expect(restored.status == 0, "\(restored)")
-            #expect(try names(server, query) == ["lost"])
+            #expect(try isThere())
             let checked = try run("backup", "--verify", copy)
             #expect(checked.status == 0, "\(checked)")
             let connection = try Connection(
                 ConnectionOptions(address: database.address(of: "app")))
             func scratchCount() throws -> Int {
                 try connection.run(
-                    "SELECT 1 FROM pg_database WHERE datname LIKE 'lenticular_scratch%'"
+                    "SELECT 1 FROM pg_database WHERE datname LIKE 'scratch_lenticular%'"
                 ).count
             }
             #expect(try scratchCount() == 0)
@@ -198,7 +201,7 @@
                 "SELECT oid::bigint FROM pg_database WHERE datname = current_database()")
             try connection.run(
                 script:
-                    "CREATE DATABASE lenticular_scratch_\(home.number(0, 0))_left TEMPLATE template0"
+                    "CREATE DATABASE scratch_lenticular_\(home.number(0, 0))_left TEMPLATE template0"
             )
             #expect(try run("backup", "--verify", copy).status == 0)
             #expect(try scratchCount() == 0)

@@ -3,7 +3,7 @@
     ///
     /// Its maker has a session in it all the time, so that another process does not take it for one that was left behind.
     package final class ScratchDatabase {
-        private static let prefix = "lenticular_scratch_"
+        private static let prefix = "scratch_lenticular_"
 
         /// Found nowhere else.
         package let name: String

@@ -141,12 +141,10 @@
 
         private func begin(_ connection: Connection) throws {
             let node = try connection.node()
-            var start = [
+            let revision = facts.indexRevision
+            let start = [
                 Query("BEGIN ISOLATION LEVEL READ COMMITTED"),
                 facts.progressQuery(store, locked: true),
-            ]
-            let revision = facts.indexRevision
-            start += [
                 IndexRows.query(store, page: facts.progressPage, changedSince: revision), silence,
             ]
             let answers = try connection.run(start + foreseen.queries(store))
