@@ -148,14 +148,25 @@
             "A backup is looked into beside the database: it is checked, a record comes back, and nothing stays"
         )
         func lookingIntoBackups() throws {
-            let server = try start()
+            // Backups of the server's own have no key of what is sealed.
+            let copy = folder.path("backups")
+            var environment = environment
+            environment["LENTICULAR_BACKUPS_TO"] = copy
+            let server = try ServerProcess(data: folder.path("data"), environment: environment)
             let query = try enter(server)
             #expect(try save(server, query, "lost").status == 200)
-            let copy = folder.path("copy")
             func run(_ words: String...) throws -> Program.Outcome {
                 try Program.run(words + ["--data", server.data], environment: environment)
             }
-            #expect(try run("backup", copy).status == 0)
+            func backups() throws -> Int {
+                let shown = try run("server", "show", "--json").object["backups"] as? [String: Any]
+                let isUnderWay = shown?["isUnderWay"] as? Bool ?? true
+                return isUnderWay ? 0 : (shown?["kept"] as? [Any])?.count ?? 0
+            }
+            try Wait.until { try backups() > 0 }
+            let before = try backups()
+            #expect(try run("server", "backup").status == 0)
+            try Wait.until { try backups() > before }
             let restoring = [
                 "record", "restore", "iCloud.a", "development", "private", "lost", "--zone", "z",
                 "--user", "ann@a.example", "--from", copy, "--yes",
@@ -178,16 +189,31 @@
             #expect(try isThere())
             let checked = try run("backup", "--verify", copy)
             #expect(checked.status == 0, "\(checked)")
-            let connection = try Connection(
-                ConnectionOptions(address: database.address(of: "app")))
-            func scratchCount() throws -> Int {
-                try connection.run(
-                    "SELECT 1 FROM pg_database WHERE datname LIKE 'scratch_lenticular%'"
-                ).count
-            }
             #expect(try scratchCount() == 0)
+        }
 
-            // A role that may make no database is told so, and one that another process has left goes with the next.
+        /// How many databases there are in which backups are looked into.
+        private func scratchCount() throws -> Int {
+            try connect().run(
+                "SELECT 1 FROM pg_database WHERE datname LIKE 'scratch_lenticular%'"
+            ).count
+        }
+
+        private func connect() throws -> Connection {
+            try Connection(ConnectionOptions(address: database.address(of: "app")))
+        }
+
+        @Test(
+            "A role that may make no database is told so, and what another process left goes with the next"
+        )
+        func scratchDatabases() throws {
+            let server = try start()
+            let copy = folder.path("copy")
+            func run(_ words: String...) throws -> Program.Outcome {
+                try Program.run(words + ["--data", server.data], environment: environment)
+            }
+            #expect(try run("backup", copy).status == 0)
+            let connection = try connect()
             try connection.run(script: "CREATE ROLE modest LOGIN")
             try connection.run(script: "GRANT ALL ON DATABASE app TO modest")
             var modest = environment

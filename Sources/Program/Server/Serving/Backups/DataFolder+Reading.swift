@@ -40,7 +40,8 @@ extension DataFolder {
         try ErasureLedger(in: target).add(ErasureLedger(in: path).entries())
         guard
             let folder = try Self.open(
-                target, configuration: own, process: process, onIndeterminate: { (_: String) in })
+                target, configuration: own, process: process, isScratch: true,
+                onIndeterminate: { (_: String) in })
         else { throw CommandFailure("\(target) is in use") }
         defer { folder.close() }
         try request.requireNotErased(

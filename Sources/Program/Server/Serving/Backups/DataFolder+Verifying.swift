@@ -40,7 +40,8 @@ extension DataFolder {
         FileSystem.removeFile("\(target)/\(SecretKeys.noteName)")
         guard
             let folder = try open(
-                target, configuration: own, process: process, onIndeterminate: { (_: String) in })
+                target, configuration: own, process: process, isScratch: true,
+                onIndeterminate: { (_: String) in })
         else { throw CommandFailure("\(target) is in use") }
         defer { folder.close() }
         problems += try folder.problems().filter { hasAssets || !$0.contains("missing asset") }

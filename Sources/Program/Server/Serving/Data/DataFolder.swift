@@ -54,7 +54,7 @@ package final class DataFolder: Sendable {
 
     private init(
         path: String, configuration: ServerConfiguration, limits: ServiceLimits, lock: FileLock,
-        factory: any EngineFactory,
+        factory: any EngineFactory, isScratch: Bool,
         process: ProcessEnvironment, onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws {
         self.path = path
@@ -84,7 +84,7 @@ package final class DataFolder: Sendable {
         let gone = GoneStores()
         options.onGone = { gone.tell($0) }
         engine = try Self.openEngine(
-            factory, options, of: path, configuration, secrets, random: random)
+            factory, options, of: path, configuration, isScratch ? nil : secrets, random: random)
         let catalog = engine.catalog
         containers = Containers(catalog: catalog)
         apiTokens = APITokens(catalog: catalog, random: random)
@@ -113,16 +113,20 @@ package final class DataFolder: Sendable {
     }
 
     /// Opens the engine as one of the processes that share its data, where they can.
+    ///
+    /// - Parameter secrets: nil where nothing that is sealed is looked at.
     private static func openEngine(
         _ factory: any EngineFactory, _ options: EngineOptions, of path: String,
-        _ configuration: ServerConfiguration, _ secrets: SealedSecrets, random: RandomSource
+        _ configuration: ServerConfiguration, _ secrets: SealedSecrets?, random: RandomSource
     ) throws -> any StorageEngine {
         var options = options
         options.programVersion = ProgramVersion.text
         options.assets = try AssetLocations.name(configuration, of: path, random: random)
         let engine = try factory.open(options)
         do {
-            try SecretKeys.requireShared(secrets, configuration, of: path, with: engine)
+            if let secrets {
+                try SecretKeys.requireShared(secrets, configuration, of: path, with: engine)
+            }
             return engine
         } catch {
             engine.close()
@@ -191,12 +195,13 @@ package final class DataFolder: Sendable {
     ///
     /// - Parameters:
     ///   - limit: changes limits that are no settings; tests do.
+    ///   - isScratch: whether they were restored to be looked into: nothing in them is unsealed, so any keys will do.
     ///   - onIndeterminate: called when a commit's outcome is unknown; the process must end.
     /// - Returns: nil while another process holds it.
     /// - Throws: `CommandFailure`, and what the databases report.
     package static func open(
         _ path: String, configuration: ServerConfiguration, process: ProcessEnvironment,
-        limit: (inout ServiceLimits) -> Void = { _ in },
+        limit: (inout ServiceLimits) -> Void = { _ in }, isScratch: Bool = false,
         onIndeterminate: @escaping @Sendable (String) -> Void
     ) throws -> DataFolder? {
         var limits = configuration.serviceLimits
@@ -212,7 +217,8 @@ package final class DataFolder: Sendable {
             try requireWhole(path, factory)
             return try DataFolder(
                 path: path, configuration: configuration, limits: limits, lock: lock,
-                factory: factory, process: process, onIndeterminate: onIndeterminate)
+                factory: factory, isScratch: isScratch, process: process,
+                onIndeterminate: onIndeterminate)
         } catch FileLock.Failure.held {
             return nil
         } catch FileLock.Failure.unusable(let reason) {
