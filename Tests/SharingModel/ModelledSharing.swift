@@ -209,7 +209,7 @@ package struct ModelledSharing {
         participant.user ?? verified[participant.handle]
     }
 
-    /// The entry that is somebody's: by their name, else by an address of theirs.
+    /// The entry that is somebody's: by their name, else by one of their addresses.
     package func entry(of user: Int, in share: Share) -> Participant? {
         share.participants.first { $0.user == user }
             ?? share.participants.first { $0.user == nil && verified[$0.handle] == user }

@@ -54,7 +54,7 @@ struct TelemetryRecorderTests {
         #expect(recorder.take().start == Self.noon + 60_000)
     }
 
-    @Test("Errors count by code, and who had them once, without a name of theirs")
+    @Test("Errors count by code, and who had them once, without their names")
     func errors() {
         let recorder = recorder()
         for number in 0..<40 {

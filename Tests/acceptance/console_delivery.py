@@ -66,7 +66,7 @@ class Delivery(Run):
         self.look(page, "delivery-nothing")
         page.get_by_label("User").fill("ann@example.org")
         page.keyboard.press("Enter")
-        page.get_by_text("No device or browser of theirs is registered.").wait_for()
+        page.get_by_text("This user has no registered device or browser.").wait_for()
         self.device("ann")
         page.get_by_role("button", name="Look again").click()
         page.get_by_text("fetches by itself").wait_for()

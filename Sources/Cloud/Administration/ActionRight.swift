@@ -39,8 +39,8 @@ package struct ActionRight: Sendable, Equatable {
     package static let filtered = ActionRight(.filtered)
     package static let server = ActionRight(.server)
 
-    /// The same for operators who have just shown who they are: what begins to act as somebody, hands data out, destroys it or
-    /// makes a credential.
+    /// The same for operators who have just shown who they are: what begins to act as somebody, hands data out,
+    /// destroys it or makes a credential.
     package var proven: ActionRight { ActionRight(reach, .recent, isOfPerson: isOfPerson) }
 
     /// The same for who acts as the subject's account.

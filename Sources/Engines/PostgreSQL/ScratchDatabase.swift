@@ -5,7 +5,7 @@
     package final class ScratchDatabase {
         private static let prefix = "scratch_lenticular_"
 
-        /// Found nowhere else.
+        /// No other database of the server is called so.
         package let name: String
         private let maker: Connection
         private var own: Connection?
@@ -13,7 +13,7 @@
         /// Makes it, and removes those that a process has left that ended.
         ///
         /// - Parameters:
-        ///   - options: how the other database is reached; its role must be allowed to make databases.
+        ///   - options: the URL by which the other database is reached; its role must be allowed to make databases.
         ///   - suffix: sets it apart from others that are there at the same time; letters and digits.
         /// - Throws: `PostgreSQLError`, of the kind `refused` where the role is not.
         package init(beside options: ConnectionOptions, suffix: String) throws {
@@ -31,19 +31,17 @@
 
         deinit { remove() }
 
-        /// The address of a database of another name on the same server.
-        package static func address(_ address: String, of name: String) -> String {
-            address.contains("://")
-                // Of two names libpq takes the last one.
-                ? address + (address.contains("?") ? "&" : "?") + "dbname=\(name)"
-                : address + " dbname=\(name)"
+        /// The URL of a database of another name on the same server.
+        package static func url(_ url: String, of name: String) -> String {
+            // Of two names libpq takes the last one.
+            url + (url.contains("?") ? "&" : "?") + "dbname=\(name)"
         }
 
         private static func options(
             _ options: ConnectionOptions, _ name: String
         ) -> ConnectionOptions {
             var options = options
-            options.address = address(options.address, of: name)
+            options.address = url(options.address, of: name)
             return options
         }
 

@@ -65,7 +65,7 @@ extension ServerConfiguration {
             if storage.engine == .postgres {
                 let database = try scratchDatabase(random)
                 defer { database.remove() }
-                own.storage.postgresURL = ScratchDatabase.address(
+                own.storage.postgresURL = ScratchDatabase.url(
                     storage.postgresURL, of: database.name)
                 own.storage.postgres.standbyURL = ""
                 return try body(own)
