@@ -96,7 +96,7 @@
                 guard case .name(let name) = key else { return others.next() ?? nil }
                 guard let stored = known(name) ?? nil else { return nil }
                 let unwritten = [group.changes, job].reduce(0) {
-                    $0 + ($1.owners[stored.number] ?? 0)
+                    $0 + ($1.sums.owners[stored.number] ?? 0)
                 }
                 return unwritten == 0 ? stored : stored.using(unwritten)
             }
@@ -192,7 +192,10 @@
             guard !zones.isEmpty else { return }
             // Behind what was saved in the zones, of which it tells how much that is.
             let rows = try ask(
-                "SELECT zone, body_bytes + asset_bytes FROM zones WHERE store = $1 AND zone = ANY ($2)",
+                """
+                SELECT zone, body_bytes + asset_bytes FROM current_zones
+                WHERE store = $1 AND zone = ANY ($2)
+                """,
                 .number(store), .numbers(zones.map(\.number.value)))
             let bytes = Dictionary(
                 uniqueKeysWithValues: (0..<rows.count).map {
@@ -215,7 +218,7 @@
                     WHERE store = $1 AND zone = $2
                     """, .number(store), .number(zone.number.value), .number(now),
                     .number(position)))
-            job.owners[zone.owner, default: 0] -= bytes
+            job.sums.add(-bytes, to: zone.owner)
             endShares(of: zone.number, at: position)
             job.zonesByName.updateValue(
                 nil, forKey: ZoneNameKey(owner: zone.owner, name: zone.name))

@@ -14,7 +14,7 @@
             (
                 "the sums of a zone are not those of its records: zone",
                 """
-                SELECT z.zone FROM zones z LEFT JOIN LATERAL (
+                SELECT z.zone FROM current_zones z LEFT JOIN LATERAL (
                     SELECT count(*) AS records, coalesce(sum(octet_length(body)), 0) AS bytes
                     FROM records r WHERE r.store = $1 AND r.zone = z.zone AND r.deleted_at IS NULL
                 ) AS found ON true
@@ -25,9 +25,18 @@
             (
                 "an owner's bytes are not those of their zones: owner",
                 """
-                SELECT o.owner FROM owners o WHERE o.store = $1 AND o.used_bytes <> (
-                    SELECT coalesce(sum(z.body_bytes + z.asset_bytes), 0) FROM zones z
+                SELECT o.owner FROM current_owners o WHERE o.store = $1 AND o.used_bytes <> (
+                    SELECT coalesce(sum(z.body_bytes + z.asset_bytes), 0) FROM current_zones z
                     WHERE z.store = $1 AND z.owner = o.owner AND z.deleted_at IS NULL)
+                """
+            ),
+            (
+                "what was added to an owner or their zones will never be counted: owner",
+                """
+                SELECT DISTINCT r.owner FROM recent_sums r JOIN progress p ON p.store = $1
+                    LEFT JOIN owners o ON o.store = $1 AND o.owner = r.owner
+                WHERE r.store = $1
+                    AND (o.owner IS NULL OR r.number <= o.counted OR r.number > p.commit_count)
                 """
             ),
             (
@@ -42,7 +51,7 @@
                 """
                 SELECT r.record FROM records r
                     JOIN progress p ON p.store = $1
-                    JOIN zones z ON z.store = $1 AND z.zone = r.zone
+                    JOIN current_zones z ON z.store = $1 AND z.zone = r.zone
                 WHERE r.store = $1 AND (r.position > p.last_position OR r.record >= p.next_record
                     OR (z.deleted_at IS NULL AND z.changed > 0 AND z.changed < r.position))
                 """
@@ -50,7 +59,7 @@
             (
                 "a zone or its owner is not there, or beyond the numbers given out: zone",
                 """
-                SELECT z.zone FROM zones z JOIN progress p ON p.store = $1
+                SELECT z.zone FROM current_zones z JOIN progress p ON p.store = $1
                     LEFT JOIN owners o ON o.store = $1 AND o.owner = z.owner
                 WHERE z.store = $1 AND (o.owner IS NULL OR z.zone >= p.next_zone
                     OR o.owner >= p.next_owner OR z.changed > p.last_position)

@@ -127,6 +127,9 @@ CREATE TABLE owners (
     used_bytes bigint NOT NULL DEFAULT 0,
     -- Database tokens below this position are too old: zone tombstones after it were collected.
     whole_after bigint NOT NULL DEFAULT 0,
+    -- When what groups add was last added here, and up to which group: what later ones add is in recent_sums.
+    counted_at bigint NOT NULL DEFAULT 0,
+    counted bigint NOT NULL DEFAULT 0,
     PRIMARY KEY (store, owner)
 ) WITH (fillfactor = 50);
 CREATE UNIQUE INDEX owners_by_name ON owners (store, record_name);
@@ -156,6 +159,52 @@ CREATE TABLE zones (
 CREATE UNIQUE INDEX zones_by_name ON zones (store, owner, name) WHERE deleted_at IS NULL;
 CREATE INDEX zones_by_change ON zones (store, owner, changed);
 CREATE INDEX zones_deleted ON zones (store, deleted_at) WHERE deleted_at IS NOT NULL;
+
+-- What groups add to the sums of zones and of their owners and has not been added there yet. While somebody keeps a
+-- snapshot open, a row has a version for each of its updates, and each group looks at all of them: so those of zones and
+-- owners are written once a second, and a group adds a row here.
+CREATE TABLE recent_sums (
+    store bigint NOT NULL,
+    owner bigint NOT NULL,
+    -- The count of commits of the store with it.
+    number bigint NOT NULL,
+    -- 0 for the bytes of the owner.
+    zone bigint NOT NULL,
+    changed bigint NOT NULL,
+    records bigint NOT NULL,
+    bytes bigint NOT NULL,
+    asset_bytes bigint NOT NULL,
+    PRIMARY KEY (store, owner, number, zone)
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
+
+-- Those that wait for being added.
+CREATE VIEW waiting_sums AS
+    SELECT r.* FROM owners o CROSS JOIN LATERAL (
+        SELECT * FROM recent_sums r
+        WHERE r.store = o.store AND r.owner = o.owner AND r.number > o.counted OFFSET 0) r;
+
+-- Owners and zones with them.
+CREATE VIEW current_owners AS
+    SELECT o.store, o.owner, o.record_name, o.used_bytes + w.bytes AS used_bytes, o.whole_after,
+        o.counted_at, w.sums AS sums_waiting
+    FROM owners o CROSS JOIN LATERAL (
+        SELECT count(*) AS sums,
+            coalesce(sum(r.bytes) FILTER (WHERE r.zone = 0), 0)::bigint AS bytes
+        FROM recent_sums r
+        WHERE r.store = o.store AND r.owner = o.owner AND r.number > o.counted) w;
+CREATE VIEW current_zones AS
+    SELECT z.store, z.zone, z.owner, z.name, z.created,
+        CASE WHEN z.deleted_at IS NULL AND z.changed > 0
+            THEN greatest(z.changed, w.changed) ELSE z.changed END AS changed,
+        z.whole_after, z.record_count + w.records AS record_count,
+        z.body_bytes + w.bytes AS body_bytes, z.asset_bytes + w.asset_bytes AS asset_bytes,
+        z.deleted_at, z.is_purged
+    FROM zones z CROSS JOIN LATERAL (
+        SELECT max(r.changed) AS changed, coalesce(sum(r.records), 0)::bigint AS records,
+            coalesce(sum(r.bytes), 0)::bigint AS bytes,
+            coalesce(sum(r.asset_bytes), 0)::bigint AS asset_bytes
+        FROM waiting_sums r
+        WHERE r.store = z.store AND r.owner = z.owner AND r.zone = z.zone) w;
 
 -- Data of clients' own that a device left with its last change of a zone, and gets back with the feed.
 CREATE TABLE client_tokens (

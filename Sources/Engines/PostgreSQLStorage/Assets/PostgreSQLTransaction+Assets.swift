@@ -100,8 +100,9 @@
                 ]
             }
             guard bytes != 0 else { return }
-            job.zones[zone.number, default: ZoneSum()].assetBytes += bytes
-            job.owners[zone.owner, default: 0] += bytes
+            var sum = ZoneSum()
+            sum.assetBytes = bytes
+            job.sums.add(sum, to: zone)
         }
 
         func endReceipts(of identity: [UInt8], limit: Int) throws -> [AssetDigest] {

@@ -28,7 +28,7 @@
             let key = columns.prefix(kind.keyCount)
             let order = key.joined(separator: ", ")
             let condition = Self.conditions[kind.name].map { " AND \($0)" } ?? ""
-            let source = "\(table) WHERE store = $1\(condition)"
+            let source = "\(Self.views[kind.name] ?? table) WHERE store = $1\(condition)"
             let behind = key.indices.map { "$\($0 + 2)" }.joined(separator: ", ")
             first = Self.page(read, of: kind, from: source, order)
             further = Self.page(
@@ -55,6 +55,9 @@
             // What fills indexes is the engine's own.
             RowKind.ofWork: "kind <> 3",
         ]
+
+        /// Where rows are read with what waits for being added to them.
+        private static let views = ["owners": "current_owners", "zones": "current_zones"]
 
         /// What fields are called here, where that differs, by their kinds.
         private static let names = [

@@ -26,7 +26,7 @@
         /// About how many rows there are: as many as records.
         func estimate() throws -> Int64 {
             try connection.run(
-                "SELECT coalesce(sum(record_count), 0)::bigint FROM zones WHERE store = $1",
+                "SELECT coalesce(sum(record_count), 0)::bigint FROM current_zones WHERE store = $1",
                 .number(store)
             ).number(0, 0)
         }

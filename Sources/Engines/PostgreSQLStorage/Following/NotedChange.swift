@@ -35,10 +35,11 @@
                     $11::bigint[], $12::bytea[], $13::bytea[], $14::bytea[], $15::bytea[])
                 RETURNING 1)
             UPDATE progress SET changes_kept = changes_kept + (SELECT count(*) FROM noted)
-            WHERE store = $1
+            WHERE \(ProgressRow.condition(16))
             """
 
-        static func query(_ changes: [NotedChange], _ store: Int64) -> Query {
+        /// - Parameter page: where the row that counts them was (`ProgressRow`).
+        static func query(_ changes: [NotedChange], _ store: Int64, page: Int64) -> Query {
             func texts(_ text: (NotedChange) -> String?) -> Value {
                 .byteStrings(changes.map { text($0).map { Array($0.utf8) } })
             }
@@ -51,11 +52,13 @@
                 .numbers(changes.map(\.previous?.type)),
                 .numbers(changes.map(\.previous?.flags.rawValue)),
                 .byteStrings(changes.map(\.previous?.body)), texts { $0.author?.user.text },
-                texts { $0.author?.device }, texts { $0.author?.trace })
+                texts { $0.author?.device }, texts { $0.author?.trace }, .number(page))
         }
     }
 
     /// Statements over the table of changes that are kept for followers; each counts what it removes.
+    ///
+    /// Each is told on which page the row that counts them was (`ProgressRow`).
     enum ChangeLog {
         /// Rows that one step forgets at most; the rest go with the steps after it.
         private static let forgottenMax = 10_000
@@ -64,7 +67,7 @@
             """
             WITH gone AS (DELETE FROM changes WHERE store = $1 \(condition) RETURNING 1)
             UPDATE progress SET changes_kept = changes_kept - (SELECT count(*) FROM gone)
-            WHERE store = $1
+            WHERE \(ProgressRow.condition(2))
             """
         }
 
@@ -79,18 +82,20 @@
             """)
 
         /// Removes changes that every follower has gone past; all of them where everybody was let go.
-        static func forgetPassed(_ store: Int64) -> Query {
-            Query(forgetPassedText, .number(store))
+        static func forgetPassed(_ store: Int64, page: Int64) -> Query {
+            Query(forgetPassedText, .number(store), .number(page))
         }
 
-        static func forgetAll(_ store: Int64) -> Query { Query(removing(""), .number(store)) }
+        static func forgetAll(_ store: Int64, page: Int64) -> Query {
+            Query(removing(""), .number(store), .number(page))
+        }
 
         private static let oldestText = """
             (SELECT position FROM changes WHERE store = $1 ORDER BY position DESC LIMIT 1 OFFSET $2)
             """
 
         /// Lets those followers go that have more than so many changes before them, and what was kept for them.
-        static func letGo(_ store: Int64, behind changesMax: Int) -> [Query] {
+        static func letGo(_ store: Int64, behind changesMax: Int, page: Int64) -> [Query] {
             let values: [Value] = [.number(store), .number(Int64(changesMax))]
             return [
                 Query(
@@ -102,7 +107,7 @@
                     """
                     UPDATE followers SET position = \(Following.letGo)
                     WHERE store = $1 AND position < \(oldestText)
-                    """, values), forgetPassed(store),
+                    """, values), forgetPassed(store, page: page),
             ]
         }
     }

@@ -34,7 +34,7 @@
                     UPDATE followers SET position = greatest(position, $3)
                     WHERE store = $1 AND name = $2
                     """, .number(store), .text(follower.text), .number(position)),
-                ChangeLog.forgetPassed(store),
+                ChangeLog.forgetPassed(store, page: group.facts.progressPage),
             ]
         }
 
@@ -46,7 +46,12 @@
                     .text(follower.text)))
             try renewFollowing()
             let isOn = try following().isOn
-            _ = try ask([isOn ? ChangeLog.forgetPassed(store) : ChangeLog.forgetAll(store)])
+            let page = group.facts.progressPage
+            _ = try ask([
+                isOn
+                    ? ChangeLog.forgetPassed(store, page: page)
+                    : ChangeLog.forgetAll(store, page: page)
+            ])
         }
 
         func removeNeeds(of follower: FollowerName) throws {

@@ -14,6 +14,8 @@
         var zones: [ZoneNameKey: StoredZone?] = [:]
         /// Zones in which nothing is shared as a tree.
         var treeless: Set<ZoneNumber> = []
+        /// When rows of owners were written, and whether sums wait for these.
+        var countings: [OwnerNumber: RecentSums.Counting] = [:]
 
         mutating func note(_ record: CurrentRecord?, _ key: RecordKey) {
             records.updateValue(record, forKey: key)
@@ -21,18 +23,19 @@
         }
 
         /// Takes over what the server has been told.
-        mutating func add(_ changes: StoreChanges) {
+        mutating func add(_ changes: StoreChanges, _ recent: RecentSums) {
+            countings = recent.noted(changes.sums, countings)
             for (key, saved) in changes.saved { note(saved.current, key) }
             owners.merge(changes.ownersByName) { $1 }
             zones.merge(changes.zonesByName) { $1 }
             treeless.subtract(changes.trees)
             for (name, owner) in owners {
-                guard let owner, let bytes = changes.owners[owner.number] else { continue }
+                guard let owner, let bytes = changes.sums.owners[owner.number] else { continue }
                 owners.updateValue(owner.using(bytes), forKey: name)
             }
             for (key, zone) in zones {
-                guard let zone, let sum = changes.zones[zone.number] else { continue }
-                zones.updateValue(zone.reaching(sum.changed), forKey: key)
+                guard let zone, let added = changes.sums.zones[zone.number] else { continue }
+                zones.updateValue(zone.reaching(added.sum.changed), forKey: key)
             }
         }
     }
@@ -74,16 +77,18 @@
             return [
                 Query(
                     """
-                    SELECT \(ZoneRows.ownerColumns) FROM owners o
-                    WHERE o.store = $1 AND o.record_name = ANY ($2)
+                    SELECT \(ZoneRows.ownerColumns), o.counted_at, o.sums_waiting
+                    FROM current_owners o WHERE o.store = $1 AND o.record_name = ANY ($2)
                     """, .number(store), .texts(owners.map(\.text))),
                 Query(
                     """
                     SELECT o.record_name, \(ZoneRows.columns), \(ZoneRows.keepsTrees)
                     FROM unnest($2::bytea[], $3::bytea[]) AS n (owner, zone)
                         JOIN owners o ON o.store = $1 AND o.record_name = n.owner
-                        JOIN zones z ON z.store = $1 AND z.owner = o.owner AND z.name = n.zone
-                            AND z.deleted_at IS NULL
+                        CROSS JOIN LATERAL (
+                            SELECT * FROM current_zones z
+                            WHERE z.store = $1 AND z.owner = o.owner AND z.name = n.zone
+                                AND z.deleted_at IS NULL OFFSET 0) z
                     """, .number(store), .texts(pairs.map(\.owner.text)),
                     .texts(pairs.map(\.zone.text))),
                 Query(
@@ -101,6 +106,9 @@
                 let owner = ZoneRows.owner(answers[0], row)
                 guard let name = StoredOwner.name(owner.recordName) else { continue }
                 known.owners.updateValue(owner, forKey: name)
+                known.countings[owner.number] = RecentSums.Counting(
+                    countedAt: answers[0].number(row, ZoneRows.ownerColumnCount),
+                    hasWaiting: answers[0].number(row, ZoneRows.ownerColumnCount + 1) > 0)
             }
             var numbers: [OwnedZone: ZoneNumber] = [:]
             for row in 0..<answers[1].count {

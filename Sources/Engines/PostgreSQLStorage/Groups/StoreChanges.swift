@@ -21,8 +21,7 @@
         private(set) var keys: [Position: RecordKey] = [:]
         /// What records link to from now on.
         var links: [RecordNumber: [Link]] = [:]
-        var zones: [ZoneNumber: ZoneSum] = [:]
-        var owners: [OwnerNumber: Int64] = [:]
+        var sums = ZoneSums()
         /// The last change in the tree of each share.
         var shares: [ShareNumber: Position] = [:]
         /// Owners and zones as they are under their names by now; nil for none.
@@ -49,9 +48,8 @@
 
         /// Whether there is something to tell the server.
         var isEmpty: Bool {
-            statements.isEmpty && saved.isEmpty && links.isEmpty && zones.isEmpty
-                && owners.isEmpty && shares.isEmpty && entries.isEmpty && noted.isEmpty
-                && outbox.isEmpty
+            statements.isEmpty && saved.isEmpty && links.isEmpty && sums.isEmpty && shares.isEmpty
+                && entries.isEmpty && noted.isEmpty && outbox.isEmpty
         }
 
         mutating func save(_ version: Saved, _ key: RecordKey) {
@@ -62,8 +60,8 @@
         /// The parts of the store that have moved.
         var movedParts: Set<StorePart> {
             var parts = moved
-            for zone in zones.keys { parts.insert(.zone(zone)) }
-            for owner in owners.keys { parts.insert(.owner(owner)) }
+            for zone in sums.zones.keys { parts.insert(.zone(zone)) }
+            for owner in sums.owners.keys { parts.insert(.owner(owner)) }
             return parts
         }
 
@@ -72,8 +70,7 @@
             saved.merge(other.saved) { $1 }
             keys.merge(other.keys) { $1 }
             links.merge(other.links) { $1 }
-            for (zone, sum) in other.zones { zones[zone, default: ZoneSum()].add(sum) }
-            for (owner, bytes) in other.owners { owners[owner, default: 0] += bytes }
+            sums.add(other.sums)
             shares.merge(other.shares) { max($0, $1) }
             ownersByName.merge(other.ownersByName) { $1 }
             zonesByName.merge(other.zonesByName) { $1 }
@@ -109,27 +106,24 @@
             WHERE r.record = excluded.record
             """
 
-        func queries(_ store: Int64) -> [Query] {
+        /// - Parameters:
+        ///   - recent: the group's.
+        ///   - countings: what it knows of owners.
+        ///   - page: where the row that counts the store's changes was (`ProgressRow`).
+        func queries(
+            _ recent: RecentSums, _ countings: [OwnerNumber: RecentSums.Counting], page: Int64
+        ) -> [Query] {
+            let store = recent.store
             var queries = statements
             if !saved.isEmpty { queries.append(saveQuery(store)) }
             if !links.isEmpty { queries += linkQueries(store) }
             queries += entryQueries(store)
-            if !zones.isEmpty { queries.append(zoneQuery(store)) }
-            if !zones.isEmpty || !shares.isEmpty { queries += shareQueries(store) }
-            let moved = owners.filter { $0.value != 0 }
-            if !moved.isEmpty {
-                queries.append(
-                    .requiring(
-                        moved.count,
-                        """
-                        UPDATE owners o SET used_bytes = o.used_bytes + n.bytes
-                        FROM unnest($2::bigint[], $3::bigint[]) AS n (owner, bytes)
-                        WHERE o.store = $1 AND o.owner = n.owner
-                        """, .number(store), .numbers(moved.keys.map(\.value)),
-                        .numbers(Array(moved.values))))
+            if !sums.isEmpty { queries += recent.queries(sums, countings) }
+            queries += shareQueries(store)
+            if !noted.isEmpty { queries.append(NotedChange.query(noted, store, page: page)) }
+            if let letsGoBehind {
+                queries += ChangeLog.letGo(store, behind: letsGoBehind, page: page)
             }
-            if !noted.isEmpty { queries.append(NotedChange.query(noted, store)) }
-            if let letsGoBehind { queries += ChangeLog.letGo(store, behind: letsGoBehind) }
             return queries + outbox.queries(store)
         }
 
@@ -171,24 +165,6 @@
             ]
         }
 
-        private func zoneQuery(_ store: Int64) -> Query {
-            let sums = Array(zones)
-            return .requiring(
-                sums.count,
-                """
-                UPDATE zones z SET
-                    changed = CASE WHEN z.deleted_at IS NULL AND z.changed > 0
-                        THEN greatest(z.changed, n.changed) ELSE z.changed END,
-                    record_count = z.record_count + n.records,
-                    body_bytes = z.body_bytes + n.bytes, asset_bytes = z.asset_bytes + n.assets
-                FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
-                    AS n (zone, changed, records, bytes, assets)
-                WHERE z.store = $1 AND z.zone = n.zone
-                """, .number(store), .numbers(sums.map(\.key.value)),
-                .numbers(sums.map(\.value.changed)), .numbers(sums.map(\.value.records)),
-                .numbers(sums.map(\.value.bytes)), .numbers(sums.map(\.value.assetBytes)))
-        }
-
         /// Shares whose trees have changed, and those of whole zones that have.
         private static let changedShares = """
             WITH n AS (
@@ -202,12 +178,12 @@
 
         /// Tells those who have shares of what has changed in them.
         private func shareQueries(_ store: Int64) -> [Query] {
-            let zones = zones.filter { $0.value.changed > 0 }
+            let zones = sums.zones.mapValues(\.sum.changed).filter { $0.value > 0 }
             guard !zones.isEmpty || !shares.isEmpty else { return [] }
             let values: [Value] = [
                 .number(store), .numbers(shares.keys.map(\.value)),
                 .numbers(Array(shares.values)), .numbers(zones.keys.map(\.value)),
-                .numbers(zones.values.map(\.changed)),
+                .numbers(Array(zones.values)),
             ]
             return [
                 Query(

@@ -4,6 +4,16 @@
 
     // What each group writes beside what its writes have changed.
     extension StoreGroups {
+        var recentSums: RecentSums {
+            RecentSums(
+                store: store, number: (begunProgress?.commitCount ?? 0) + 1, now: clock.now())
+        }
+
+        /// What tells the server of changes.
+        func statements(telling changes: StoreChanges) -> [Query] {
+            changes.queries(recentSums, known.countings, page: facts.progressPage)
+        }
+
         func counterQuery(moves: Bool) -> Query {
             let progress = progress ?? begunProgress
             let numbers = progress?.next ?? .first

@@ -227,7 +227,7 @@
             changes.add(job)
             // The server writes these rows while further writes are decided.
             guard changes.saved.count >= Self.rowsAhead else { return }
-            try open().sendAhead(changes.queries(store))
+            try open().sendAhead(statements(telling: changes))
             noteTold()
         }
 
@@ -243,7 +243,7 @@
             -> [Rows]
         {
             changes.add(job)
-            let first = changes.isEmpty ? [] : changes.queries(store)
+            let first = changes.isEmpty ? [] : statements(telling: changes)
             let rows = try open().run(first + queries)
             noteTold()
             return Array(rows.dropFirst(first.count))
@@ -251,7 +251,7 @@
 
         /// Notes that the server has been told of all that has changed.
         private func noteTold() {
-            known.add(changes)
+            known.add(changes, recentSums)
             madeSchema = changes.schema ?? madeSchema
             madeFollowing = changes.following ?? madeFollowing
             notedCount += changes.noted.count
@@ -307,7 +307,7 @@
                 !moves && !hasTold && changes.isEmpty && progress?.next == begunProgress?.next
             let queries =
                 isIdle
-                ? [] : changes.queries(store) + [counterQuery(moves: moves)] + markQueries
+                ? [] : statements(telling: changes) + [counterQuery(moves: moves)] + markQueries
             switch connection.commit(after: queries) {
             case .committed:
                 release()

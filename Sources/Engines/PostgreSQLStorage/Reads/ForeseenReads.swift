@@ -10,11 +10,15 @@
         private static let bytesMax: Int64 = 8_388_608
 
         private let reads: [ForeseenRead]
+        /// The zones that they ask for, each once.
+        private let zones: [[ForeseenRead]]
         /// The names, each with the read that asks for it.
         private let names: [(read: ForeseenRead, name: RecordName)]
 
         init(_ reads: [ForeseenRead]) {
             self.reads = reads
+            zones = Array(
+                Dictionary(grouping: reads) { [$0.needs.owner?.text, $0.needs.zone?.text] }.values)
             names = reads.flatMap { read in read.needs.records.map { (read, $0) } }
         }
 
@@ -22,10 +26,10 @@
             SELECT n.number, \(ZoneRows.ownerColumns), \(ZoneRows.columns)
             FROM unnest($2::bytea[], $3::bytea[]) WITH ORDINALITY AS n (owner, zone, number)
                 CROSS JOIN LATERAL (
-                    SELECT * FROM owners o
+                    SELECT * FROM current_owners o
                     WHERE o.store = $1 AND o.record_name = n.owner OFFSET 0) o
                 LEFT JOIN LATERAL (
-                    SELECT * FROM zones z WHERE z.store = $1 AND z.owner = o.owner
+                    SELECT * FROM current_zones z WHERE z.store = $1 AND z.owner = o.owner
                         AND z.name = n.zone AND z.deleted_at IS NULL OFFSET 0) z ON true
             """
 
@@ -53,7 +57,9 @@
                 .byteStrings(reads.map { $0.needs.zone.map { Array($0.text.utf8) } })
             }
             return [
-                Query(Self.zonesText, .number(store), owners(reads), zones(reads)),
+                Query(
+                    Self.zonesText, .number(store), owners(self.zones.lazy.map { $0[0] }),
+                    zones(self.zones.lazy.map { $0[0] })),
                 Query(
                     Self.recordsText, .number(store), owners(names.lazy.map(\.read)),
                     zones(names.lazy.map(\.read)), .texts(names.map(\.name.text)),
@@ -65,11 +71,13 @@
         func take(_ zones: Rows, _ records: Rows) throws {
             for read in reads { read.rows = ReadRows(read.needs, records) }
             for row in 0..<zones.count {
-                let read = reads[Int(zones.number(row, 0)) - 1]
-                read.rows?.owner = ZoneRows.owner(zones, row, from: 1)
+                let owner = ZoneRows.owner(zones, row, from: 1)
                 let column = 1 + ZoneRows.ownerColumnCount
-                if !zones.isNull(row, column) {
-                    read.rows?.zone = try ZoneRows.zone(zones, row, from: column)
+                let zone =
+                    zones.isNull(row, column) ? nil : try ZoneRows.zone(zones, row, from: column)
+                for read in self.zones[Int(zones.number(row, 0)) - 1] {
+                    read.rows?.owner = owner
+                    read.rows?.zone = zone
                 }
             }
             var bytes: Int64 = 0

@@ -200,21 +200,18 @@
                 case .living:
                     try ask(
                         """
-                        SELECT \(ZoneRows.columns) FROM zones z
+                        SELECT \(ZoneRows.columns) FROM current_zones z
                         WHERE z.store = $1 AND z.owner = $2 AND z.deleted_at IS NULL ORDER BY z.name
                         """, .number(store), .number(owner.value))
                 case .changed(let position, let limit):
                     try ask(
-                        """
-                        SELECT \(ZoneRows.columns) FROM zones z
-                        WHERE z.store = $1 AND z.owner = $2 AND z.changed > $3
-                        ORDER BY z.changed LIMIT $4
-                        """, .number(store), .number(owner.value), .number(max(position, 0)),
+                        ZoneRows.changedText, .number(store), .number(owner.value),
+                        .number(max(position, 0)),
                         .number(Int64(limit)))
                 case .kept(let limit):
                     try ask(
                         """
-                        SELECT \(ZoneRows.columns) FROM zones z
+                        SELECT \(ZoneRows.columns) FROM current_zones z
                         WHERE z.store = $1 AND z.owner = $2 LIMIT $3
                         """, .number(store), .number(owner.value), .number(Int64(limit)))
                 }
@@ -226,9 +223,9 @@
                 """
                 SELECT coalesce(sum(used_bytes), 0)::bigint, count(*),
                     CASE WHEN $2::bigint IS NOT NULL THEN (
-                        SELECT coalesce(sum(record_count), 0)::bigint FROM zones
+                        SELECT coalesce(sum(record_count), 0)::bigint FROM current_zones
                         WHERE store = $1 AND owner = $2 AND deleted_at IS NULL) END
-                FROM owners WHERE store = $1 AND ($2 IS NULL OR owner = $2)
+                FROM current_owners WHERE store = $1 AND ($2 IS NULL OR owner = $2)
                 """, .number(store), .number(owner?.value))
             return (
                 rows.number(0, 0), Int(rows.number(0, 1)), rows.optionalNumber(0, 2).map(Int.init)

@@ -89,8 +89,7 @@
             sum.changed = version.position
             sum.bytes = Int64((isTombstone ? 0 : version.body.count) - version.previousBytes)
             sum.records = (isTombstone ? 0 : 1) - (version.previousIsAlive ? 1 : 0)
-            job.zones[zone.number, default: ZoneSum()].add(sum)
-            job.owners[zone.owner, default: 0] += sum.bytes
+            job.sums.add(sum, to: zone)
             return record
         }
 

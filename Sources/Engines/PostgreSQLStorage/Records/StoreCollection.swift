@@ -18,6 +18,7 @@
         /// - Returns: whether rows are left that could have been removed.
         func run(olderThan moment: Milliseconds) throws -> Bool {
             var step = self
+            try step.settleSums()
             try step.purgeDeletedZones()
             try step.collectShares(olderThan: moment)
             try step.collectTombstones(olderThan: moment)
@@ -59,6 +60,19 @@
             DELETE FROM records r USING victims v WHERE r.store = $1 AND r.record = v.record
             RETURNING r.zone, r.position
             """
+        }
+
+        /// Adds what waits to the zones and owners that nobody writes to any more.
+        private mutating func settleSums() throws {
+            let owners = try transaction.ask(
+                "SELECT DISTINCT owner FROM recent_sums WHERE store = $1 LIMIT $2", store,
+                .number(Int64(rowsLeft)))
+            guard owners.count > 0 else { return }
+            rowsLeft -= owners.count
+            _ = try transaction.ask([
+                transaction.group.recentSums.settle(
+                    (0..<owners.count).map { OwnerNumber(owners.number($0, 0)) })
+            ])
         }
 
         private mutating func purgeDeletedZones() throws {

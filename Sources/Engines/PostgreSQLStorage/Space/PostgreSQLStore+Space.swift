@@ -34,7 +34,7 @@
                 """
                 SELECT coalesce(sum(record_count), 0)::bigint, coalesce(sum(body_bytes), 0)::bigint,
                     coalesce(sum(asset_bytes), 0)::bigint
-                FROM zones WHERE store = $1 AND deleted_at IS NULL
+                FROM current_zones WHERE store = $1 AND deleted_at IS NULL
                 """, .number(number))
             return StoredAmount(rows, 0, from: 0)
         }
@@ -91,7 +91,7 @@
                 """
                 SELECT o.record_name, sum(z.record_count)::bigint, sum(z.body_bytes)::bigint,
                     sum(z.asset_bytes)::bigint
-                FROM owners o JOIN zones z ON z.store = $1 AND z.owner = o.owner
+                FROM current_owners o JOIN current_zones z ON z.store = $1 AND z.owner = o.owner
                 WHERE o.store = $1 AND z.deleted_at IS NULL
                 GROUP BY o.owner, o.record_name, o.used_bytes
                 ORDER BY o.used_bytes DESC, o.owner LIMIT $2

@@ -38,19 +38,19 @@
 
         private static func ownerQuery(_ store: Int64, _ name: UserRecordName) -> Query {
             Query(
-                "SELECT \(ownerColumns) FROM owners o WHERE o.store = $1 AND o.record_name = $2",
+                "SELECT \(ownerColumns) FROM current_owners o WHERE o.store = $1 AND o.record_name = $2",
                 .number(store), .text(name.text))
         }
 
         private static func ownerQuery(_ store: Int64, _ number: OwnerNumber) -> Query {
             Query(
-                "SELECT \(ownerColumns) FROM owners o WHERE o.store = $1 AND o.owner = $2",
+                "SELECT \(ownerColumns) FROM current_owners o WHERE o.store = $1 AND o.owner = $2",
                 .number(store), .number(number.value))
         }
 
         private static func zoneQuery(_ store: Int64, _ number: ZoneNumber) -> Query {
             Query(
-                "SELECT \(columns) FROM zones z WHERE z.store = $1 AND z.zone = $2",
+                "SELECT \(columns) FROM current_zones z WHERE z.store = $1 AND z.zone = $2",
                 .number(store), .number(number.value))
         }
 
@@ -59,7 +59,7 @@
         ) -> Query {
             Query(
                 """
-                SELECT \(columns) FROM zones z
+                SELECT \(columns) FROM current_zones z
                 WHERE z.store = $1 AND z.owner = $2 AND z.name = $3 AND z.deleted_at IS NULL
                 """, .number(store), .number(owner.value), .text(name.text))
         }
@@ -69,10 +69,30 @@
         ) -> Query {
             Query(
                 """
-                SELECT \(columns) FROM owners o JOIN zones z ON z.store = $1 AND z.owner = o.owner
-                WHERE o.store = $1 AND o.record_name = $2 AND z.name = $3 AND z.deleted_at IS NULL
+                SELECT \(columns) FROM owners o CROSS JOIN LATERAL (
+                    SELECT * FROM current_zones z WHERE z.store = $1 AND z.owner = o.owner
+                        AND z.name = $3 AND z.deleted_at IS NULL OFFSET 0) z
+                WHERE o.store = $1 AND o.record_name = $2
                 """, .number(store), .text(owner.text), .text(name.text))
         }
+
+        /// Zones of an owner that have changed after a position, some at a time in the order of their last changes.
+        static let changedText = """
+            WITH recent AS (
+                SELECT DISTINCT zone FROM waiting_sums WHERE store = $1 AND owner = $2 AND zone <> 0)
+            SELECT \(columns) FROM (
+                (SELECT store, zone, owner, name, created, changed, whole_after, deleted_at FROM zones
+                WHERE store = $1 AND owner = $2 AND changed > $3
+                    AND zone NOT IN (SELECT zone FROM recent)
+                ORDER BY changed LIMIT $4)
+                UNION ALL
+                SELECT z.store, z.zone, z.owner, z.name, z.created, z.changed, z.whole_after,
+                    z.deleted_at
+                FROM recent n CROSS JOIN LATERAL (
+                    SELECT * FROM current_zones z
+                    WHERE z.store = $1 AND z.zone = n.zone AND z.changed > $3 OFFSET 0) z) z
+            ORDER BY z.changed LIMIT $4
+            """
 
         static func owner(_ rows: Rows, _ row: Int, from column: Int = 0) -> StoredOwner {
             StoredOwner(
