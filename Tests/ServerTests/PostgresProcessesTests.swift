@@ -198,6 +198,31 @@
             #expect(found.status == 200 && !found.body.contains("NOT_FOUND"), "\(found)")
         }
 
+        @Test("Each session says of which process it is, those of logs and telemetry among them")
+        func sessions() throws {
+            let first = try start("a")
+            let query = try enter(first)
+            try #require(try post(first, query, "zones/list", "{}").status == 200)
+            let connection = try Connection(
+                ConnectionOptions(address: database.address(of: "app")))
+            try Wait.until {
+                try connection.run(
+                    """
+                    SELECT 1 FROM (SELECT FROM logs.audit_lines LIMIT 1) audit,
+                        (SELECT FROM logs.request_segments LIMIT 1) requests,
+                        (SELECT FROM telemetry.starts LIMIT 1) telemetry
+                    """
+                ).count == 1
+            }
+            let others = try connection.run(
+                """
+                SELECT 1 FROM pg_stat_activity WHERE datname = 'app' AND pid <> pg_backend_pid()
+                    AND application_name <> (
+                        SELECT 'lenticular ' || encode(process, 'hex') FROM catalog.processes)
+                """)
+            #expect(others.count == 0)
+        }
+
         @Test("None waits at its start for one that is dead, however long its lease would last")
         func deadProcess() throws {
             let first = try start("a")

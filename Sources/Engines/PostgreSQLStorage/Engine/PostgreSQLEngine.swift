@@ -58,6 +58,8 @@
         ///
         /// - Throws: `MigrationError`, `PostgreSQLError`.
         init(_ settings: Settings, _ options: EngineOptions) throws {
+            var settings = settings
+            settings.connection = settings.connection.owned(by: options.process)
             sessions = StoreSessions(
                 settings.connection, readersMax: settings.readers, writersMax: settings.writers,
                 waitSecondsMax: settings.sessionWaitSecondsMax)
@@ -70,7 +72,7 @@
             self.settings = settings
             standby = settings.standby.map { StandbyReads($0, max: settings.readers) }
             self.options = options
-            process = options.random(16)
+            process = options.process
             presence = tables.join(
                 identity: process, version: options.programVersion, assets: options.assets,
                 now: settings.leaseClock)
