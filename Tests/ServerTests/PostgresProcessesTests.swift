@@ -358,14 +358,21 @@
             let first = try start("a")
             try makeFolder("b", beside: first)
             let second = try start("b")
-            let statuses = try (0..<6).map { number in
+            // Five cost no waiting, then each a second, two, four: on a busy machine so much may pass in between. Did each
+            // of them count for itself, the tenth would still be free.
+            var statuses: [Int] = []
+            while statuses.count < 10, statuses.last != 429 {
                 let browser = Visitor(
-                    server: number % 2 == 0 ? first : second, jar: folder.path("jar\(number)"))
-                return try browser.send(
-                    "/sign-in", ["address": "ida@example.org", "password": "wrong \(number)"]
-                ).status
+                    server: statuses.count % 2 == 0 ? first : second,
+                    jar: folder.path("jar\(statuses.count)"))
+                let password = "wrong \(statuses.count)"
+                statuses.append(
+                    try browser.send(
+                        "/sign-in", ["address": "ida@example.org", "password": password]
+                    ).status)
             }
-            #expect(statuses == [403, 403, 403, 403, 403, 429])
+            #expect(statuses.count > 5 && statuses.last == 429, "\(statuses)")
+            #expect(statuses.dropLast().allSatisfy { $0 == 403 }, "\(statuses)")
         }
 
         private struct Visitor: CurlBrowser {
