@@ -7,7 +7,8 @@
 
     @Suite("Databases that are there for a while")
     struct ScratchDatabaseTests {
-        @Test("Many that are made and removed at once are each there until their maker removes them")
+        @Test(
+            "Many that are made and removed at once are each there until their maker removes them")
         func manyAtOnce() throws {
             let server = try PostgreSQLServer.shared()
             let home = server.newDatabaseName()
