@@ -68,6 +68,7 @@ extension ServerConfiguration {
                 own.storage.postgresURL = ScratchDatabase.url(
                     storage.postgresURL, of: database.name)
                 own.storage.postgres.standbyURL = ""
+                own.storage.postgres.listenURL = ""
                 return try body(own)
             }
         #endif
@@ -98,6 +99,9 @@ extension ServerConfiguration {
             settings.sessionsMax = postgres.sessionsMax
             if !postgres.standbyURL.isEmpty {
                 settings.standby = try connection(to: postgres.standbyURL)
+            }
+            if !postgres.listenURL.isEmpty {
+                settings.listening = try connection(to: postgres.listenURL)
             }
             return settings
         }
