@@ -54,7 +54,7 @@ javascript-test: release ## run the tests of the JavaScript client against the s
 postgres: packages ## build the engine on PostgreSQL into .build-postgres, and run its tests
 	@.ci/packages libpq-dev postgresql
 	swift build --build-tests --traits PostgreSQL --scratch-path .build-postgres
-	swift test --skip-build --traits PostgreSQL --scratch-path .build-postgres --filter 'PostgreSQL'
+	swift test --skip-build --traits PostgreSQL --scratch-path .build-postgres --filter 'Postgre(SQL|s)'
 
 postgres-proof: postgres ## prove servers on PostgreSQL: kills, promotions of a standby, feeds, restarts, copies of containers, acceptance scripts
 	@.ci/packages haproxy libnghttp2-dev libpq-dev postgresql python3 python3-venv

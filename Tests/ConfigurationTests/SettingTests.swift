@@ -105,6 +105,10 @@ struct SettingTests {
             ["", "postgresql://sync@standby.example/sync"],
             ["standby.example", "postgresql://sync:word@standby.example/sync"]
         ),
+        "storage.postgres.listenURL": (
+            ["", "postgresql://sync@db.example/sync"],
+            ["db.example", "postgresql://sync:word@db.example/sync"]
+        ),
         "storage.postgres.passwordFile": (["", "/etc/lenticular/postgres"], ["a\\0b"]),
         "accounts.signUp": (["off", "invitation", "open"], ["", "Open", "on", "open\\0"]),
         "mail.sender": (["none", "log", "program", "smtp"], ["", "SMTP", "Log"]),

@@ -67,6 +67,29 @@
             #expect(one.measurements.sent > 0)
         }
 
+        @Test(
+            "A commit of which nobody has told is heard of by the second question behind it at the latest"
+        )
+        func lostMessage() throws {
+            let location = try PostgreSQLLocation()
+            defer { location.remove() }
+            let exchanges = Exchanges()
+            let exchange = exchanges.make(location.connection)
+            let silent = try location.openPostgreSQLStore()
+            let waiting = try location.openPostgreSQLStore { $0.exchange = exchange }
+            for number in 0..<5 {
+                let told = Awaited<Int>()
+                waiting.notices.watch([.anything]).whenMoved { _ in
+                    told.tell(exchange.measurements.questions)
+                }
+                try Self.makeZone("z\(number)", in: silent)
+                // The last of these may have been on its way before the commit.
+                let asked = exchange.measurements.questions
+                #expect(try told.value() <= asked + 2)
+            }
+            #expect(exchange.measurements.heard == 0)
+        }
+
         @Test("A commit that takes no position is heard of, too")
         func withoutPosition() throws {
             let location = try PostgreSQLLocation()

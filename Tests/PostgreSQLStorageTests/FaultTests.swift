@@ -115,6 +115,34 @@
             #expect(try fixture.store.problems() == [])
         }
 
+        @Test(
+            "A group that says nothing to the server for too long is undone, and the next one is done"
+        )
+        func silentGroup() throws {
+            defer { location.remove() }
+            let options = location.connection
+            #expect(PostgreSQLEngine.Settings(options).groupSilenceSecondsMax == 15)
+            let fixture = try GroupFixture(location) { $0.groupSilenceSecondsMax = 1 }
+            let wide = try #require(ZoneName("wide"))
+            let user = try #require(GroupFixture.user)
+            #expect(throws: StorageFailure.self) {
+                try fixture.store.writeAndWait { transaction in
+                    _ = try transaction.makeZone(named: wide, ofOwnerNamed: user)
+                    let watch = try Connection(options)
+                    try Wait.until {
+                        try watch.run(
+                            """
+                            SELECT 1 FROM pg_stat_activity WHERE datname = current_database()
+                                AND state = 'idle in transaction'
+                            """
+                        ).count == 0
+                    }
+                }
+            }
+            try fixture.save(["a"])
+            #expect(try fixture.store.read { try $0.zone(named: wide, ofOwnerNamed: user) } == nil)
+        }
+
         @Test("Of two who wait for each other one gives way, and both go on")
         func deadLock() throws {
             defer { location.remove() }

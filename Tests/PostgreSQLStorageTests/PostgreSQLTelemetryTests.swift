@@ -88,10 +88,12 @@
             (rule.filter.container, rule.mail, rule.isRelative) = ("icloud.a", "a@b.example", true)
             try one.add(rule)
             #expect(throws: AlertRefusal.exists) { try other.add(rule) }
-            #expect(try other.noteTold(rule, at: 7))
+            var telling = AlertTelling()
+            (telling.dueAt, telling.reached, telling.toldAt) = (9, .url, 7)
+            #expect(try other.note(telling, of: rule))
             // It has read the alert before the other one told of it.
-            #expect(try !one.noteTold(rule, at: 8))
-            rule.toldAt = 7
+            #expect(try !one.note(AlertTelling(), of: rule))
+            rule.telling = telling
             #expect(try one.alerts() == [rule])
             for number in 1..<AlertRule.countMax {
                 try one.add(

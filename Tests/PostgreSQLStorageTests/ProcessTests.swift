@@ -271,6 +271,40 @@
             #expect(try opened.identity.incarnation != identity.incarnation)
         }
 
+        @Test("One session listens where it is told to, and no other goes there")
+        func listening() throws {
+            let connection = try location.connection(of: "a")
+            var listening = connection
+            // By this the test knows it from the others.
+            listening.settings.append("SET application_name = 'listening'")
+            let engines = [
+                try location.engine(settings: { $0.listening = listening }), try location.engine(),
+            ]
+            defer { end(engines) }
+            try engines[0].catalog.add(ContainerRecord(id: key.container, createdAt: 1))
+            let stores = try engines.map { try $0.open(key, notices: CommitNotices()) }
+            let told = Awaited<Bool>()
+            stores[0].notices.watch([.anything]).whenMoved { _ in told.tell(true) }
+            let name = try #require(ZoneName("shelf"))
+            _ = try stores[1].writeAndWait { [user] in
+                try $0.makeZone(named: name, ofOwnerNamed: user)
+            }
+            #expect(try told.value())
+            let sessions = try Connection(connection).run(
+                "SELECT 1 FROM pg_stat_activity WHERE application_name = 'listening'")
+            #expect(sessions.count == 1)
+        }
+
+        @Test("A process that would listen to another database is refused")
+        func listensElsewhere() throws {
+            let other = try location.engine("b")
+            let connection = try location.connection(of: "b")
+            defer { end([other]) }
+            #expect(throws: ListensElsewhere()) {
+                _ = try location.engine(settings: { $0.listening = connection })
+            }
+        }
+
         @Test("A process whose assets are elsewhere than those of the others is refused")
         func assets() throws {
             let first = try location.engine { $0.assets = "folder a" }

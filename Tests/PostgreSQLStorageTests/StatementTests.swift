@@ -48,6 +48,25 @@
             #expect(keyed == Set((0..<columns.count).map { columns.text($0, 0) }))
         }
 
+        @Test(
+            "The counters' table is mostly empty, and is vacuumed after 500 changes without a pause"
+        )
+        func countersTable() throws {
+            let location = try PostgreSQLLocation()
+            defer { location.remove() }
+            _ = try location.openPostgreSQLStore()
+            let rows = try Connection(location.connection).run(
+                """
+                SELECT convert_to(unnest(reloptions), 'UTF8') FROM pg_class
+                WHERE oid = 'stores.progress'::regclass
+                """)
+            #expect(
+                Set((0..<rows.count).map { rows.text($0, 0) }) == [
+                    "fillfactor=10", "autovacuum_vacuum_scale_factor=0",
+                    "autovacuum_vacuum_threshold=500", "autovacuum_vacuum_cost_delay=0",
+                ])
+        }
+
         // MARK: - Statements
 
         /// A server of its own, which tells what it was asked.

@@ -10,10 +10,12 @@ final class PostReceiver: @unchecked Sendable {
     private let condition = NSCondition()
     private var requests: [Data] = []
     private var isHolding: Bool
+    private var status: String
 
     /// - Parameter holds: answers nobody before `release`.
     init(answering status: String, holds: Bool = false) throws {
         isHolding = holds
+        self.status = status
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         self.listener = listener
         var address = sockaddr_in()
@@ -28,8 +30,6 @@ final class PostReceiver: @unchecked Sendable {
         }
         guard isBound else { throw CocoaError(.fileReadUnknown) }
         port = UInt16(bigEndian: address.sin_port)
-        let answer = Array(
-            "HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8)
         let thread = Foundation.Thread { [weak self] in
             // Closed here and nowhere else: its number may be another test's socket right after that.
             defer { close(listener) }
@@ -42,8 +42,7 @@ final class PostReceiver: @unchecked Sendable {
                     defer { close(connection) }
                     // Whoever is killed while it sends has sent nothing.
                     guard let request = Self.request(on: connection) else { return }
-                    self?.took(request)
-                    self?.waitUntilReleased()
+                    guard let answer = self?.answer(to: request) else { return }
                     _ = answer.withUnsafeBytes { write(connection, $0.baseAddress, $0.count) }
                 }
             }
@@ -71,6 +70,13 @@ final class PostReceiver: @unchecked Sendable {
         return (String(decoding: request[..<end], as: UTF8.self), Data(request[end...]))
     }
 
+    /// Has the posts that come from now on answered with another status.
+    func answer(with status: String) {
+        condition.lock()
+        self.status = status
+        condition.unlock()
+    }
+
     /// Has all posts answered, also those that wait for it.
     func release() {
         condition.lock()
@@ -79,19 +85,18 @@ final class PostReceiver: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// For a minute at most, so that no test hangs.
-    private func waitUntilReleased() {
+    /// Takes a request, and waits until it may be answered: for a minute at most, so that no test hangs.
+    private func answer(to request: Data) -> [UInt8] {
         condition.lock()
         defer { condition.unlock() }
-        let deadline = Date(timeIntervalSinceNow: 60)
-        while isHolding, condition.wait(until: deadline) {}
-    }
-
-    private func took(_ request: Data) {
-        condition.lock()
+        // Who has taken the request from here may change the answer to the next.
+        let status = status
         requests.append(request)
         condition.broadcast()
-        condition.unlock()
+        let deadline = Date(timeIntervalSinceNow: 60)
+        while isHolding, condition.wait(until: deadline) {}
+        return Array(
+            "HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8)
     }
 
     /// Reads a head and a body of the length that it names; nil when the connection ends before.

@@ -257,7 +257,9 @@
             #expect(missing.status == 1, "\(missing)")
         }
 
-        @Test("Sessions, the standby, the password and how long is waited come from the settings")
+        @Test(
+            "Sessions, the standby, who listens, the password and how long is waited come from the settings"
+        )
         func settings() throws {
             let file = folder.path("password")
             try "s3cret\nmore\n".write(toFile: file, atomically: true, encoding: .utf8)
@@ -271,6 +273,7 @@
                         "LENTICULAR_STORAGE_POSTGRES_SESSIONS_MAX": "9",
                         "LENTICULAR_STORAGE_POSTGRES_STANDBY_URL":
                             "postgresql://u@standby.example/app",
+                        "LENTICULAR_STORAGE_POSTGRES_LISTEN_URL": "postgresql://u@one.example/app",
                         "LENTICULAR_STORAGE_POSTGRES_CONNECT_SECONDS_MAX": "3",
                         "LENTICULAR_STORAGE_POSTGRES_ANSWER_SECONDS_MAX": "7",
                     ], flags: []
@@ -286,6 +289,9 @@
             #expect(far.standby?.address == "postgresql://u@standby.example/app")
             #expect(far.standby?.password == "s3cret")
             #expect(far.standby?.defaults == ["sslmode": "verify-full"])
+            #expect(far.listening?.address == "postgresql://u@one.example/app")
+            #expect(far.listening?.password == "s3cret")
+            #expect(far.listening?.defaults == ["sslmode": "verify-full"])
             let near = try settings("postgresql://u@localhost/app")
             #expect(near.connection.defaults.isEmpty)
         }

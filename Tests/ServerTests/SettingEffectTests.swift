@@ -39,6 +39,7 @@ struct SettingEffectTests {
         "storage.postgresURL": (postgres, "What it acknowledged outlives its own end and the"),
         "storage.postgres.passwordFile": (postgres, "gets the file's, and another one is refused"),
         "storage.postgres.standbyURL": (postgres, "far.standby?.address == "),
+        "storage.postgres.listenURL": (postgres, "far.listening?.address == "),
         "storage.postgres.sessionsMax": (postgres, "far.sessionsMax == 9"),
         "storage.postgres.connectSecondsMax": (postgres, "far.connection.connectSecondsMax == 3"),
         "storage.postgres.answerSecondsMax": (

@@ -177,6 +177,62 @@ struct WatchingTests {
         #expect(throws: (any Error).self) { try receiver.next(withinSeconds: 1) }
     }
 
+    @Test(
+        "An alert that was not taken is told again under one identifier until it is, by a server that starts anew, too"
+    )
+    func toldAgain() throws {
+        let (letters, script) = (temporary.path("letters"), temporary.path("mail.sh"))
+        try "#!/bin/sh\ncat >>'\(letters)'\n".write(
+            toFile: script, atomically: true, encoding: .utf8)
+        #expect(chmod(script, 0o700) == 0)
+        let receiver = try PostReceiver(answering: "503 Service Unavailable")
+        func start() throws -> FolderServer {
+            try served {
+                ($0.mail.sender, $0.mail.program) = (.program, script)
+                $0.mail.from = "server@a.example"
+            }
+        }
+        var server = try start()
+        try ask(5, of: server)
+        _ = try run(
+            [
+                "alert", "add", "many", "--metric", "requests", "--above", "4", "--minutes", "10",
+                "--mail", "me@a.example", "--url", "http://127.0.0.1:\(receiver.port)/",
+            ], on: server)
+        try pass(minutes: 1, on: server)
+        try server.server.telemetry?.alerts.round()
+        let first = try receiver.next()
+        let now = server.time.now.withLock { $0 }
+        server.stop()
+        server = try start()
+        defer { server.stop() }
+        // What was counted is out of sight, and still to be told.
+        server.time.now.withLock { $0 = now + 30 * 60_000 }
+        try server.server.telemetry?.alerts.round()
+        let second = try receiver.next()
+        #expect(try run(["alert", "list"], on: server).text.contains("never told"))
+        receiver.answer(with: "204 No Content")
+        try server.server.telemetry?.alerts.round()
+        let third = try receiver.next()
+        try server.server.telemetry?.alerts.round()
+        #expect(throws: (any Error).self) { try receiver.next(withinSeconds: 1) }
+        #expect(try run(["alert", "list"], on: server).text.contains("  told "))
+        let identifier = Self.header("webhook-id", of: first)
+        for post in [second, third] {
+            #expect(Self.header("webhook-id", of: post) == identifier)
+            #expect(post.body == first.body)
+        }
+        // The letter had left at once.
+        let mailed = try String(contentsOfFile: letters, encoding: .utf8)
+        #expect(mailed.components(separatedBy: "Message-ID: ").count == 2)
+        #expect(mailed.contains("Message-ID: <\(identifier ?? "")@"), "\(mailed)")
+    }
+
+    private static func header(_ name: String, of post: (head: String, body: Data)) -> String? {
+        post.head.split(separator: "\r\n").first { $0.hasPrefix(name + ": ") }
+            .map { String($0.dropFirst(name.count + 2)) }
+    }
+
     /// Whether a post shows the signature of the key that a command has shown.
     private static func requireSigned(
         _ post: (head: String, body: Data), by added: CommandOutput
@@ -184,10 +240,7 @@ struct WatchingTests {
         let line = try #require(added.text.split(separator: "\n").first { $0.contains("whsec_") })
         let key = try #require(
             Data(base64Encoded: String(line.split(separator: "whsec_")[1])))
-        func header(_ name: String) -> String? {
-            post.head.split(separator: "\r\n").first { $0.hasPrefix(name + ": ") }
-                .map { String($0.dropFirst(name.count + 2)) }
-        }
+        func header(_ name: String) -> String? { Self.header(name, of: post) }
         let (id, seconds) = (header("webhook-id") ?? "", header("webhook-timestamp") ?? "")
         let code = HMACSHA256(key: [UInt8](key)).code(
             for: Array("\(id).\(seconds).".utf8) + post.body)

@@ -80,19 +80,39 @@ struct AlertTests {
         let rule = AlertRule(name: "a", metric: .requests, threshold: 1, minutes: 5)
         try storage.add(rule)
         #expect(throws: AlertRefusal.exists) { try storage.add(rule) }
-        #expect(try storage.noteTold(rule, at: Self.noon))
+        var told = AlertTelling()
+        told.toldAt = Self.noon
+        #expect(try storage.note(told, of: rule))
         // Another process had read it before that.
-        #expect(try !storage.noteTold(rule, at: Self.noon + 1))
+        #expect(try !storage.note(told, of: rule))
         storage.close()
         let again = try folder.open()
         let found = try #require(try again.alerts().first)
-        #expect(found.toldAt == Self.noon)
+        #expect(found.telling == told)
         #expect(!found.mayTell(at: Self.noon + 299_999))
         #expect(found.mayTell(at: Self.noon + 300_000))
         #expect(found.mayTell(at: Self.noon - 1))
         try again.removeAlert("a")
         #expect(throws: AlertRefusal.unknown) { try again.removeAlert("a") }
         #expect(try again.alerts().isEmpty)
+    }
+
+    @Test("What is due of an alert stays noted until it was told, by what it was, and for a day")
+    func due() throws {
+        var rule = AlertRule(name: "a", metric: .requests, threshold: 1, minutes: 5)
+        try storage.add(rule)
+        var telling = AlertTelling()
+        telling.dueAt = Self.noon
+        #expect(try storage.note(telling, of: rule))
+        rule.telling = telling
+        telling.reached = .mail
+        #expect(try storage.note(telling, of: rule))
+        // Another process had read it before the letter left.
+        #expect(try !storage.note(AlertTelling(), of: rule))
+        let found = try #require(try storage.alerts().first?.telling)
+        #expect(found == telling && found.isDue(at: Self.noon + 86_399_999))
+        #expect(!found.isDue(at: Self.noon + 86_400_000))
+        #expect(!AlertTelling().isDue(at: Self.noon))
     }
 
     @Test("There are so many alerts and no more")

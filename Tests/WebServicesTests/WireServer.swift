@@ -33,6 +33,8 @@ final class WireServer: Sendable {
     let limits: ServiceLimits
     let accounts: AccountsSettings
     private let stores: OpenedStores
+    /// Which stores requests have asked for.
+    let reached = ReachedStores()
     /// API tokens by container and environment.
     let apiTokens: [String: String]
     /// The threads that requests come in by as if they were event loops, by the loops' numbers.
@@ -104,7 +106,11 @@ final class WireServer: Sendable {
             limits: limits, clock: Clock { clock.now }, random: .system,
             authenticator: authenticator, catalog: catalog,
             stores: TestStores(
-                prepare: { opening?.run() }, find: { try storage ?? stores.store($0, $1) },
+                prepare: { opening?.run() },
+                find: { [reached] in
+                    reached.note(StoreKey($0, $1))
+                    return try storage ?? stores.store($0, $1)
+                },
                 assetStore: { stores.assetStore($0, $1) }, assets: assetOptions),
             assets: assetOptions,
             observer: observed, workers: work,
@@ -255,6 +261,21 @@ struct WireFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) { self.description = description }
+}
+
+/// The stores that requests have asked for.
+final class ReachedStores: Sendable {
+    private let keys = Mutex<Set<StoreKey>>([])
+
+    func note(_ key: StoreKey) { _ = keys.withLock { $0.insert(key) } }
+
+    /// Those since this was called last.
+    func take() -> Set<StoreKey> {
+        keys.withLock { keys in
+            defer { keys = [] }
+            return keys
+        }
+    }
 }
 
 /// What a test does while a store is being opened, set once the server is there.

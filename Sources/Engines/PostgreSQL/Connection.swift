@@ -76,7 +76,7 @@
             // The later counts.
             var pairs = options.defaults.map { ($0.key, $0.value) }
             pairs += [
-                ("dbname", options.address), ("fallback_application_name", options.name),
+                ("dbname", options.address), ("application_name", options.name),
                 ("connect_timeout", "\(options.connectSecondsMax)"), ("client_encoding", "UTF8"),
             ]
             if !options.password.isEmpty { pairs.append(("password", options.password)) }

@@ -13,7 +13,7 @@
         ///
         /// Far above what any question takes that the engine asks, so that only a stuck server comes to it.
         package var answerMillisecondsMax = 30_000
-        /// What the server shows of the session.
+        /// What the server shows of the session, whatever the address says.
         package var name = "lenticular"
         /// Statements that each session begins with.
         package var settings: [String] = []

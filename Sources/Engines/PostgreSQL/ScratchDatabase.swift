@@ -2,8 +2,11 @@
     /// A database beside another one that is there for as long as somebody reads in it, such as a backup.
     ///
     /// Its maker has a session in it all the time, so that another process does not take it for one that was left behind.
+    /// Before that session has begun, nobody looks: who makes and who removes such databases take turns.
     package final class ScratchDatabase {
         private static let prefix = "scratch_lenticular_"
+        /// What those who make and remove them take turns by, in the database beside which they are.
+        private static let turnLock: Int64 = 0x4c65_6e53
 
         /// No other database of the server is called so.
         package let name: String
@@ -23,10 +26,23 @@
             ).text(0, 0)
             let prefix = "\(Self.prefix)\(home)_"
             name = prefix + suffix
-            try removeLeft(prefix)
-            try maker.run(
-                script: "CREATE DATABASE \(name) TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'")
-            own = try Connection(Self.options(options, name))
+            try inTurn {
+                try removeLeft(prefix)
+                try maker.run(
+                    script: "CREATE DATABASE \(name) TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'"
+                )
+                own = try Connection(Self.options(options, name))
+            }
+        }
+
+        /// Runs a body while no other process makes or removes one.
+        private func inTurn(_ body: () throws -> Void) throws {
+            // As long as the others take, for whom the server makes files.
+            maker.deadline = .distantFuture
+            _ = try maker.run("SELECT pg_advisory_lock($1)", .number(Self.turnLock))
+            // NB: a session that is gone holds no lock.
+            defer { _ = try? maker.run("SELECT pg_advisory_unlock($1)", .number(Self.turnLock)) }
+            try body()
         }
 
         deinit { remove() }
@@ -60,7 +76,9 @@
             guard own != nil else { return }
             own = nil
             // NB: what stays goes when the next one is made.
-            try? maker.run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            try? inTurn {
+                try maker.run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
+            }
         }
     }
 #endif

@@ -1,6 +1,5 @@
 import CloudModel
 import Foundation
-import SQLite
 import Storage
 import Testing
 
@@ -38,17 +37,20 @@ struct QueryIndexTests {
             let field = try #require(FieldName(name))
             type.fields[field] = Schema.Field(type: FieldType(element), indexes: options)
         }
-        let name = try #require(RecordTypeName("Card"))
-        let done = Waiting<Result<Void, any Error>>()
         let declared = type
-        try server.store(WireServer.tea, environment).write(cost: 1, frees: false) {
+        try changeCard(in: environment) { $0 = declared }
+    }
+
+    private func changeCard(
+        in environment: CloudModel.Environment = .development,
+        _ change: @escaping @Sendable (inout Schema.RecordType) -> Void
+    ) throws {
+        let name = try #require(RecordTypeName("Card"))
+        try server.store(WireServer.tea, environment).writeAndWait {
             var schema = try $0.schema
-            schema.types[name] = declared
+            change(&schema.types[name, default: Schema.RecordType()])
             try $0.replaceSchema(by: schema, who: "a test", difference: [])
-        } completion: {
-            done.arrive($0)
         }
-        try done.wait().get()
     }
 
     private func filter(_ field: String, _ comparator: String, _ value: String) -> String {
@@ -144,21 +146,14 @@ struct QueryIndexTests {
         let wanted = field == "parent" ? "a" : "_defaultOwner"
         let filter =
             "{\"systemFieldName\":\"\(field)\",\"comparator\":\"EQUALS\",\"fieldValue\":{\"value\":{\"recordName\":\"\(wanted)\"}}}"
-        let inner = try #require(SystemField(spelling: field)).rawValue
+        let inner = try #require(SystemField(spelling: field))
         let refused = try ida.query("Card", filters: [filter])
         #expect(refused.status == 400)
         #expect(
             refused.reason.hasPrefix(
                 "Field '\(field)' is not marked queryable; to add the index, let record type Card of "
-                    + "the schema have \"\(inner)\" REFERENCE QUERYABLE, and"))
-        try server.restart { path in
-            let connection = try Connection(path: path, mode: .readWrite)
-            try connection.execute(
-                """
-                INSERT INTO system_fields
-                SELECT id, '\(inner)', 1 FROM record_types WHERE name = 'Card'
-                """)
-        }
+                    + "the schema have \"\(inner.rawValue)\" REFERENCE QUERYABLE, and"))
+        try changeCard { $0.systemFields[inner] = .queryable }
         let names = field == "parent" ? ["child"] : ["a", "b", "child"]
         #expect(try ida.names("Card", filters: [filter]).sorted() == names)
         try otto.make("Shelf")

@@ -1,6 +1,5 @@
 import CloudDatabase
 import CloudModel
-import SQLite
 import Storage
 
 extension WireServer {
@@ -11,27 +10,21 @@ extension WireServer {
         _ grants: [String: [String: Permissions]],
         _ environment: CloudModel.Environment = .development
     ) throws {
-        _ = try store(Self.tea, environment)
-        try restart(Self.tea, environment) { path in
-            let connection = try Connection(path: path, mode: .readWrite)
-            for (type, roles) in grants.sorted(by: { $0.key < $1.key }) {
-                try connection.run("INSERT OR IGNORE INTO record_types (name) VALUES (?1)", type)
-                try connection.run(
-                    """
-                    DELETE FROM permissions
-                    WHERE record_type = (SELECT id FROM record_types WHERE name = ?1)
-                    """, type)
-                for (role, granted) in roles.sorted(by: { $0.key < $1.key }) {
-                    if !role.hasPrefix("_") {
-                        try connection.run("INSERT OR IGNORE INTO roles (name) VALUES (?1)", role)
-                    }
-                    try connection.run(
-                        """
-                        INSERT INTO permissions (record_type, role, granted)
-                        SELECT id, ?2, \(granted.rawValue) FROM record_types WHERE name = ?1
-                        """, type, role)
+        try store(Self.tea, environment).writeAndWait { transaction in
+            var schema = try transaction.schema
+            for (name, granted) in grants {
+                guard let type = RecordTypeName(name) else { throw WireFailure("no type \(name)") }
+                var changed = schema.types[type] ?? Schema.RecordType()
+                changed.grants = [:]
+                for (name, permissions) in granted {
+                    guard let role = RoleName(name) else { throw WireFailure("no role \(name)") }
+                    changed.grants[role] = permissions
+                    guard !role.isBuiltIn, schema.roles[role] == nil else { continue }
+                    schema.roles[role] = 0
                 }
+                schema.types[type] = changed
             }
+            try transaction.replaceSchema(by: schema, who: "a test", difference: [])
         }
     }
 
@@ -44,14 +37,6 @@ extension WireServer {
         guard let user = UserRecordName(client.name) else { throw WireFailure("no user") }
         return try AssignRole(role, isGiven: isGiven, to: user)
             .run(in: try store(Self.tea, environment))
-    }
-}
-
-extension Connection {
-    fileprivate func run(_ sql: String, _ values: String...) throws {
-        let statement = try prepare(sql)
-        for (index, value) in values.enumerated() { statement.bind(value, at: Int32(index + 1)) }
-        try statement.run()
     }
 }
 

@@ -73,7 +73,11 @@ CREATE TABLE alerts (
     url bytea NOT NULL,
     made_at bigint NOT NULL,
     -- When it was last told of; 0 for never.
-    told_at bigint NOT NULL
+    told_at bigint NOT NULL,
+    -- When its condition was met of which somebody is still to be told; 0 for none.
+    due_at bigint NOT NULL,
+    -- By what it has been told of that: 1 mail, 2 the URL, 3 both.
+    reached bigint NOT NULL
 );
 
 -- When a process began to serve, for charts to mark: of a minute once.

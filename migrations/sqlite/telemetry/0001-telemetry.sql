@@ -72,7 +72,11 @@ CREATE TABLE alerts (
     url TEXT NOT NULL,
     made_at INTEGER NOT NULL,
     -- When it was last told of; 0 for never.
-    told_at INTEGER NOT NULL
+    told_at INTEGER NOT NULL,
+    -- When its condition was met of which somebody is still to be told; 0 for none.
+    due_at INTEGER NOT NULL,
+    -- By what it has been told of that: 1 mail, 2 the URL, 3 both.
+    reached INTEGER NOT NULL
 ) WITHOUT ROWID;
 
 -- When the server began to serve, for charts to mark: of a minute once.

@@ -54,6 +54,8 @@ package struct EngineWords: Sendable {
 /// What an engine is given when it is opened.
 package struct EngineOptions: Sendable {
     package var clock: Clock
+    /// Names this process among those on a database; random.
+    package var process: [UInt8]
     /// Of the program, for those who see the processes of a database.
     package var programVersion = ""
     /// Names where the assets are, which all processes on a database must share; empty for what no other process has.
@@ -74,6 +76,7 @@ package struct EngineOptions: Sendable {
     ) {
         self.clock = clock
         self.random = random
+        process = random(16)
         self.report = report
         self.onIndeterminate = onIndeterminate
     }

@@ -40,8 +40,7 @@ package struct AlertRule: Sendable, Equatable {
     package var mail = ""
     package var url = ""
     package var madeAt: Milliseconds = 0
-    /// When it was last told of; 0 for never.
-    package var toldAt: Milliseconds = 0
+    package var telling = AlertTelling()
 
     package init(name: String, metric: AlertMetric, threshold: Double, minutes: Int) {
         self.name = name
@@ -53,7 +52,13 @@ package struct AlertRule: Sendable, Equatable {
     /// Whether it may tell again: never more than once in its own time.
     package func mayTell(at now: Milliseconds) -> Bool {
         // A clock that was set back keeps nobody from being told.
-        toldAt == 0 || now < toldAt || now - toldAt >= Milliseconds(minutes) * 60_000
+        let toldAt = telling.toldAt
+        return toldAt == 0 || now < toldAt || now - toldAt >= Milliseconds(minutes) * 60_000
+    }
+
+    /// What it is told by.
+    package var ways: AlertWays {
+        (mail.isEmpty ? [] : AlertWays.mail).union(url.isEmpty ? [] : .url)
     }
 }
 

@@ -36,10 +36,11 @@ package protocol TelemetryStorage: Sendable {
     /// - Throws: `AlertRefusal.unknown`.
     func removeAlert(_ name: String) throws
 
-    /// Notes that somebody is told of an alert now, before that is done.
+    /// Notes how far the telling of an alert has come.
     ///
-    /// - Returns: false, with nothing noted, when the alert is gone, or another process has told of it since it was read.
-    func noteTold(_ alert: AlertRule, at now: Milliseconds) throws -> Bool
+    /// - Returns: false, with nothing noted, when the alert is gone, or another process has gone on with it since it was
+    ///   read.
+    func note(_ telling: AlertTelling, of alert: AlertRule) throws -> Bool
 
     /// How much it takes on the disk.
     var byteCount: Int64 { get }

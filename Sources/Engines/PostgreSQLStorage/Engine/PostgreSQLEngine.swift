@@ -16,6 +16,9 @@
             package var sessionsMax = 32
             /// How a standby is reached that reads feeds; nil for none.
             package var standby: ConnectionOptions?
+            /// How the one session that listens is begun, straight to the server where a pooler is between the others and
+            /// it; nil for as they are.
+            package var listening: ConnectionOptions?
             /// How long anybody waits for one.
             package var sessionWaitSecondsMax = 30
             /// How long a snapshot may live.
@@ -58,6 +61,8 @@
         ///
         /// - Throws: `MigrationError`, `PostgreSQLError`.
         init(_ settings: Settings, _ options: EngineOptions) throws {
+            var settings = settings
+            settings.connection = settings.connection.owned(by: options.process)
             sessions = StoreSessions(
                 settings.connection, readersMax: settings.readers, writersMax: settings.writers,
                 waitSecondsMax: settings.sessionWaitSecondsMax)
@@ -70,27 +75,36 @@
             self.settings = settings
             standby = settings.standby.map { StandbyReads($0, max: settings.readers) }
             self.options = options
-            process = options.random(16)
+            process = options.process
             presence = tables.join(
                 identity: process, version: options.programVersion, assets: options.assets,
                 now: settings.leaseClock)
             // Before anything is kept of the catalog, and before anything is opened.
-            try Self.begin(presence, options.assets, sessions.server.connect())
-            exchange = CommitExchange(sessions.server.options, presence)
+            let listening = settings.listening.map {
+                StoreSessions.options($0.owned(by: options.process))
+            }
+            try Self.begin(presence, options.assets, sessions.server.connect(), listening)
+            exchange = CommitExchange(sessions.server.options, presence, listening: listening)
             tables.onMove.withLock { $0 = { [weak self] in self?.closeMoved() } }
         }
 
         /// Joins the processes that live, unless their assets are elsewhere or the database is of a newer form by now.
         private static func begin(
-            _ presence: ProcessPresence, _ assets: String, _ connection: Connection
+            _ presence: ProcessPresence, _ assets: String, _ connection: Connection,
+            _ listening: ConnectionOptions?
         ) throws {
-            try presence.round(connection)
+            let renewing = try listening.map { try Connection($0) } ?? connection
+            try presence.round(renewing)
             do { try KnownMigrations.requireUsable(connection) } catch {
                 try presence.end(connection)
                 throw error
             }
-            let others = try LivingProcesses(connection).living()
-            guard let other = others.first(where: { $0.assets != assets }) else { return }
+            let living = try LivingProcesses(connection).living()
+            guard living.contains(where: { $0.identity == presence.identity }) else {
+                try presence.end(renewing)
+                throw ListensElsewhere()
+            }
+            guard let other = living.first(where: { $0.assets != assets }) else { return }
             try presence.end(connection)
             throw AssetsElsewhere(own: assets, others: other.assets)
         }

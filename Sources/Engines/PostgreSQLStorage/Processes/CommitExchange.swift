@@ -54,13 +54,18 @@
         /// - Parameter options: lead straight to the server: a pooler between them hands no notifications on.
         package convenience init(_ options: ConnectionOptions) { self.init(options, nil) }
 
-        /// - Parameter presence: of the process; its rounds begin now.
-        init(_ options: ConnectionOptions, _ presence: ProcessPresence?) {
+        /// - Parameters:
+        ///   - presence: of the process; its rounds begin now.
+        ///   - listening: how the session that listens is begun; nil for as the other.
+        init(
+            _ options: ConnectionOptions, _ presence: ProcessPresence?,
+            listening: ConnectionOptions? = nil
+        ) {
             let stores = Stores()
             self.stores = stores
             announcements = CommitAnnouncements(options)
             listener = CommitListener(
-                options, presence, watched: { stores.numbers },
+                listening ?? options, presence, watched: { stores.numbers },
                 gone: { stores.gone($0) }, found: { stores.committed($0, $1, isOwn: false) })
             DispatchQueue(label: "store.listener", qos: .userInitiated).async { [listener] in
                 listener.run()

@@ -33,11 +33,7 @@
             guard rows.number(0, 0) != 0 else { return [] }
             return try LivingProcesses(connection).living()
                 .filter { $0.migrations.count(of: schema) < knownMin }
-                .map { "\(hexadecimal($0.identity)) (\($0.version))" }
-        }
-
-        private static func hexadecimal(_ bytes: [UInt8]) -> String {
-            bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+                .map { "\(SessionOwner.digits(of: $0.identity)) (\($0.version))" }
         }
 
         /// Refuses a database that has become of a newer form than this program can work with, since it was looked at.

@@ -80,6 +80,8 @@
                 let living = try LivingProcesses(connection).renew(own)
                 let hasLapsed = !isCurrent
                 let isEldest = living.first?.identity == identity
+                // Before it takes anything over that they may have locked.
+                if isEldest { try AbandonedSessions.end(connection) }
                 try lead(&state, isEldest: isEldest, hasLapsed: hasLapsed, connection)
                 let processes = serving(living, state.lead)
                 known.withLock { $0 = processes }

@@ -10,7 +10,8 @@
                 Query(
                     """
                     SELECT name, metric, container, environment, database, operation, client, code,
-                        is_above, threshold, is_relative, minutes, mail, url, made_at, told_at
+                        is_above, threshold, is_relative, minutes, mail, url, made_at, told_at,
+                        due_at, reached
                     FROM alerts ORDER BY name
                     """))
             return try (0..<rows.count).map { try Self.alert(rows, $0) }
@@ -32,7 +33,9 @@
             rule.isAbove = rows.number(row, 8) != 0
             rule.isRelative = rows.number(row, 10) != 0
             (rule.mail, rule.url) = (rows.text(row, 12), rows.text(row, 13))
-            (rule.madeAt, rule.toldAt) = (rows.number(row, 14), rows.number(row, 15))
+            rule.madeAt = rows.number(row, 14)
+            (rule.telling.toldAt, rule.telling.dueAt) = (rows.number(row, 15), rows.number(row, 16))
+            rule.telling.reached = AlertWays(rawValue: rows.number(row, 17))
             return rule
         }
 
@@ -43,8 +46,9 @@
                     """
                     WITH made AS (
                         INSERT INTO alerts
-                        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16
-                        WHERE (SELECT count(*) FROM alerts) < $17
+                        SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16,
+                            $17, $18
+                        WHERE (SELECT count(*) FROM alerts) < $19
                         ON CONFLICT DO NOTHING RETURNING 1)
                     SELECT (SELECT count(*) FROM made), (SELECT count(*) FROM alerts)
                     """, .text(alert.name), .text(alert.metric.rawValue), .text(filter.container),
@@ -52,7 +56,8 @@
                     .text(filter.client), .text(filter.code), .number(alert.isAbove ? 1 : 0),
                     .real(alert.threshold), .number(alert.isRelative ? 1 : 0),
                     .number(Int64(alert.minutes)), .text(alert.mail), .text(alert.url),
-                    .number(alert.madeAt), .number(alert.toldAt),
+                    .number(alert.madeAt), .number(alert.telling.toldAt),
+                    .number(alert.telling.dueAt), .number(alert.telling.reached.rawValue),
                     .number(Int64(AlertRule.countMax))))
             guard rows.number(0, 0) == 0 else { return }
             throw rows.number(0, 1) < Int64(AlertRule.countMax)
@@ -64,11 +69,16 @@
             guard rows.changeCount == 1 else { throw AlertRefusal.unknown }
         }
 
-        package func noteTold(_ alert: AlertRule, at now: Milliseconds) throws -> Bool {
+        package func note(_ telling: AlertTelling, of alert: AlertRule) throws -> Bool {
+            let known = alert.telling
             let rows = try ask(
                 Query(
-                    "UPDATE alerts SET told_at = $2 WHERE name = $1 AND told_at = $3",
-                    .text(alert.name), .number(now), .number(alert.toldAt)))
+                    """
+                    UPDATE alerts SET told_at = $2, due_at = $3, reached = $4
+                    WHERE name = $1 AND told_at = $5 AND due_at = $6 AND reached = $7
+                    """, .text(alert.name), .number(telling.toldAt), .number(telling.dueAt),
+                    .number(telling.reached.rawValue), .number(known.toldAt), .number(known.dueAt),
+                    .number(known.reached.rawValue)))
             return rows.changeCount == 1
         }
     }

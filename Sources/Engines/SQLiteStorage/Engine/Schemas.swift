@@ -20,7 +20,9 @@ enum Schemas {
     /// Of `telemetry.sqlite`.
     static let telemetry = Migrator(
         migrations(lenticular_telemetry_migrations()),
-        olderForms: [39_492_909_459_230_641: beforeStarts])
+        olderForms: [
+            39_492_909_459_230_641: beforeStarts, -7_789_346_956_342_400_524: beforeDueAlerts,
+        ])
 
     /// The last commit that reads what servers wrote before all migrations were folded into one.
     private static let beforeBaseline = "072acb1f8680a6e92105afb1a51c1127d285cde8"
@@ -30,6 +32,9 @@ enum Schemas {
 
     /// The last commit that reads telemetry from before the table of starts was a part of it.
     private static let beforeStarts = "5342f7eef189a1dcf0e6841e0bca95d8166afb0f"
+
+    /// The last commit that reads telemetry whose alerts do not say what is still to be told.
+    private static let beforeDueAlerts = "b37b85a2dea6bb7f2c0e5a896adb8e27f98e4b17"
 
     private static func migrations(_ embedded: lenticular_migrations) -> [Migration] {
         (0..<embedded.count).map { index in

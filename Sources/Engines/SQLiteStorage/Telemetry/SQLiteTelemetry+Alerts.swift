@@ -9,7 +9,8 @@ extension SQLiteTelemetry {
             try connection.prepare(
                 """
                 SELECT name, metric, container, environment, database, operation, client, code,
-                    is_above, threshold, is_relative, minutes, mail, url, made_at, told_at
+                    is_above, threshold, is_relative, minutes, mail, url, made_at, told_at,
+                    due_at, reached
                 FROM alerts ORDER BY name
                 """
             ).all(row: Self.alert(_:))
@@ -32,7 +33,9 @@ extension SQLiteTelemetry {
         rule.isAbove = row.int64(8) != 0
         rule.isRelative = row.int64(10) != 0
         (rule.mail, rule.url) = (row.string(12), row.string(13))
-        (rule.madeAt, rule.toldAt) = (row.int64(14), row.int64(15))
+        rule.madeAt = row.int64(14)
+        (rule.telling.toldAt, rule.telling.dueAt) = (row.int64(15), row.int64(16))
+        rule.telling.reached = AlertWays(rawValue: row.int64(17))
         return rule
     }
 
@@ -44,14 +47,15 @@ extension SQLiteTelemetry {
             try connection.prepare(
                 """
                 INSERT INTO alerts VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13,
-                    ?14, ?15, ?16)
+                    ?14, ?15, ?16, ?17, ?18)
                 ON CONFLICT DO NOTHING
                 """
             ).run(
                 alert.name, alert.metric.rawValue, filter.container, filter.environment,
                 filter.database, filter.operation, filter.client, filter.code,
                 alert.isAbove ? 1 : 0, alert.threshold, alert.isRelative ? 1 : 0, alert.minutes,
-                alert.mail, alert.url, alert.madeAt, alert.toldAt)
+                alert.mail, alert.url, alert.madeAt, alert.telling.toldAt, alert.telling.dueAt,
+                alert.telling.reached.rawValue)
             guard connection.changeCount == 1 else { throw AlertRefusal.exists }
         }
     }
@@ -63,11 +67,17 @@ extension SQLiteTelemetry {
         }
     }
 
-    package func noteTold(_ alert: AlertRule, at now: Milliseconds) throws -> Bool {
-        try using { connection in
+    package func note(_ telling: AlertTelling, of alert: AlertRule) throws -> Bool {
+        let known = alert.telling
+        return try using { connection in
             try connection.prepare(
-                "UPDATE alerts SET told_at = ?2 WHERE name = ?1 AND told_at = ?3"
-            ).run(alert.name, now, alert.toldAt)
+                """
+                UPDATE alerts SET told_at = ?2, due_at = ?3, reached = ?4
+                WHERE name = ?1 AND told_at = ?5 AND due_at = ?6 AND reached = ?7
+                """
+            ).run(
+                alert.name, telling.toldAt, telling.dueAt, telling.reached.rawValue, known.toldAt,
+                known.dueAt, known.reached.rawValue)
             return connection.changeCount == 1
         }
     }

@@ -134,7 +134,7 @@ extension AlertRule {
         ]
         return
             ([name, condition] + parts.filter { !$0.isEmpty }
-            + [toldAt == 0 ? "never told" : "told \(Timestamp(toldAt).text)"])
+            + [telling.toldAt == 0 ? "never told" : "told \(Timestamp(telling.toldAt).text)"])
             .joined(separator: "  ")
     }
 
@@ -146,7 +146,7 @@ extension AlertRule {
             ("environment", .text(filter.environment)), ("database", .text(filter.database)),
             ("operation", .text(filter.operation)), ("client", .text(filter.client)),
             ("code", .text(filter.code)), ("mail", .text(mail)), ("url", .text(shownURL)),
-            ("made", .number(madeAt)), ("told", .number(toldAt)),
+            ("made", .number(madeAt)), ("told", .number(telling.toldAt)),
         ]
     }
 }

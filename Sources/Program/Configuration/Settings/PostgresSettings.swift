@@ -5,6 +5,8 @@ package struct PostgresSettings: Sendable, Equatable {
     package var sessionsMax = 32
     /// Empty for none.
     package var standbyURL = ""
+    /// Empty for that of all sessions.
+    package var listenURL = ""
     package var connectSecondsMax = 10
     package var answerSecondsMax = 30
 }
@@ -25,6 +27,11 @@ extension PostgresSettings {
                 allowed: "empty, or as storage.postgresURL",
                 check: { $0.isEmpty || PostgresAddress($0) != nil },
                 "A standby that may read feeds."),
+            .text(
+                "storage.postgres.listenURL", \.storage.postgres.listenURL,
+                allowed: "empty, or as storage.postgresURL",
+                check: { $0.isEmpty || PostgresAddress($0) != nil },
+                "Listens past a pooler."),
             .number(
                 "storage.postgres.connectSecondsMax", \.storage.postgres.connectSecondsMax,
                 2...600, "seconds", "For a session to begin."),

@@ -40,15 +40,14 @@ extension StorageSettings {
             .number(
                 "storage.storesOpenMax", \.storage.storesOpenMax, 1...100_000, "databases",
                 """
-                Databases of containers' environments that are open at once, at about 1.4 MB \
-                and 7 descriptors each.
+                Databases of environments open at once, at about 1.4 MB and 7 descriptors each.
                 """),
             .number(
                 "storage.reserveBytes", \.storage.reserveBytes, 0...68_719_476_736, "bytes",
                 zero: "no reserve",
                 """
-                A file that is given up when the disk is full, so that deletions and shutting \
-                down still work.
+                A file given up when the disk is full, so that deletions and shutting down still \
+                work.
                 """),
         ])
 }
@@ -60,7 +59,7 @@ extension SQLiteSettings {
             .number(
                 "storage.sqlite.writerCacheKiB", \.storage.sqlite.writerCacheKiB,
                 1_024...16_777_216, "KiB",
-                "Memory for pages of the connection that writes to a database."),
+                "Memory for pages of each writing connection."),
             .number(
                 "storage.sqlite.readerCacheKiB", \.storage.sqlite.readerCacheKiB,
                 256...16_777_216, "KiB",

@@ -4,7 +4,8 @@ import Telemetry
 
 /// Looks each minute whether an alert has something to tell, on a thread of its own.
 ///
-/// That it tells is noted before it does: after a crash in between nobody is told, rather than twice.
+/// That somebody is to be told is noted before they are, and that they were told afterwards. So who is not told is told
+/// again each minute, by this process or another, under the same identifier.
 final class AlertRounds: Sendable {
     /// After the minute was put away.
     private static let delayMilliseconds: Milliseconds = 2_000
@@ -42,16 +43,46 @@ final class AlertRounds: Sendable {
     func round() throws {
         let storage = try folder.telemetryFile.storage()
         for rule in try storage.alerts() {
-            let now = folder.clock.now()
-            guard !runner.isStopped, rule.mayTell(at: now) else { continue }
-            let judgement = try AlertJudgement(rule, in: storage, at: now)
-            guard judgement.isMet(by: rule) else { continue }
-            guard try storage.noteTold(rule, at: now) else { continue }
-            let message = AlertMessage(rule, judgement)
-            log.warning("alert", [("alert", .text(rule.name)), ("what", .text(message.subject))])
-            do { try folder.tell(message, by: rule) } catch {
-                log.error("an alert was not told", [("failure", .text("\(error)"))])
+            guard !runner.isStopped else { return }
+            if let due = try due(rule, in: storage) { try tell(due, in: storage) }
+        }
+    }
+
+    /// An alert of which somebody is to be told; nil for nothing to tell.
+    private func due(
+        _ rule: AlertRule, in storage: any TelemetryStorage
+    ) throws -> AlertRule? {
+        let now = folder.clock.now()
+        if rule.telling.isDue(at: now) { return rule }
+        guard rule.mayTell(at: now) else { return nil }
+        guard try AlertJudgement(rule, in: storage, at: now).isMet(by: rule) else { return nil }
+        var due = rule
+        (due.telling.dueAt, due.telling.reached) = (now, [])
+        return try storage.note(due.telling, of: rule) ? due : nil
+    }
+
+    private func tell(_ rule: AlertRule, in storage: any TelemetryStorage) throws {
+        var rule = rule
+        let judgement = try AlertJudgement(rule, in: storage, at: rule.telling.dueAt)
+        let message = AlertMessage(rule, judgement)
+        log.warning("alert", [("alert", .text(rule.name)), ("what", .text(message.subject))])
+        for way in [AlertWays.mail, .url]
+        where rule.ways.subtracting(rule.telling.reached).contains(way) {
+            do { try folder.tell(message, by: rule, through: way, as: rule.identifier) } catch {
+                log.error(
+                    "an alert was not told; it is told again",
+                    [("alert", .text(rule.name)), ("failure", .text("\(error)"))])
+                continue
             }
+            var telling = rule.telling
+            telling.reached.insert(way)
+            if telling.reached.isSuperset(of: rule.ways) {
+                telling = AlertTelling()
+                telling.toldAt = folder.clock.now()
+            }
+            // Another process goes on with it otherwise.
+            guard try storage.note(telling, of: rule) else { return }
+            rule.telling = telling
         }
     }
 }

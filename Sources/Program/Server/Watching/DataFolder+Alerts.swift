@@ -15,22 +15,35 @@ extension DataFolder {
     /// Each request has a deadline before this.
     private static let postSecondsMax = 60
 
-    /// Tells of an alert, by mail and to its URL, and waits until both are done.
+    /// Tells of an alert once, by mail and to its URL, and waits until both are done.
     ///
     /// - Throws: `CommandFailure`, which says what has not taken it.
     package func tell(_ message: AlertMessage, by rule: AlertRule) throws {
+        let identifier = UniqueID.random(random)
         var failures: [String] = []
-        if !rule.mail.isEmpty {
-            let letter = LetterText(subject: message.subject, body: message.text)
-            do {
-                try mail(letter, to: try AddressFormat.email(rule.mail))
-            } catch { failures.append("mail: \(error)") }
-        }
-        if !rule.url.isEmpty {
-            do { try post(message, by: rule) } catch { failures.append("\(error)") }
+        for way in [AlertWays.mail, .url] where rule.ways.contains(way) {
+            do { try tell(message, by: rule, through: way, as: identifier) } catch {
+                failures.append("\(error)")
+            }
         }
         guard failures.isEmpty else {
             throw CommandFailure("alert \(rule.name) not told: \(failures.joined(separator: "; "))")
+        }
+    }
+
+    /// Tells of an alert by mail or to its URL, and waits until that is done.
+    ///
+    /// - Parameter identifier: the same for all that tell of the same.
+    /// - Throws: what says in one line why it was not taken.
+    func tell(
+        _ message: AlertMessage, by rule: AlertRule, through way: AlertWays,
+        as identifier: String
+    ) throws {
+        guard way == .mail else { return try post(message, by: rule, as: identifier) }
+        var letter = LetterText(subject: message.subject, body: message.text)
+        letter.identifier = identifier
+        do { try mail(letter, to: try AddressFormat.email(rule.mail)) } catch {
+            throw CommandFailure("mail: \(error)")
         }
     }
 
@@ -44,13 +57,15 @@ extension DataFolder {
         try senders.send(letter, to: address)
     }
 
-    private func post(_ message: AlertMessage, by rule: AlertRule) throws {
+    private func post(
+        _ message: AlertMessage, by rule: AlertRule, as identifier: String
+    ) throws {
         guard let url = TargetURL(rule.url) else { throw CommandFailure("its URL is none") }
         let traffic = try OutgoingTraffic(configuration)
         defer { traffic.stop() }
         let body = message.json
         let signature = WebhookSignature.headers(
-            identifier: UniqueID.random(random), seconds: clock.now() / 1_000, body: body,
+            identifier: identifier, seconds: clock.now() / 1_000, body: body,
             keys: rule.signingKeys(secrets))
         let told = Mutex<Result<OutgoingAnswer, ClientFailure>?>(nil)
         let isTold = DispatchSemaphore(value: 0)
@@ -74,5 +89,13 @@ extension DataFolder {
         case .failure(let failure): throw CommandFailure("\(url.origin.host): \(failure)")
         case nil: throw CommandFailure("\(url.origin.host): no answer")
         }
+    }
+}
+
+extension AlertRule {
+    /// Names what is due of it, as long as it is due and in whichever process.
+    var identifier: String {
+        UniqueID.made(
+            from: SHA256.digest(Array("alert/\(name)/\(madeAt)/\(telling.dueAt)".utf8)))
     }
 }

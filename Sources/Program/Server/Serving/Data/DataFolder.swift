@@ -63,24 +63,25 @@ package final class DataFolder: Sendable {
         self.lock = Mutex(lock)
         self.process = process
         clock = process.clock
-        requestLines = RequestLines {
-            try configuration.openRequests("\(path)/\(RequestLines.folderName)")
-        }
         let random = process.random
         self.random = random
-        telemetryFile = TelemetryFile(Self.telemetryPath(in: path)) {
-            try configuration.openTelemetry($0)
-        }
-        secrets = try SecretKeys.open(configuration, of: path, random: random)
-        sharedErasures = try configuration.sharedErasures()
-        audit = try configuration.openAudit(Self.auditPath(in: path))
-        let failedSignIns = FailedSignIns(audit: audit)
-        self.failedSignIns = failedSignIns
         let reports = StoreReports()
-        engineWords = factory.words
         var options = EngineOptions(
             clock: clock, random: { random.bytes($0) }, report: { reports.tell($0, $1) },
             onIndeterminate: onIndeterminate)
+        let identity = options.process
+        requestLines = RequestLines {
+            try configuration.openRequests("\(path)/\(RequestLines.folderName)", by: identity)
+        }
+        telemetryFile = TelemetryFile(Self.telemetryPath(in: path)) {
+            try configuration.openTelemetry($0, by: identity)
+        }
+        secrets = try SecretKeys.open(configuration, of: path, random: random)
+        sharedErasures = try configuration.sharedErasures(by: identity)
+        audit = try configuration.openAudit(Self.auditPath(in: path), by: identity)
+        let failedSignIns = FailedSignIns(audit: audit)
+        self.failedSignIns = failedSignIns
+        engineWords = factory.words
         let gone = GoneStores()
         options.onGone = { gone.tell($0) }
         engine = try Self.openEngine(

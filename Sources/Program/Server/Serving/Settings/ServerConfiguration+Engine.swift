@@ -68,6 +68,7 @@ extension ServerConfiguration {
                 own.storage.postgresURL = ScratchDatabase.url(
                     storage.postgresURL, of: database.name)
                 own.storage.postgres.standbyURL = ""
+                own.storage.postgres.listenURL = ""
                 return try body(own)
             }
         #endif
@@ -98,6 +99,9 @@ extension ServerConfiguration {
             settings.sessionsMax = postgres.sessionsMax
             if !postgres.standbyURL.isEmpty {
                 settings.standby = try connection(to: postgres.standbyURL)
+            }
+            if !postgres.listenURL.isEmpty {
+                settings.listening = try connection(to: postgres.listenURL)
             }
             return settings
         }
@@ -137,12 +141,15 @@ extension ServerConfiguration {
 
     /// What keeps the telemetry: a file beside the data, or the database that all processes share.
     ///
-    /// - Parameter path: the file.
+    /// - Parameters:
+    ///   - path: the file.
+    ///   - process: this one, as the others know it.
     /// - Throws: what the engine reports, `CommandFailure`.
-    func openTelemetry(_ path: String) throws -> any TelemetryStorage {
+    func openTelemetry(_ path: String, by process: [UInt8]) throws -> any TelemetryStorage {
         #if PostgreSQL
             if storage.engine == .postgres {
-                return try PostgreSQLTelemetry(postgresSettings().connection)
+                return try PostgreSQLTelemetry(
+                    postgresSettings().connection.owned(by: process))
             }
         #endif
         return try SQLiteTelemetry(path: path)
@@ -152,11 +159,12 @@ extension ServerConfiguration {
     /// settings keep none.
     ///
     /// - Throws: what the file system or the database reports, `CommandFailure`.
-    func openRequests(_ path: String) throws -> (any RequestStorage)? {
+    func openRequests(_ path: String, by process: [UInt8]) throws -> (any RequestStorage)? {
         guard requests.bytesMax > 0 else { return nil }
         #if PostgreSQL
             if storage.engine == .postgres {
-                return try PostgreSQLRequests(postgresSettings().connection, requestLimits)
+                return try PostgreSQLRequests(
+                    postgresSettings().connection.owned(by: process), requestLimits)
             }
         #endif
         return try RequestRing(path, requestLimits)
@@ -165,10 +173,11 @@ extension ServerConfiguration {
     /// Where it is noted who did what: in a file beside the data, or in the database that all processes share.
     ///
     /// - Throws: `AuditFailure`, `CommandFailure`.
-    func openAudit(_ path: String) throws -> any AuditStorage {
+    func openAudit(_ path: String, by process: [UInt8]) throws -> any AuditStorage {
         #if PostgreSQL
             if storage.engine == .postgres {
-                return AuditRows(PostgreSQLAudit(try postgresSettings().connection))
+                return AuditRows(
+                    PostgreSQLAudit(try postgresSettings().connection.owned(by: process)))
             }
         #endif
         return try AuditLog(path: path)
@@ -177,10 +186,11 @@ extension ServerConfiguration {
     /// Where ledgers of erased people are held against one another; nil for a folder that has the only one.
     ///
     /// - Throws: `CommandFailure`.
-    func sharedErasures() throws -> (@Sendable ([String]) throws -> [String])? {
+    func sharedErasures(by process: [UInt8]) throws -> (@Sendable ([String]) throws -> [String])? {
         #if PostgreSQL
             if storage.engine == .postgres {
-                let shared = PostgreSQLErasures(try postgresSettings().connection)
+                let shared = PostgreSQLErasures(
+                    try postgresSettings().connection.owned(by: process))
                 return { try shared.exchange($0) }
             }
         #endif
