@@ -1,5 +1,6 @@
 #if PostgreSQL
     import Dispatch
+    import Foundation
     import PostgreSQL
     import PostgreSQLServer
     import Synchronization
@@ -17,19 +18,34 @@
             let options = ConnectionOptions(
                 address: "postgresql:///\(home)?host=\(server.folder)&user=postgres")
             let failures = Mutex<[String]>([])
-            DispatchQueue.concurrentPerform(iterations: 24) { number in
-                do {
-                    let made = try ScratchDatabase(beside: options, suffix: "n\(number)")
-                    defer { made.remove() }
-                    var inside = options
-                    inside.address = ScratchDatabase.url(options.address, of: made.name)
-                    _ = try Connection(inside).run("SELECT 1")
-                } catch { failures.withLock { $0.append("\(error)") } }
+            // Threads, so that there are more at once than processors.
+            let group = DispatchGroup()
+            for number in 0..<16 {
+                group.enter()
+                Thread.detachNewThread {
+                    defer { group.leave() }
+                    do {
+                        for round in 0..<3 {
+                            try Self.makeAndRemove("n\(number)x\(round)", beside: options)
+                        }
+                    } catch { failures.withLock { $0.append("\(error)") } }
+                }
             }
+            group.wait()
             #expect(failures.withLock { $0 } == [])
             let left = try admin.run(
                 "SELECT 1 FROM pg_database WHERE starts_with(datname::text, 'scratch_lenticular_')")
             #expect(left.count == 0)
+        }
+
+        private static func makeAndRemove(
+            _ suffix: String, beside options: ConnectionOptions
+        ) throws {
+            let made = try ScratchDatabase(beside: options, suffix: suffix)
+            defer { made.remove() }
+            var inside = options
+            inside.address = ScratchDatabase.url(options.address, of: made.name)
+            _ = try Connection(inside).run("SELECT 1")
         }
     }
 #endif
