@@ -1,6 +1,6 @@
 #if PostgreSQL
+    import Awaiting
     import Dispatch
-    import Foundation
     import PostgreSQL
     import PostgreSQLServer
     import Synchronization
@@ -8,44 +8,72 @@
 
     @Suite("Databases that are there for a while")
     struct ScratchDatabaseTests {
+        private let options: ConnectionOptions
+        private let admin: Connection
+
+        init() throws {
+            let server = try PostgreSQLServer.shared()
+            let home = server.newDatabaseName()
+            try Connection(ConnectionOptions(address: server.address(of: "postgres")))
+                .run(script: "CREATE DATABASE \(home) TEMPLATE template0")
+            options = ConnectionOptions(
+                address: "postgresql:///\(home)?host=\(server.folder)&user=postgres")
+            admin = try Connection(options)
+        }
+
+        /// How many there are beside the test's own.
+        private func count() throws -> Int {
+            try admin.run(
+                """
+                SELECT 1 FROM pg_database WHERE starts_with(datname::text, 'scratch_lenticular_'
+                    || (SELECT oid::text FROM pg_database WHERE datname = current_database()))
+                """
+            ).count
+        }
+
         @Test(
             "Many that are made and removed at once are each there until their maker removes them")
         func manyAtOnce() throws {
-            let server = try PostgreSQLServer.shared()
-            let home = server.newDatabaseName()
-            let admin = try Connection(ConnectionOptions(address: server.address(of: "postgres")))
-            try admin.run(script: "CREATE DATABASE \(home) TEMPLATE template0")
-            let options = ConnectionOptions(
-                address: "postgresql:///\(home)?host=\(server.folder)&user=postgres")
             let failures = Mutex<[String]>([])
-            // Threads, so that there are more at once than processors.
-            let group = DispatchGroup()
-            for number in 0..<16 {
-                group.enter()
-                Thread.detachNewThread {
-                    defer { group.leave() }
-                    do {
-                        for round in 0..<3 {
-                            try Self.makeAndRemove("n\(number)x\(round)", beside: options)
-                        }
-                    } catch { failures.withLock { $0.append("\(error)") } }
-                }
+            let options = options
+            DispatchQueue.concurrentPerform(iterations: 16) { number in
+                do {
+                    let made = try ScratchDatabase(beside: options, suffix: "n\(number)")
+                    defer { made.remove() }
+                    var inside = options
+                    inside.address = ScratchDatabase.url(options.address, of: made.name)
+                    _ = try Connection(inside).run("SELECT 1")
+                } catch { failures.withLock { $0.append("\(error)") } }
             }
-            group.wait()
             #expect(failures.withLock { $0 } == [])
-            let left = try admin.run(
-                "SELECT 1 FROM pg_database WHERE starts_with(datname::text, 'scratch_lenticular_')")
-            #expect(left.count == 0)
+            #expect(try count() == 0)
         }
 
-        private static func makeAndRemove(
-            _ suffix: String, beside options: ConnectionOptions
-        ) throws {
-            let made = try ScratchDatabase(beside: options, suffix: suffix)
-            defer { made.remove() }
-            var inside = options
-            inside.address = ScratchDatabase.url(options.address, of: made.name)
-            _ = try Connection(inside).run("SELECT 1")
+        @Test("Who makes one waits until nobody else makes or removes one")
+        func turns() throws {
+            let lock = Value.number(ScratchDatabase.turnLock)
+            _ = try admin.run("SELECT pg_advisory_lock($1)", lock)
+            let (made, options) = (Awaited<String>(), options)
+            DispatchQueue.global().async {
+                // NB: what fails is not told below.
+                guard let database = try? ScratchDatabase(beside: options, suffix: "a") else {
+                    return
+                }
+                database.remove()
+                made.tell(database.name)
+            }
+            try Wait.until {
+                try admin.run(
+                    """
+                    SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+                        AND database = (
+                            SELECT oid FROM pg_database WHERE datname = current_database())
+                    """
+                ).count == 1
+            }
+            #expect(try count() == 0)
+            _ = try admin.run("SELECT pg_advisory_unlock($1)", lock)
+            #expect(try made.value().hasSuffix("_a"))
         }
     }
 #endif
