@@ -22,6 +22,7 @@ struct StoreOfRequestTests {
             let other = try server.user("ida", container, environment)
             try other.make("Shelf")
         }
+        try mo.make("Shelf")
         let share = try ida.shareNote(publicPermission: "READ_ONLY")
         link = share.shortGUID
         try ida.save("cup", #"{"name":{"value":"Lid"}}"#)

@@ -223,7 +223,9 @@ class Proof:
     def end_stop(self):
         """Lets one sleep that holds leases; others hold them once it wakes up."""
         processes = {server.identity(): server for server in self.servers}
-        process = self.chosen.choice([holder for _, holder in leases(self.primary).values()])
+        # Queued work is taken over once there is some, and mostly there is none.
+        process = self.chosen.choice([
+            holder for name, (_, holder) in leases(self.primary).items() if not name.endswith(" work")])
         server = processes[process]
         server.process.send_signal(signal.SIGSTOP)
         held = {name: number for name, (number, holder) in leases(self.primary).items() if holder == process}

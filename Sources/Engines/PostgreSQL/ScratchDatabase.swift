@@ -6,7 +6,7 @@
     package final class ScratchDatabase {
         private static let prefix = "scratch_lenticular_"
         /// What those who make and remove them take turns by, in the database beside which they are.
-        private static let turnLock: Int64 = 0x4c65_6e53
+        package static let turnLock: Int64 = 0x4c65_6e53
 
         /// No other database of the server is called so.
         package let name: String
@@ -62,9 +62,13 @@
         }
 
         private func removeLeft(_ prefix: String) throws {
+            // The server would wait for sessions to end for five seconds.
             let found = try maker.run(
-                "SELECT datname::text FROM pg_database WHERE starts_with(datname::text, '\(prefix)')"
-            )
+                """
+                SELECT datname::text FROM pg_database d
+                WHERE starts_with(datname::text, '\(prefix)')
+                    AND NOT EXISTS (SELECT 1 FROM pg_stat_activity a WHERE a.datid = d.oid)
+                """)
             for row in 0..<found.count {
                 // NB: one that somebody has a session in is theirs.
                 try? maker.run(script: "DROP DATABASE IF EXISTS \(found.text(row, 0))")

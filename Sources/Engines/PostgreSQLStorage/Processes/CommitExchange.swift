@@ -56,7 +56,7 @@
 
         /// - Parameters:
         ///   - presence: of the process; its rounds begin now.
-        ///   - listening: how the session that listens is begun; nil for as the other.
+        ///   - listening: how the session that listens is begun; nil where both are begun by the same options.
         init(
             _ options: ConnectionOptions, _ presence: ProcessPresence?,
             listening: ConnectionOptions? = nil
