@@ -11,6 +11,11 @@ package enum CatalogValue: Sendable {
         number.map { .integer($0) } ?? .nothing
     }
 
+    /// A mark for each of some values, as a list has them.
+    static func marks(_ values: [CatalogValue]) -> String {
+        values.map { _ in "?" }.joined(separator: ", ")
+    }
+
     static func flag(_ flag: Bool) -> CatalogValue { .integer(flag ? 1 : 0) }
 }
 

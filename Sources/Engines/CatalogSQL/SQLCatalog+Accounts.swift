@@ -210,38 +210,38 @@ extension SQLCatalog {
         "account_deletions d JOIN containers c ON c.folded = d.container"
     }
 
-    package func forget(_ deletion: AccountDeletion) throws {
+    package func forget(_ deletions: [AccountDeletion]) throws {
+        guard !deletions.isEmpty else { return }
+        let pairs = deletions.map { _ in "(?, ?)" }.joined(separator: ", ")
         try write(endsWhatWasTrue: false) {
             try $0.run(
-                "DELETE FROM account_deletions WHERE account = ? AND container = ?",
-                .text(deletion.account.text), .text(deletion.container.folded))
+                "DELETE FROM account_deletions WHERE (account, container) IN (VALUES \(pairs))",
+                deletions.flatMap { [.text($0.account.text), .text($0.container.folded)] })
         }
     }
 
     package func bearers(
         of names: Set<UserRecordName>, in container: ContainerID
     ) throws -> [UserRecordName: NameBearer] {
-        try read { catalog in
+        guard !names.isEmpty else { return [:] }
+        let named = Dictionary(uniqueKeysWithValues: names.map { ($0.text, $0) })
+        let texts = named.keys.map { CatalogValue.text($0) }
+        let these = "WHERE container = ? AND user_record_name IN (\(CatalogValue.marks(texts)))"
+        let values = [.text(container.folded)] + texts
+        return try read { catalog in
             var found: [UserRecordName: NameBearer] = [:]
-            for name in names {
-                found[name] = try Self.bearer(of: name, in: container, catalog)
+            func find(_ sql: String, _ bearer: (String) -> NameBearer) throws {
+                try catalog.visit("\(sql) \(these)", values) { row in
+                    guard let name = named[row.string(0)] else { return }
+                    found[name] = bearer(row.string(1))
+                }
+            }
+            try find("SELECT user_record_name, key_id FROM server_keys") { .serverKey(keyID: $0) }
+            try find("SELECT user_record_name, account FROM user_names") {
+                .account(AccountID($0))
             }
             return found
         }
-    }
-
-    private static func bearer(
-        of name: UserRecordName, in container: ContainerID, _ catalog: CatalogConnection
-    ) throws -> NameBearer? {
-        let account = try catalog.first(
-            "SELECT account FROM user_names WHERE container = ? AND user_record_name = ?",
-            .text(container.folded), .text(name.text)
-        ) { NameBearer.account(AccountID($0.string(0))) }
-        if let account { return account }
-        return try catalog.first(
-            "SELECT key_id FROM server_keys WHERE container = ? AND user_record_name = ?",
-            .text(container.folded), .text(name.text)
-        ) { .serverKey(keyID: $0.string(0)) }
     }
 
     package func note(

@@ -68,16 +68,28 @@ extension SQLCatalog {
         guard isOwn else { throw CatalogRefusal.identityTaken }
     }
 
-    package func signInMeans(of account: AccountID) throws -> AccountMeans {
-        try read { catalog in
-            let identities = try catalog.all(
-                "SELECT issuer, subject FROM identities WHERE account = ? ORDER BY issuer, subject",
-                .text(account.text)
-            ) { ProvidedIdentity(issuer: $0.string(0), subject: $0.string(1)) }
-            return AccountMeans(
-                identities: identities,
-                passkeys: try Self.passkeys(of: account, in: catalog),
-                secondFactor: try Self.secondFactor(of: account, in: catalog))
+    package func signInMeans(
+        of accounts: Set<AccountID>
+    ) throws -> [AccountID: AccountMeans] {
+        guard !accounts.isEmpty else { return [:] }
+        let ids = accounts.map { CatalogValue.text($0.text) }
+        let these = "WHERE account IN (\(CatalogValue.marks(ids)))"
+        return try read { catalog in
+            var means: [AccountID: AccountMeans] = [:]
+            try catalog.visit(
+                "SELECT account, issuer, subject FROM identities \(these) ORDER BY issuer, subject",
+                ids
+            ) { row in
+                means[AccountID(row.string(0)), default: AccountMeans()].identities.append(
+                    ProvidedIdentity(issuer: row.string(1), subject: row.string(2)))
+            }
+            for passkey in try Self.passkeys(these, ids, in: catalog) {
+                means[passkey.account, default: AccountMeans()].passkeys.append(passkey)
+            }
+            for factor in try Self.secondFactors(these, ids, in: catalog) {
+                means[factor.account, default: AccountMeans()].secondFactor = factor
+            }
+            return means
         }
     }
 

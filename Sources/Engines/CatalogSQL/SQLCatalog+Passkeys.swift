@@ -17,11 +17,9 @@ extension SQLCatalog {
     }
 
     static func passkeys(
-        of account: AccountID, in catalog: CatalogConnection
+        _ condition: String, _ values: [CatalogValue], in catalog: CatalogConnection
     ) throws -> [StoredPasskey] {
-        try catalog.all(
-            "\(passkeyQuery) WHERE account = ? ORDER BY made_at, id", .text(account.text),
-            row: passkey)
+        try catalog.all("\(passkeyQuery) \(condition) ORDER BY made_at, id", values, passkey)
     }
 
     package func use(

@@ -70,8 +70,15 @@ extension SQLiteSnapshot {
         }
     }
 
-    func noticeSummary(
-        _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
+    func noticeSummaries(
+        _ state: NoticeState, for destinations: [DestinationNumber]?, countedMax: Int
+    ) throws -> [NoticeSummary] {
+        guard let destinations else { return [try noticeSummary(state, for: nil, countedMax)] }
+        return try destinations.map { try noticeSummary(state, for: $0, countedMax) }
+    }
+
+    private func noticeSummary(
+        _ state: NoticeState, for destination: DestinationNumber?, _ countedMax: Int
     ) throws -> NoticeSummary {
         let table = state == .waiting ? "outbox" : "dead_letters"
         let these = "FROM \(table)\(destination == nil ? "" : " WHERE destination = ?1")"
