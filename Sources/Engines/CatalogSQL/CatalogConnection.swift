@@ -11,11 +11,6 @@ package enum CatalogValue: Sendable {
         number.map { .integer($0) } ?? .nothing
     }
 
-    /// A mark for each of some values, as a list has them.
-    static func marks(_ values: [CatalogValue]) -> String {
-        values.map { _ in "?" }.joined(separator: ", ")
-    }
-
     static func flag(_ flag: Bool) -> CatalogValue { .integer(flag ? 1 : 0) }
 }
 
@@ -90,6 +85,29 @@ package struct CatalogConnection {
     ) throws -> [Row] {
         var rows: [Row] = []
         try visit(sql, values) { rows.append(try row($0)) }
+        return rows
+    }
+
+    /// For how many keys a statement asks: few numbers, so that few statements stay prepared.
+    private static let keyCounts = [1, 8, 64, 512]
+
+    /// Every row of a query for many keys, which are asked for some at a time.
+    ///
+    /// - Parameter sql: with `(?*)` where the keys stand, behind all other parameters.
+    func all<Row>(
+        _ sql: String, _ values: [CatalogValue] = [], among keys: [CatalogValue],
+        _ row: (any CatalogRow) throws -> Row
+    ) throws -> [Row] {
+        var (rows, rest) = ([Row](), keys[...])
+        while let last = rest.last {
+            let count = Self.keyCounts.first { $0 >= rest.count } ?? Self.keyCounts[3]
+            let asked = Array(rest.prefix(count))
+            // The last key fills the statement up.
+            let filled = asked + Array(repeating: last, count: count - asked.count)
+            let marks = filled.map { _ in "?" }.joined(separator: ", ")
+            rows += try all(sql.replacing("?*", with: marks), values + filled, row)
+            rest = rest.dropFirst(count)
+        }
         return rows
     }
 

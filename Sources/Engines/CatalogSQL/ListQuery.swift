@@ -93,9 +93,9 @@ extension ListQuery {
     mutating func require(
         _ column: String, among some: Set<ContainerID>, _ end: String = ""
     ) {
-        let names = some.map { CatalogValue.text($0.folded) }
-        condition = "(\(condition)) AND \(column) IN (\(CatalogValue.marks(names)))\(end)"
-        values += names
+        let marks = some.map { _ in "?" }.joined(separator: ", ")
+        condition = "(\(condition)) AND \(column) IN (\(marks))\(end)"
+        values += some.map { .text($0.folded) }
     }
 
     /// The statement and its values; one row more than a page has tells that there is another page.

@@ -71,22 +71,27 @@ extension SQLCatalog {
     package func signInMeans(
         of accounts: Set<AccountID>
     ) throws -> [AccountID: AccountMeans] {
-        guard !accounts.isEmpty else { return [:] }
         let ids = accounts.map { CatalogValue.text($0.text) }
-        let these = "WHERE account IN (\(CatalogValue.marks(ids)))"
         return try read { catalog in
             var means: [AccountID: AccountMeans] = [:]
-            try catalog.visit(
-                "SELECT account, issuer, subject FROM identities \(these) ORDER BY issuer, subject",
-                ids
+            let identities = try catalog.all(
+                """
+                SELECT account, issuer, subject FROM identities WHERE account IN (?*)
+                ORDER BY issuer, subject
+                """, among: ids
             ) { row in
-                means[AccountID(row.string(0)), default: AccountMeans()].identities.append(
-                    ProvidedIdentity(issuer: row.string(1), subject: row.string(2)))
+                (
+                    AccountID(row.string(0)),
+                    ProvidedIdentity(issuer: row.string(1), subject: row.string(2))
+                )
             }
-            for passkey in try Self.passkeys(these, ids, in: catalog) {
+            for (account, identity) in identities {
+                means[account, default: AccountMeans()].identities.append(identity)
+            }
+            for passkey in try Self.passkeys(of: ids, in: catalog) {
                 means[passkey.account, default: AccountMeans()].passkeys.append(passkey)
             }
-            for factor in try Self.secondFactors(these, ids, in: catalog) {
+            for factor in try Self.secondFactors(of: ids, in: catalog) {
                 means[factor.account, default: AccountMeans()].secondFactor = factor
             }
             return means

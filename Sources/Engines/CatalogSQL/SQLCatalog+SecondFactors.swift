@@ -41,12 +41,13 @@ extension SQLCatalog {
     }
 
     static func secondFactors(
-        _ condition: String, _ values: [CatalogValue], in catalog: CatalogConnection
+        of accounts: [CatalogValue], in catalog: CatalogConnection
     ) throws -> [SecondFactor] {
         try catalog.all(
             """
-            SELECT account, secret, last_step, recovery, made_at FROM second_factors \(condition)
-            """, values
+            SELECT account, secret, last_step, recovery, made_at FROM second_factors
+            WHERE account IN (?*)
+            """, among: accounts
         ) { row in
             let recovery = row.array(3)
             guard recovery.count.isMultiple(of: digestBytes) else {
