@@ -1,6 +1,7 @@
 /// A value bound to a parameter of the catalog's statements.
 package enum CatalogValue: Sendable {
     case integer(Int64)
+    case real(Double)
     case text(String)
     case bytes([UInt8])
     case nothing
@@ -18,6 +19,7 @@ package enum CatalogValue: Sendable {
 package protocol CatalogRow {
     func isNull(_ column: Int32) -> Bool
     func int64(_ column: Int32) -> Int64
+    func real(_ column: Int32) -> Double
     func string(_ column: Int32) -> String
     func array(_ column: Int32) -> [UInt8]
 }
