@@ -30,6 +30,8 @@ extension CatalogRow {
     }
 
     package func optionalInt64(_ column: Int32) -> Int64? { isNull(column) ? nil : int64(column) }
+
+    package func optionalArray(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : array(column) }
 }
 
 /// One transaction or snapshot of an engine that speaks SQL.

@@ -54,6 +54,13 @@
         func array(_ column: Int32) -> [UInt8] { Array(rows.bytes(row, Int(column))) }
     }
 
+    extension Rows {
+        /// What is made of each row.
+        func all<Value>(_ make: (any CatalogRow) throws -> Value) rethrows -> [Value] {
+            try (0..<count).map { try make(PostgreSQLCatalogRow(rows: self, row: $0)) }
+        }
+    }
+
     /// Parameters in the server's form: `?` and `?2` become `$1` and `$2`.
     enum NumberedParameters {
         /// - Parameter sql: has no question mark in a string.

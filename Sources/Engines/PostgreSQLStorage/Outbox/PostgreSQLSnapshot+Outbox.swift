@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import CatalogSQL
     import CloudModel
     import PostgreSQL
     import Storage
@@ -48,7 +49,7 @@
                 "\(Self.destinationQuery) AND \(condition) ORDER BY \(order)",
                 [.number(store)] + values)
             guard let rows = try ask([query]).first else { return [] }
-            return try (0..<rows.count).map { try Self.destination(rows, $0) }
+            return try rows.all(StoredDestination.init(row:))
         }
 
         private static let waiting = """
@@ -85,7 +86,7 @@
             let rows = try ask(
                 "\(text) ORDER BY notice LIMIT $4", .number(store), key, .number(number.value),
                 .number(Int64(limit)))
-            return try (0..<rows.count).map { try Self.notice(rows, $0) }
+            return try rows.all(StoredNotice.init(row:))
         }
 
         func noticeSummaries(
@@ -122,39 +123,6 @@
                 FROM unnest($2::bigint[]) WITH ORDINALITY AS d (destination, number)
                 \(state == .waiting ? "" : last) ORDER BY d.number
                 """
-        }
-
-        private static func destination(_ rows: Rows, _ row: Int) throws -> StoredDestination {
-            guard let kind = DestinationKind(rawValue: rows.number(row, 1)) else {
-                throw InvalidRow(table: "destinations")
-            }
-            let device = rows.text(row, 4)
-            return StoredDestination(
-                number: DestinationNumber(rows.number(row, 0)), kind: kind,
-                key: Array(rows.bytes(row, 2)), user: UserRecordName(rows.text(row, 3)),
-                device: device.isEmpty ? nil : device, address: Array(rows.bytes(row, 5)),
-                session: rows.isNull(row, 6) ? nil : Array(rows.bytes(row, 6)),
-                madeAt: rows.number(row, 7), usedAt: rows.number(row, 8),
-                badge: rows.number(row, 9), failures: Int(rows.number(row, 10)),
-                dueAt: rows.optionalNumber(row, 11))
-        }
-
-        private static func notice(_ rows: Rows, _ row: Int) throws -> StoredNotice {
-            guard let scope = DatabaseScope(stored: rows.number(row, 3)) else {
-                throw InvalidRow(table: rows.isNull(row, 12) ? "outbox" : "dead_letters")
-            }
-            return StoredNotice(
-                number: NoticeNumber(rows.number(row, 0)),
-                destination: DestinationNumber(rows.number(row, 1)), identifier: rows.text(row, 2),
-                scope: scope,
-                condition: NoticeCondition(
-                    zone: rows.optionalNumber(row, 4).map { ZoneNumber($0) },
-                    type: rows.optionalNumber(row, 5), isOwn: rows.number(row, 6) != 0),
-                collapseID: rows.isNull(row, 7) ? nil : rows.text(row, 7),
-                payload: Array(rows.bytes(row, 8)), madeAt: rows.number(row, 9),
-                trace: rows.isNull(row, 10) ? nil : rows.text(row, 10),
-                end: rows.isNull(row, 12)
-                    ? nil : NoticeEnd(reason: rows.text(row, 11), at: rows.number(row, 12)))
         }
     }
 #endif
