@@ -14,7 +14,7 @@ package protocol SQLTelemetry: TelemetryStorage {
 
 extension SQLTelemetry {
     package func note(_ figures: ContainerFigures) throws {
-        try using { database in
+        _ = try using { database in
             try database.run(
                 """
                 INSERT INTO figures VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -50,7 +50,7 @@ extension SQLTelemetry {
     }
 
     package func noteStart(at now: Milliseconds) throws {
-        try using { database in
+        _ = try using { database in
             try database.run(
                 "INSERT INTO starts VALUES (?) ON CONFLICT DO NOTHING",
                 .integer(TelemetryStep.minute.start(of: now)))

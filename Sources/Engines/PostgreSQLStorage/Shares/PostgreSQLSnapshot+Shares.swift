@@ -158,7 +158,7 @@
                         "\(select) AND v.changed > $3 ORDER BY v.changed LIMIT $4",
                         key + [.number(position), .number(Int64(limit))])
                 }
-            return try ask([query]).first.all(StoredView.init(row:)) ?? []
+            return try ask([query]).first?.all(StoredView.init(row:)) ?? []
         }
 
         func viewer(_ name: UserRecordName) throws -> StoredViewer {
