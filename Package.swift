@@ -270,7 +270,7 @@ let package = Package(
         tests(
             of: "SQLiteStorageTests",
             [
-                "SQLiteStorage", "SQLite", "IndexedQueries", "Storage", "CloudModel",
+                "CatalogSQL", "SQLiteStorage", "SQLite", "IndexedQueries", "Storage", "CloudModel",
                 "StorageConformance", "Seeding",
             ]),
         tests(
