@@ -180,20 +180,13 @@ final class RestoreRun {
     private func current(
         _ names: [String], _ lookup: LookupRecords
     ) throws -> [String: JSONValue] {
-        var (writer, failure) = (JSONWriter(), Fault?.none)
-        writer.raw("[")
-        _ = try lookup.append(
-            names.map { LookupRecords.Item(name: $0, rendering: .whole) }, to: &writer,
-            bytesMax: .max, goesOn: { _ in true }
-        ) { _, fault, writer in
-            if fault.code != .notFound { failure = failure ?? fault }
-            writer.raw("null")
+        var here: [String: JSONValue] = [:]
+        for (name, found) in zip(names, try lookup.bodies(named: names)) {
+            do { here[name] = try JSONDocument(parsing: found.get()).root } catch let fault as Fault
+                where fault.code == .notFound
+            {}
         }
-        if let failure { throw failure }
-        writer.raw("]")
-        let records = try JSONDocument(parsing: writer.bytes).root.elements
-        return Dictionary(
-            zip(names, records).filter { $0.1.kind == .object }, uniquingKeysWith: { $1 })
+        return here
     }
 
     /// Counts what becomes of a record of the backup.
