@@ -49,6 +49,12 @@
             try checkOpen()
             try session.write(Query("SELECT key FROM telemetry_key WHERE id = 0 FOR UPDATE")) {
                 session in
+                // First: a series that is new has no rows before this transaction ends.
+                if state.withLock({ $0.cleaning.isDue(at: minute.start) }) {
+                    try PastTelemetry.remove(
+                        at: minute.start,
+                        in: CatalogConnection(PostgreSQLCatalogSession(connection: session)))
+                }
                 let names = Array(minute.series.keys)
                 let numbers = try SeriesTable.numbers(of: names, session)
                 var sums: [TotalsKey: TelemetryTotals] = [:]
@@ -58,11 +64,6 @@
                     }
                 }
                 try TotalsRows.add(&sums, session)
-                if state.withLock({ $0.cleaning.isDue(at: minute.start) }) {
-                    try PastTelemetry.remove(
-                        at: minute.start,
-                        in: CatalogConnection(PostgreSQLCatalogSession(connection: session)))
-                }
                 return TotalsRows.queries(sums)
             }
         }
