@@ -115,7 +115,7 @@ let package = Package(
             ["CloudModel", "Storage", "GroupCommit", "MigrationHistory"]
         ),
         layer("IndexedQueries", in: .engines, ["CloudModel", "Storage"]),
-        layer("CatalogSQL", in: .engines, ["CloudModel", "Storage", "StoredRows"]),
+        layer("CatalogSQL", in: .engines, ["CloudModel", "Storage", "StoredRows", "Telemetry"]),
         layer("MigrationHistory", in: .engines, []),
         layer(
             "SQLite", in: .engines,
@@ -270,7 +270,7 @@ let package = Package(
         tests(
             of: "SQLiteStorageTests",
             [
-                "SQLiteStorage", "SQLite", "IndexedQueries", "Storage", "CloudModel",
+                "CatalogSQL", "SQLiteStorage", "SQLite", "IndexedQueries", "Storage", "CloudModel",
                 "StorageConformance", "Seeding",
             ]),
         tests(

@@ -121,7 +121,7 @@ struct RevocationTests {
         #expect(
             try server.catalog.account(named: web.userRecordName, in: server.container) == nil)
         #expect(try users.unfinishedDeletions().items == deletions)
-        try users.finish(deletions[0])
+        try users.finish([deletions[0]])
         #expect(try users.unfinishedDeletions().items.isEmpty)
         // The address is free again, and the new account is another person to the container.
         let again = try server.user()

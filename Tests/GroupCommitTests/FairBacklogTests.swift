@@ -144,6 +144,24 @@ struct FairBacklogTests {
         #expect(admission.admit(Self.job(91, of: PendingJob.background)) == nil)
     }
 
+    @Test("A job that ends twice ends a debug build")
+    func endsTwice() async {
+        var looksAtAssertions = false
+        assert(
+            {
+                looksAtAssertions = true
+                return true
+            }())
+        guard looksAtAssertions else { return }
+        await #expect(processExitsWith: .failure) {
+            var admission = WriterAdmission(jobsMax: 80, bytesMax: 8_000)
+            let job = FairBacklogTests.job(1, of: 100)
+            _ = admission.admit(job)
+            admission.finished([job])
+            admission.finished([job])
+        }
+    }
+
     @Test("What has ended counts towards nobody, in whatever order it ends")
     func atRest() {
         var random = SystemRandomNumberGenerator()

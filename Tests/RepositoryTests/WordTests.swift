@@ -25,12 +25,10 @@ struct WordTests {
         "Sources/Wire/Network/Listener.swift": 1,
         "Sources/Wire/Network/TLSContext.swift": 1,
         "Sources/Wire/Network/TLSTrust.swift": 1,
-        "Sources/Engines/GroupCommit/PendingJob.swift": 2,
         "Sources/Engines/GroupCommit/MonotonicSemaphore.swift": 1,
         "Sources/Engines/PostgreSQLStorage/Sessions/ConnectionPool.swift": 1,
-        "Sources/Engines/SQLite/ReaderPool.swift": 1,
+        "Sources/Engines/SQLite/ExclusiveValue.swift": 1,
         "Sources/Engines/SQLiteStorage/PositionCache.swift": 1,
-        "Sources/Engines/SQLiteStorage/SQLiteStore.swift": 2,
         "Sources/Cloud/WebServices/Assets/AssetUploadSink.swift": 1,
     ]
 

@@ -1,14 +1,11 @@
-import CloudModel
 import Foundation
 import SQLite
 import SQLiteStorage
-import Storage
 import StorageConformance
 import Testing
 
 @Suite("Lists of 100,000 items")
 final class LongListTests {
-    private static let count = 100_000
     private let location: SQLiteLocation
 
     init() throws { location = try SQLiteLocation() }
@@ -23,31 +20,10 @@ final class LongListTests {
             try connection.execute(
                 """
                 WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n
-                WHERE i + 1 < \(Self.count)) \(insert) FROM n;
+                WHERE i + 1 < \(LongLists.count)) \(insert) FROM n;
                 """)
         }
         try connection.execute("COMMIT")
-    }
-
-    /// Reads a list to its end, and looks whether each item is there once.
-    private func read<Item>(
-        _ name: String, prefix: String = "", expected: Int = count,
-        naming: (Item) -> String, _ page: (ListRequest) throws -> ListPage<Item>
-    ) throws {
-        var (found, last, after) = (0, "", ListCursor?.none)
-        repeat {
-            let page = try page(ListRequest(after: after, prefix: prefix))
-            #expect(page.items.count <= ListRequest.limitUsual, "\(name)")
-            for item in page.items {
-                let next = naming(item)
-                // In strict order none comes twice.
-                if next <= last { Issue.record("\(name): \(next) after \(last)") }
-                last = next
-            }
-            found += page.items.count
-            after = page.next
-        } while after != nil
-        #expect(found == expected, "\(name)")
     }
 
     @Test("Each item of the catalog's lists is on one page, and a prefix finds its items")
@@ -82,30 +58,7 @@ final class LongListTests {
                 printf('_%032x', i), 'keep'
                 """,
             ])
-        func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
-        let home = try #require(ContainerID("c00000"))
-        func sessions(_ request: ListRequest) throws -> ListPage<WebSession> {
-            try catalog.webSessions(.environment(home, .production), livingAt: 1, request)
-        }
-        try read("containers", naming: \.id.name, catalog.containers)
-        try read("stores", naming: \.key.container.name, catalog.stores)
-        try read("API tokens", naming: \.name, catalog.apiTokens)
-        try read("server keys", naming: \.keyID, catalog.serverKeys)
-        try read("accounts", naming: \.id.text, catalog.accounts)
-        try read("sessions", naming: { text($0.session) }, sessions)
-        try read("deletions", naming: \.account.text, catalog.accountDeletions)
-        try read(
-            "containers", prefix: "C9", expected: 10_000, naming: \.id.name, catalog.containers)
-        try read(
-            "stores", prefix: "c99", expected: 1_000, naming: \.key.container.name, catalog.stores)
-        try read("API tokens", prefix: "t99999", expected: 1, naming: \.name, catalog.apiTokens)
-        let zeros = String(repeating: "0", count: 61)
-        try read("server keys", prefix: zeros, expected: 4_096, naming: \.keyID, catalog.serverKeys)
-        try read("accounts", prefix: "p12", expected: 1_000, naming: \.id.text, catalog.accounts)
-        // The digits of "12" and of half of the digit behind.
-        try read(
-            "sessions", prefix: "31323", expected: 1_000, naming: { text($0.session) }, sessions)
-        #expect(try catalog.account(AccountID("a77777"))?.email == "P77777@x.y")
+        try LongLists(in: catalog, stores: catalog.stores).check()
     }
 
     @Test("Each subscription is on one page, and a prefix finds its subscriptions")
@@ -119,11 +72,6 @@ final class LongListTests {
                 '', '', 0, 0, NULL, NULL, 0, '', x''
                 """
             ])
-        func page(_ request: ListRequest) throws -> ListPage<WatchingSubscription> {
-            try store.read { try $0.allSubscriptions(of: nil, request) }
-        }
-        try read("subscriptions", naming: \.subscription.id.text, page)
-        try read(
-            "subscriptions", prefix: "s77", expected: 1_000, naming: \.subscription.id.text, page)
+        try LongLists.checkSubscriptions(store)
     }
 }

@@ -276,7 +276,8 @@ extension StoragePromise {
             let again = try testStore.location.openCatalog()
             try expect(Set(try again.accountDeletions(ListRequest()).items), is: Set(deletions))
             try refuses(.accountUnknown) { _ = try again.delete(AccountID("a")) }
-            try again.forget(deletions[0])
+            try again.forget([])
+            try again.forget([deletions[0], deletions[0]])
             try expect(again.accountDeletions(ListRequest()).items, is: [deletions[1]])
             try testStore.location.delete(deletions[1].container, from: again)
             try expect(again.accountDeletions(ListRequest()).items.isEmpty)

@@ -116,7 +116,9 @@ extension StoragePromise {
             for _ in 0..<2 {
                 try expect(test.stores, is: [key])
                 try expect(!test.engine.isMissing(key))
-                try expect(test.engine.examine(key))
+                let absent = StoreKey(key.container, .production)
+                try expect(
+                    test.engine.examine([absent, key]).map { try $0.get() }, is: [.unknown, .there])
                 let known = try require(test.engine.stores(ListRequest()).items.first)
                 try expect(known.isThere && !known.isLeftOpen)
                 try expect(!test.factory.words.location(.store(key)).isEmpty)

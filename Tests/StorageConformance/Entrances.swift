@@ -94,6 +94,13 @@ extension StoragePromise {
             try expect(catalog.account(ofPasskey: [2]) == nil)
             let again = try testStore.location.openCatalog()
             try expect(again.passkeys(of: AccountID("a")), is: [passkey])
+            let means = try again.signInMeans(of: [
+                AccountID("a"), AccountID("b"), AccountID("none"),
+            ])
+            try expect(
+                means.compactMapValues { $0.passkeys.first?.account },
+                is: [AccountID("a"): AccountID("a")])
+            try expect(again.signInMeans(of: []).isEmpty)
             try expect(try !again.use(passkey: [1], from: 3, to: 5, now: 2))
             try expect(try again.use(passkey: [1], from: 4_000_000_000, to: 4_000_000_001, now: 2))
             try expect(again.passkeys(of: AccountID("a")).first?.signCount == 4_000_000_001)

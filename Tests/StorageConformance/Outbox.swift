@@ -47,7 +47,11 @@ extension StoragePromise {
         _ destination: DestinationNumber?, of state: NoticeState = .waiting, max: Int = 100,
         _ testStore: TestStore
     ) throws -> NoticeSummary {
-        try testStore.read { try $0.noticeSummary(state, for: destination, countedMax: max) }
+        let found = try testStore.read {
+            try $0.noticeSummaries(state, for: destination.map { [$0] }, countedMax: max)
+        }
+        try expect(found.count, is: 1)
+        return found[0]
     }
 
     private static func dead(
@@ -175,6 +179,13 @@ extension StoragePromise {
                 summary(numbers[0], of: .dead, testStore),
                 is: NoticeSummary(
                     count: 3, oldest: letters[0].madeAt, lastEnd: letters[2].end))
+            let summaries = try testStore.read {
+                try $0.noticeSummaries(.dead, for: numbers.reversed(), countedMax: 2)
+            }
+            try expect(summaries.map(\.count), is: [1, 2])
+            try expect(summaries.map(\.lastEnd?.reason), is: ["gone", letters[2].end?.reason])
+            try expect(
+                testStore.read { try $0.noticeSummaries(.dead, for: [], countedMax: 2) }, is: [])
 
             try expect(
                 testStore.write { try $0.replayDeadLetters(of: numbers[0], limit: 2) }, is: 2)

@@ -38,9 +38,10 @@ package protocol ServerData: AnyObject, Sendable {
     /// - Throws: `UnusableCursor`.
     func environments(_ request: ListRequest) throws -> ListPage<ContainerEnvironment>
 
-    /// Whether the data of a container environment is not in its place, or another's is; false for one that has
-    /// never had any.
-    func isMissing(_ target: ContainerEnvironment) throws -> Bool
+    /// What is there of the data of container environments.
+    func findings(
+        of targets: [ContainerEnvironment]
+    ) throws -> [ContainerEnvironment: StoreFinding]
 
     /// The store of a container environment, made when it is asked for the first time.
     ///
@@ -200,9 +201,11 @@ extension ServerData {
     /// Goes through the container environments that have data, but for those of containers that have moved elsewhere.
     func forEachEnvironment(_ body: (ContainerEnvironment) throws -> Void) throws {
         let catalog = accountUseCases.catalog
-        try ListPage.forEach(environments) { target in
-            guard try catalog.container(target.container)?.isElsewhere != true else { return }
-            try body(target)
+        try ListPage.forEachPage(environments) { targets in
+            let containers = try catalog.containers(Set(targets.map(\.container)))
+            for target in targets where containers[target.container]?.isElsewhere != true {
+                try body(target)
+            }
         }
     }
 
@@ -213,9 +216,21 @@ extension ServerData {
         return try environments(request).items.filter { $0.container == container }
     }
 
-    /// The environments of a container whose data is not in its place, or another's is.
-    func missingEnvironments(of container: ContainerID) throws -> [Environment] {
-        try Environment.allCases.filter { try isMissing(ContainerEnvironment(container, $0)) }
+    /// What is there of the data of containers, in each of their environments.
+    func findings(
+        of containers: Set<ContainerID>
+    ) throws -> [ContainerEnvironment: StoreFinding] {
+        try findings(
+            of: containers.flatMap { container in
+                Environment.allCases.map { ContainerEnvironment(container, $0) }
+            })
+    }
+}
+
+extension [ContainerEnvironment: StoreFinding] {
+    /// The environments of a container of which that is there.
+    func environments(of container: ContainerID, _ finding: StoreFinding) -> [Environment] {
+        Environment.allCases.filter { self[ContainerEnvironment(container, $0)] == finding }
     }
 }
 

@@ -87,6 +87,15 @@ private final class PoolCore<Principal: Hashable & Sendable>: Sendable {
                 }))
     }
 
+    deinit {
+        assert(
+            state.withLock { state in
+                state.threads.allSatisfy { $0 == 0 }
+                    && state.lanes.allSatisfy { $0.running.isEmpty && $0.waitingCount == 0 }
+            },
+            "threads hold the pool until they end: one that is counted for good would be one less")
+    }
+
     var counts: PoolCounts {
         state.withLock { state in
             var counts = state.counts

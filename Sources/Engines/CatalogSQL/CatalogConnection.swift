@@ -1,6 +1,7 @@
 /// A value bound to a parameter of the catalog's statements.
 package enum CatalogValue: Sendable {
     case integer(Int64)
+    case real(Double)
     case text(String)
     case bytes([UInt8])
     case nothing
@@ -18,6 +19,7 @@ package enum CatalogValue: Sendable {
 package protocol CatalogRow {
     func isNull(_ column: Int32) -> Bool
     func int64(_ column: Int32) -> Int64
+    func real(_ column: Int32) -> Double
     func string(_ column: Int32) -> String
     func array(_ column: Int32) -> [UInt8]
 }
@@ -28,6 +30,8 @@ extension CatalogRow {
     }
 
     package func optionalInt64(_ column: Int32) -> Int64? { isNull(column) ? nil : int64(column) }
+
+    package func optionalArray(_ column: Int32) -> [UInt8]? { isNull(column) ? nil : array(column) }
 }
 
 /// One transaction or snapshot of an engine that speaks SQL.
@@ -85,6 +89,29 @@ package struct CatalogConnection {
     ) throws -> [Row] {
         var rows: [Row] = []
         try visit(sql, values) { rows.append(try row($0)) }
+        return rows
+    }
+
+    /// For how many keys a statement asks: few numbers, so that few statements stay prepared.
+    private static let keyCounts = [1, 8, 64, 512]
+
+    /// Every row of a query for many keys, which are asked for some at a time.
+    ///
+    /// - Parameter sql: with `(?*)` where the keys stand, behind all other parameters.
+    func all<Row>(
+        _ sql: String, _ values: [CatalogValue] = [], among keys: [CatalogValue],
+        _ row: (any CatalogRow) throws -> Row
+    ) throws -> [Row] {
+        var (rows, rest) = ([Row](), keys[...])
+        while let last = rest.last {
+            let count = Self.keyCounts.first { $0 >= rest.count } ?? Self.keyCounts[3]
+            let asked = Array(rest.prefix(count))
+            // The last key fills the statement up.
+            let filled = asked + Array(repeating: last, count: count - asked.count)
+            let marks = filled.map { _ in "?" }.joined(separator: ", ")
+            rows += try all(sql.replacing("?*", with: marks), values + filled, row)
+            rest = rest.dropFirst(count)
+        }
         return rows
     }
 

@@ -39,40 +39,44 @@ extension SQLCatalog {
     }
 
     package func accounts(_ keys: Set<AccountKey>) throws -> [AccountKey: AccountRecord] {
-        try read { catalog in
-            var found: [AccountKey: AccountRecord] = [:]
+        let ids = keys.compactMap { key in
+            if case .id(let id) = key { CatalogValue.text(id.text) } else { nil }
+        }
+        return try read { catalog in
+            var found: [(key: AccountKey, account: AccountRecord)] = try catalog.all(
+                "SELECT \(Self.accountColumns) FROM accounts x WHERE x.id IN (?*)", among: ids,
+                Self.account
+            ).map { (.id($0.id), $0) }
             for key in keys {
-                found[key] = try Self.accounts(key, in: catalog).first
+                guard let (condition, values) = Self.holding(key) else { continue }
+                let account = try catalog.all(
+                    "SELECT \(Self.accountColumns) FROM accounts x WHERE x.id = (\(condition))",
+                    values, Self.account
+                ).first
+                if let account { found.append((key, account)) }
             }
-            return found
+            let accounts = try Self.withAddresses(found.map(\.account), in: catalog)
+            return Dictionary(uniqueKeysWithValues: zip(found.map(\.key), accounts))
         }
     }
 
-    private static func accounts(
-        _ key: AccountKey, in catalog: CatalogConnection
-    ) throws -> [AccountRecord] {
-        let start = "SELECT \(accountColumns) FROM accounts x WHERE x.id ="
+    /// What finds the account that has something; nil for the account's own ID.
+    private static func holding(_ key: AccountKey) -> (String, [CatalogValue])? {
         switch key {
-        case .id(let id):
-            return try catalog.all("\(start) ?", .text(id.text)) {
-                try Self.account($0, in: catalog)
-            }
+        case .id: nil
         case .verified(let address):
-            return try catalog.all(
+            (
                 """
-                \(start) (SELECT account FROM addresses
-                WHERE kind = ? AND folded = ? AND verified_at IS NOT NULL)
-                """, .text(address.kind.rawValue), .text(address.folded)
-            ) { try Self.account($0, in: catalog) }
+                SELECT account FROM addresses
+                WHERE kind = ? AND folded = ? AND verified_at IS NOT NULL
+                """, [.text(address.kind.rawValue), .text(address.folded)]
+            )
         case .identity(let identity):
-            return try catalog.all(
-                "\(start) (SELECT account FROM identities WHERE issuer = ? AND subject = ?)",
-                .text(identity.issuer), .text(identity.subject)
-            ) { try Self.account($0, in: catalog) }
-        case .passkey(let id):
-            return try catalog.all(
-                "\(start) (SELECT account FROM passkeys WHERE id = ?)", .bytes(id)
-            ) { try Self.account($0, in: catalog) }
+            (
+                "SELECT account FROM identities WHERE issuer = ? AND subject = ?",
+                [.text(identity.issuer), .text(identity.subject)]
+            )
+        case .passkey(let id): ("SELECT account FROM passkeys WHERE id = ?", [.bytes(id)])
         }
     }
 
@@ -85,7 +89,9 @@ extension SQLCatalog {
                 "x.id IN (SELECT account FROM user_names WHERE container", among: some, ")")
         }
         return try read { [query] catalog in
-            try catalog.page(query, request) { try Self.account($0, in: catalog) }
+            let page = try catalog.page(query, request, row: Self.account)
+            return ListPage(
+                items: try Self.withAddresses(page.items, in: catalog), next: page.next)
         }
     }
 
@@ -210,38 +216,39 @@ extension SQLCatalog {
         "account_deletions d JOIN containers c ON c.folded = d.container"
     }
 
-    package func forget(_ deletion: AccountDeletion) throws {
+    package func forget(_ deletions: [AccountDeletion]) throws {
+        guard !deletions.isEmpty else { return }
+        let pairs = deletions.map { _ in "(?, ?)" }.joined(separator: ", ")
         try write(endsWhatWasTrue: false) {
             try $0.run(
-                "DELETE FROM account_deletions WHERE account = ? AND container = ?",
-                .text(deletion.account.text), .text(deletion.container.folded))
+                "DELETE FROM account_deletions WHERE (account, container) IN (VALUES \(pairs))",
+                deletions.flatMap { [.text($0.account.text), .text($0.container.folded)] })
         }
     }
 
     package func bearers(
         of names: Set<UserRecordName>, in container: ContainerID
     ) throws -> [UserRecordName: NameBearer] {
-        try read { catalog in
-            var found: [UserRecordName: NameBearer] = [:]
-            for name in names {
-                found[name] = try Self.bearer(of: name, in: container, catalog)
+        let named = Dictionary(uniqueKeysWithValues: names.map { ($0.text, $0) })
+        let texts = named.keys.map { CatalogValue.text($0) }
+        return try read { catalog in
+            func found(
+                _ column: String, _ table: String, _ bearer: (String) -> NameBearer
+            ) throws -> [UserRecordName: NameBearer] {
+                let rows = try catalog.all(
+                    """
+                    SELECT user_record_name, \(column) FROM \(table)
+                    WHERE container = ? AND user_record_name IN (?*)
+                    """, [.text(container.folded)], among: texts
+                ) { (named[$0.string(0)], bearer($0.string(1))) }
+                return Dictionary(
+                    rows.compactMap { name, bearer in name.map { ($0, bearer) } }
+                ) { first, _ in first }
             }
-            return found
+            let accounts = try found("account", "user_names") { .account(AccountID($0)) }
+            let keys = try found("key_id", "server_keys") { .serverKey(keyID: $0) }
+            return accounts.merging(keys) { account, _ in account }
         }
-    }
-
-    private static func bearer(
-        of name: UserRecordName, in container: ContainerID, _ catalog: CatalogConnection
-    ) throws -> NameBearer? {
-        let account = try catalog.first(
-            "SELECT account FROM user_names WHERE container = ? AND user_record_name = ?",
-            .text(container.folded), .text(name.text)
-        ) { NameBearer.account(AccountID($0.string(0))) }
-        if let account { return account }
-        return try catalog.first(
-            "SELECT key_id FROM server_keys WHERE container = ? AND user_record_name = ?",
-            .text(container.folded), .text(name.text)
-        ) { .serverKey(keyID: $0.string(0)) }
     }
 
     package func note(
@@ -275,27 +282,41 @@ extension SQLCatalog {
         "x.id, x.given_name, x.family_name, x.password, x.created_at, x.is_discoverable"
     }
 
-    private static func account(
-        _ row: any CatalogRow, in catalog: CatalogConnection
-    ) throws -> AccountRecord {
-        let addresses = try catalog.all(
-            """
-            SELECT kind, address, folded, is_primary, verified_at FROM addresses
-            WHERE account = ? ORDER BY is_primary DESC, kind, folded
-            """, .text(row.string(0))
-        ) { row in
-            guard let kind = Address.Kind(rawValue: row.string(0)) else {
-                throw InvalidRow(table: "addresses")
-            }
-            return AccountAddress(
-                address: Address(kind: kind, text: row.string(1), folded: row.string(2)),
-                isPrimary: row.int64(3) != 0, verifiedAt: row.optionalInt64(4))
-        }
-        return AccountRecord(
+    /// An account without its addresses.
+    private static func account(_ row: any CatalogRow) -> AccountRecord {
+        AccountRecord(
             id: AccountID(row.string(0)), givenName: row.optionalString(1),
-            familyName: row.optionalString(2), addresses: addresses,
+            familyName: row.optionalString(2), addresses: [],
             password: row.optionalString(3), createdAt: row.int64(4),
             isDiscoverable: row.int64(5) != 0)
+    }
+
+    private static func withAddresses(
+        _ accounts: [AccountRecord], in catalog: CatalogConnection
+    ) throws -> [AccountRecord] {
+        let held = try catalog.all(
+            """
+            SELECT account, kind, address, folded, is_primary, verified_at FROM addresses
+            WHERE account IN (?*) ORDER BY is_primary DESC, kind, folded
+            """, among: Set(accounts.map(\.id)).map { .text($0.text) }
+        ) { row in
+            guard let kind = Address.Kind(rawValue: row.string(1)) else {
+                throw InvalidRow(table: "addresses")
+            }
+            let address = Address(kind: kind, text: row.string(2), folded: row.string(3))
+            return (
+                AccountID(row.string(0)),
+                AccountAddress(
+                    address: address, isPrimary: row.int64(4) != 0,
+                    verifiedAt: row.optionalInt64(5))
+            )
+        }
+        let byAccount = Dictionary(grouping: held, by: \.0)
+        return accounts.map { account in
+            var whole = account
+            whole.addresses = byAccount[account.id]?.map(\.1) ?? []
+            return whole
+        }
     }
 
     static func add(

@@ -32,7 +32,9 @@ extension SQLCatalog {
         }
         if let some { query.require("folded", among: some) }
         return try read { [query] catalog in
-            try catalog.page(query, request) { try Self.container($0, in: catalog) }
+            let page = try catalog.page(query, request, row: Self.container)
+            return ListPage(
+                items: try Self.withSettings(page.items, in: catalog), next: page.next)
         }
     }
 
@@ -141,17 +143,28 @@ extension SQLCatalog {
             """, .text(id.folded), .text(key), .text(value))
     }
 
-    private static func container(
-        _ row: any CatalogRow, in catalog: CatalogConnection
-    ) throws -> ContainerRecord {
+    /// A container without its settings.
+    private static func container(_ row: any CatalogRow) throws -> ContainerRecord {
         guard let id = ContainerID(row.string(0)) else {
             throw InvalidRow(table: "containers")
         }
+        return ContainerRecord(id: id, createdAt: row.int64(1))
+    }
+
+    private static func withSettings(
+        _ containers: [ContainerRecord], in catalog: CatalogConnection
+    ) throws -> [ContainerRecord] {
         let settings = try catalog.all(
-            "SELECT key, value FROM container_settings WHERE container = ?", .text(id.folded)
-        ) { ($0.string(0), $0.string(1)) }
-        return ContainerRecord(
-            id: id, createdAt: row.int64(1),
-            settings: Dictionary(settings, uniquingKeysWith: { first, _ in first }))
+            "SELECT container, key, value FROM container_settings WHERE container IN (?*)",
+            among: containers.map { .text($0.id.folded) }
+        ) { (container: $0.string(0), key: $0.string(1), value: $0.string(2)) }
+        let byContainer = Dictionary(grouping: settings, by: \.container)
+        return containers.map { container in
+            var whole = container
+            for (_, key, value) in byContainer[container.id.folded] ?? [] {
+                whole.settings[key] = value
+            }
+            return whole
+        }
     }
 }

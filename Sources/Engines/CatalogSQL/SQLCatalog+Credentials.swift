@@ -55,12 +55,12 @@ extension SQLCatalog {
                 (prefix, prefix + [UInt8](repeating: .max, count: Self.hashBytes))
             }
         return try read { catalog in
-            try catalog.first(
+            let found = try catalog.all(
                 """
                 SELECT \(Self.apiTokenColumns) FROM \(Self.apiTokenTables)
                 WHERE t.hash BETWEEN ? AND ? LIMIT 1
-                """, .bytes(first), .bytes(last)
-            ) { try Self.apiToken($0, in: catalog) }
+                """, .bytes(first), .bytes(last), row: Self.apiToken)
+            return try Self.withOrigins(found, in: catalog).first
         }
     }
 
@@ -73,7 +73,8 @@ extension SQLCatalog {
             bounds: ListQuery.Bounds(textPrefix: request.prefix))
         if let some { query.require("t.container", among: some) }
         return try read { [query] catalog in
-            try catalog.page(query, request) { try Self.apiToken($0, in: catalog) }
+            let page = try catalog.page(query, request, row: Self.apiToken)
+            return ListPage(items: try Self.withOrigins(page.items, in: catalog), next: page.next)
         }
     }
 
@@ -123,21 +124,32 @@ extension SQLCatalog {
         try dropConsentsOfNoToken(in: catalog)
     }
 
-    private static func apiToken(
-        _ row: any CatalogRow, in catalog: CatalogConnection
-    ) throws -> APITokenRecord {
+    /// A token without its origins.
+    private static func apiToken(_ row: any CatalogRow) throws -> APITokenRecord {
         guard let container = ContainerID(row.string(2)),
             let environment = Environment(rawValue: row.string(3))
         else { throw InvalidRow(table: "api_tokens") }
-        let hash = row.array(0)
-        let origins = try catalog.all(
-            "SELECT origin FROM api_token_origins WHERE token_hash = ? ORDER BY origin",
-            .bytes(hash)
-        ) { $0.string(0) }
         return APITokenRecord(
-            hash: hash, name: row.string(1), container: container, environment: environment,
-            origins: origins, callback: row.optionalString(4), createdAt: row.int64(5),
+            hash: row.array(0), name: row.string(1), container: container,
+            environment: environment, callback: row.optionalString(4), createdAt: row.int64(5),
             usedAt: row.optionalInt64(6))
+    }
+
+    private static func withOrigins(
+        _ tokens: [APITokenRecord], in catalog: CatalogConnection
+    ) throws -> [APITokenRecord] {
+        let origins = try catalog.all(
+            """
+            SELECT token_hash, origin FROM api_token_origins WHERE token_hash IN (?*)
+            ORDER BY origin
+            """, among: tokens.map { .bytes($0.hash) }
+        ) { (hash: $0.array(0), origin: $0.string(1)) }
+        let byHash = Dictionary(grouping: origins, by: \.hash)
+        return tokens.map { token in
+            var whole = token
+            whole.origins = byHash[token.hash]?.map(\.origin) ?? []
+            return whole
+        }
     }
 
     package func add(_ key: ServerKeyRecord) throws {

@@ -68,16 +68,33 @@ extension SQLCatalog {
         guard isOwn else { throw CatalogRefusal.identityTaken }
     }
 
-    package func signInMeans(of account: AccountID) throws -> AccountMeans {
-        try read { catalog in
+    package func signInMeans(
+        of accounts: Set<AccountID>
+    ) throws -> [AccountID: AccountMeans] {
+        let ids = accounts.map { CatalogValue.text($0.text) }
+        return try read { catalog in
+            var means: [AccountID: AccountMeans] = [:]
             let identities = try catalog.all(
-                "SELECT issuer, subject FROM identities WHERE account = ? ORDER BY issuer, subject",
-                .text(account.text)
-            ) { ProvidedIdentity(issuer: $0.string(0), subject: $0.string(1)) }
-            return AccountMeans(
-                identities: identities,
-                passkeys: try Self.passkeys(of: account, in: catalog),
-                secondFactor: try Self.secondFactor(of: account, in: catalog))
+                """
+                SELECT account, issuer, subject FROM identities WHERE account IN (?*)
+                ORDER BY issuer, subject
+                """, among: ids
+            ) { row in
+                (
+                    AccountID(row.string(0)),
+                    ProvidedIdentity(issuer: row.string(1), subject: row.string(2))
+                )
+            }
+            for (account, identity) in identities {
+                means[account, default: AccountMeans()].identities.append(identity)
+            }
+            for passkey in try Self.passkeys(of: ids, in: catalog) {
+                means[passkey.account, default: AccountMeans()].passkeys.append(passkey)
+            }
+            for factor in try Self.secondFactors(of: ids, in: catalog) {
+                means[factor.account, default: AccountMeans()].secondFactor = factor
+            }
+            return means
         }
     }
 

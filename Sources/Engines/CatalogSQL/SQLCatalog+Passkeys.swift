@@ -17,11 +17,13 @@ extension SQLCatalog {
     }
 
     static func passkeys(
-        of account: AccountID, in catalog: CatalogConnection
+        of accounts: [CatalogValue], in catalog: CatalogConnection
     ) throws -> [StoredPasskey] {
         try catalog.all(
-            "\(passkeyQuery) WHERE account = ? ORDER BY made_at, id", .text(account.text),
-            row: passkey)
+            """
+            SELECT id, account, public_key, sign_count, name, made_at, used_at FROM passkeys
+            WHERE account IN (?*) ORDER BY made_at, id
+            """, among: accounts, passkey)
     }
 
     package func use(
@@ -33,12 +35,6 @@ extension SQLCatalog {
                 .integer(Int64(signCount)), .integer(now), .bytes(id),
                 .integer(Int64(previous))) == 1
         }
-    }
-
-    private static var passkeyQuery: String {
-        """
-        SELECT id, account, public_key, sign_count, name, made_at, used_at FROM passkeys
-        """
     }
 
     private static func passkey(_ row: any CatalogRow) -> StoredPasskey {

@@ -40,22 +40,24 @@ extension SQLCatalog {
             .integer(previous.lastStep), .bytes(previous.recovery.flatMap { $0 })) == 1
     }
 
-    static func secondFactor(
-        of account: AccountID, in catalog: CatalogConnection
-    ) throws -> SecondFactor? {
-        try catalog.first(
-            "SELECT secret, last_step, recovery, made_at FROM second_factors WHERE account = ?",
-            .text(account.text)
+    static func secondFactors(
+        of accounts: [CatalogValue], in catalog: CatalogConnection
+    ) throws -> [SecondFactor] {
+        try catalog.all(
+            """
+            SELECT account, secret, last_step, recovery, made_at FROM second_factors
+            WHERE account IN (?*)
+            """, among: accounts
         ) { row in
-            let recovery = row.array(2)
+            let recovery = row.array(3)
             guard recovery.count.isMultiple(of: digestBytes) else {
                 throw InvalidRow(table: "second_factors")
             }
             let digests = stride(from: 0, to: recovery.count, by: digestBytes)
                 .map { Array(recovery[$0..<$0 + digestBytes]) }
             return SecondFactor(
-                account: account, secret: row.array(0), lastStep: row.int64(1),
-                recovery: digests, madeAt: row.int64(3))
+                account: AccountID(row.string(0)), secret: row.array(1), lastStep: row.int64(2),
+                recovery: digests, madeAt: row.int64(4))
         }
     }
 

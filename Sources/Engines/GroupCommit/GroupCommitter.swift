@@ -88,7 +88,7 @@ package final class GroupCommitter: Sendable {
         _ job: @escaping @Sendable () throws -> Value,
         completion: @escaping @Sendable (Result<Value, any Error>) -> Void
     ) {
-        let pending = TypedJob(
+        let pending = PendingJob(
             cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: options.now(),
             needs: needs, job: job, completion: completion)
         let (refusal, starts) = waiting.withLock { waiting -> (WriterError?, Bool) in

@@ -1,7 +1,7 @@
-/// A job that waits for a group, or runs in one.
-package class PendingJob: @unchecked Sendable {
-    // Handed once from the submitter to the committer's queue; only one of them touches it at a time.
+import Synchronization
 
+/// A job that waits for a group, or runs in one.
+package final class PendingJob: Sendable {
     /// The caller of jobs that nobody in particular has asked for.
     static let server: UInt64 = 0
     /// The caller of what the process does by itself and in its own time.
@@ -19,9 +19,14 @@ package class PendingJob: @unchecked Sendable {
     /// What its submitter has said about it to the engine.
     package let needs: (any Sendable)?
 
+    private let work: @Sendable () throws -> Void
+    private let end: @Sendable ((any Error)?) -> Void
+
     init(
         cost: Int, bytes: Int = 0, caller: UInt64 = PendingJob.server, frees: Bool = false,
-        submittedAt: UInt64, needs: (any Sendable)? = nil
+        submittedAt: UInt64, needs: (any Sendable)? = nil,
+        work: @escaping @Sendable () throws -> Void = {},
+        end: @escaping @Sendable ((any Error)?) -> Void = { _ in }
     ) {
         self.needs = needs
         self.cost = cost
@@ -29,42 +34,43 @@ package class PendingJob: @unchecked Sendable {
         self.caller = caller
         self.frees = frees
         self.submittedAt = submittedAt
+        self.work = work
+        self.end = end
+    }
+
+    /// A job of whose value its submitter is told.
+    convenience init<Value: Sendable>(
+        cost: Int, bytes: Int, caller: UInt64, frees: Bool, submittedAt: UInt64,
+        needs: (any Sendable)?, job: @escaping @Sendable () throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        let outcome = JobOutcome<Value>()
+        self.init(
+            cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: submittedAt,
+            needs: needs
+        ) {
+            try outcome.take(job)
+        } end: { groupError in
+            completion(groupError.map { .failure($0) } ?? outcome.value)
+        }
     }
 
     /// Runs the job and keeps its value; its error is kept too, and thrown on.
-    package func run() throws {}
+    package func run() throws { try work() }
 
     /// Tells the submitter: the group's error when there is one, or else the job's own outcome.
-    func finish(groupError: (any Error)?) {}
+    func finish(groupError: (any Error)?) { end(groupError) }
 }
 
-/// A pending job with the type of its value.
-final class TypedJob<Value: Sendable>: PendingJob, @unchecked Sendable {
-    // As its superclass.
+/// What came of a job's last run.
+private final class JobOutcome<Value: Sendable>: Sendable {
+    private let stored = Mutex<Result<Value, any Error>>(.failure(WriterError.closed))
 
-    private let job: @Sendable () throws -> Value
-    private let completion: @Sendable (Result<Value, any Error>) -> Void
-    private var outcome: Result<Value, any Error> = .failure(WriterError.closed)
+    var value: Result<Value, any Error> { stored.withLock { $0 } }
 
-    init(
-        cost: Int, bytes: Int, caller: UInt64, frees: Bool, submittedAt: UInt64,
-        needs: (any Sendable)?,
-        job: @escaping @Sendable () throws -> Value,
-        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
-    ) {
-        self.job = job
-        self.completion = completion
-        super.init(
-            cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: submittedAt,
-            needs: needs)
-    }
-
-    override package func run() throws {
-        outcome = Result { try job() }
-        _ = try outcome.get()
-    }
-
-    override func finish(groupError: (any Error)?) {
-        completion(groupError.map { .failure($0) } ?? outcome)
+    func take(_ job: () throws -> Value) throws {
+        let result = Result { try job() }
+        stored.withLock { $0 = result }
+        _ = try result.get()
     }
 }

@@ -21,15 +21,11 @@ package final class ReaderPool: Sendable {
         package init() {}
     }
 
-    private struct Idle: @unchecked Sendable {
-        // A connection is in the array or lent to one thread, never both.
-        var connections: [Connection] = []
-    }
-
     package let path: String
     private let options: Options
     private let free: DispatchSemaphore
-    private let idle = Mutex(Idle())
+    /// A connection is here or lent to one thread, never both.
+    private let idle = Mutex<[ExclusiveValue<Connection>]>([])
 
     /// A pool on a database that exists; connections are opened as they are needed.
     package init(path: String, options: Options = Options()) {
@@ -46,7 +42,7 @@ package final class ReaderPool: Sendable {
     package func read<Value>(_ body: (Connection) throws -> Value) throws -> Value {
         free.wait()
         defer { free.signal() }
-        let connection = try idle.withLock { $0.connections.popLast() } ?? makeReader()
+        let connection = try idle.withLock { $0.popLast() }?.value ?? makeReader()
         do {
             let value = try connection.snapshot(body)
             giveBack(connection)
@@ -73,10 +69,10 @@ package final class ReaderPool: Sendable {
     }
 
     /// Closes the connections that nobody holds.
-    package func close() { idle.withLock { $0.connections.removeAll() } }
+    package func close() { idle.withLock { $0.removeAll() } }
 
     private func giveBack(_ connection: Connection) {
-        let lent = Idle(connections: [connection])
-        idle.withLock { $0.connections += lent.connections }
+        let lent = ExclusiveValue(connection)
+        idle.withLock { $0.append(lent) }
     }
 }

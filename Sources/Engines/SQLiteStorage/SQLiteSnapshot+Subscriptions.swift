@@ -6,8 +6,7 @@ import StoredRows
 
 // What a read sees of subscriptions.
 extension SQLiteSnapshot {
-    private static let columns =
-        "name, kind, record_type, zone, fires_on, fires_once, query, notification_info"
+    private static let query = "SELECT \(SubscriptionRows.columns) FROM subscriptions s"
 
     func subscriptions(_ keys: SubscriptionKeys) throws -> [WatchingSubscription] {
         switch keys {
@@ -16,19 +15,22 @@ extension SQLiteSnapshot {
                 "\(Self.query) WHERE user_record_name = ?1 AND scope = ?2 AND name = ?3")
             return try Self.inOrder(ids).flatMap {
                 try statement.all(
-                    owner.user.text, owner.scope.stored, $0.text, row: Self.watching)
+                    owner.user.text, owner.scope.stored, $0.text,
+                    row: WatchingSubscription.init(row:))
             }
         case .owner(let owner):
             return try connection.prepare(
                 "\(Self.query) WHERE user_record_name = ?1 AND scope = ?2 ORDER BY name"
-            ).all(owner.user.text, owner.scope.stored, row: Self.watching)
+            ).all(owner.user.text, owner.scope.stored, row: WatchingSubscription.init(row:))
         case .publicOnes(let type, let match):
             return try connection.prepare(
                 """
                 \(Self.query)
                 WHERE scope = 0 AND record_type = ?1 AND match_field = ?2 AND match_value = ?3
                 """
-            ).all(type.text, match?.field ?? "", match?.value ?? [], row: Self.watching)
+            ).all(
+                type.text, match?.field ?? "", match?.value ?? [],
+                row: WatchingSubscription.init(row:))
         }
     }
 
@@ -47,19 +49,9 @@ extension SQLiteSnapshot {
     func allSubscriptions(
         of user: UserRecordName?, _ request: ListRequest
     ) throws -> ListPage<WatchingSubscription> {
-        let owner: [(column: String, kind: ListQuery.KeyKind)] = [
-            ("user_record_name", .text), ("scope", .integer),
-        ]
-        let isSearched = !request.prefix.isEmpty
-        let query = ListQuery(
-            name: isSearched ? "subscriptions-found" : "subscriptions",
-            columns: "\(Self.columns), user_record_name, scope, since", width: 11,
-            tables: "subscriptions", condition: user == nil ? "1 = 1" : "user_record_name = ?",
-            values: user.map { [.text($0.text)] } ?? [],
-            key: isSearched ? [("name", .text)] + owner : owner + [("name", .text)],
-            bounds: isSearched ? ListQuery.Bounds(textPrefix: request.prefix) : nil)
-        return try CatalogConnection(SQLiteCatalogSession(connection: connection)).page(
-            query, request, row: Self.watching)
+        try CatalogConnection(SQLiteCatalogSession(connection: connection)).page(
+            SubscriptionRows.list(of: user, in: nil, request), request,
+            row: WatchingSubscription.init(row:))
     }
 
     func fieldsRequired(of type: RecordTypeName) throws -> [String] {
@@ -88,29 +80,5 @@ extension SQLiteSnapshot {
             }
             return name
         }
-    }
-
-    private static let query =
-        "SELECT \(columns), user_record_name, scope, since FROM subscriptions"
-
-    private static func watching(_ row: any CatalogRow) throws -> WatchingSubscription {
-        guard let user = UserRecordName(row.string(8)),
-            let scope = DatabaseScope(stored: row.int64(9))
-        else { throw InvalidRow(table: "subscriptions") }
-        return WatchingSubscription(
-            owner: SubscriptionOwner(user: user, scope: scope), subscription: try subscription(row),
-            since: row.int64(10))
-    }
-
-    private static func subscription(_ row: any CatalogRow) throws -> Subscription {
-        guard let id = SubscriptionID(row.string(0)),
-            let kind = Subscription.Kind(rawValue: row.int64(1))
-        else { throw InvalidRow(table: "subscriptions") }
-        return Subscription(
-            id: id, kind: kind, recordType: RecordTypeName(row.string(2)),
-            zone: ZoneName(row.string(3)),
-            firesOn: Subscription.Firing(rawValue: row.int64(4)), firesOnce: row.int64(5) != 0,
-            query: row.isNull(6) ? nil : row.array(6),
-            notificationInfo: row.isNull(7) ? nil : row.array(7))
     }
 }

@@ -47,12 +47,13 @@ package final class SQLiteStore: Store {
     private let life: StoreIdentity
     private let publishedIndexes: PublishedIndexes
     private let note: PositionNote?
-    private let group: UncheckedBox<GroupState>
+    /// Lives on the queue of the writer.
+    private let group: ExclusiveValue<GroupState>
     private let writer: GroupWriter
     private let readers: ReaderPool
     /// Readers kept open between reads on other threads than the event loops'.
     private let readersMax: Int
-    private let idle = Mutex<[UncheckedBox<SQLiteSnapshot>]>([])
+    private let idle = Mutex<[ExclusiveValue<SQLiteSnapshot>]>([])
     private let loopReaders: [LoopReader]
     private let clock: Clock
     /// One at a time overwrites what was deleted.
@@ -89,7 +90,7 @@ package final class SQLiteStore: Store {
         self.publishedIndexes = opened.publishedIndexes
         self.note = opened.note
         note.value = opened.note
-        self.group = UncheckedBox(opened.group)
+        self.group = ExclusiveValue(opened.group)
         self.readersMax = options.readers.connectionsMax
         self.readers = ReaderPool(path: path, options: options.readers)
         self.loopReaders = (0..<options.loopCount).map { _ in LoopReader() }
@@ -114,7 +115,7 @@ package final class SQLiteStore: Store {
         if case .loop(let loop) = load.reader, loopReaders.indices.contains(loop) {
             return try loopReaders[loop].reader(makeReader).reading(stop: load.stop, body)
         }
-        let reader = try idle.withLock { $0.popLast() } ?? UncheckedBox(makeReader())
+        let reader = try idle.withLock { $0.popLast() } ?? ExclusiveValue(makeReader())
         do {
             let value = try reader.value.reading(stop: load.stop, body)
             keep(reader)
@@ -144,7 +145,7 @@ package final class SQLiteStore: Store {
         }
     }
 
-    private func keep(_ reader: UncheckedBox<SQLiteSnapshot>) {
+    private func keep(_ reader: ExclusiveValue<SQLiteSnapshot>) {
         idle.withLock { if $0.count < readersMax { $0.append(reader) } }
     }
 
@@ -305,25 +306,17 @@ extension SQLiteError {
 }
 
 /// The reader of one event loop, made when its thread first reads.
-private final class LoopReader: @unchecked Sendable {
-    // Unchecked: only the thread of the one loop that it belongs to calls it.
-    private var made: SQLiteSnapshot?
+private final class LoopReader: Sendable {
+    private let made = Mutex<ExclusiveValue<SQLiteSnapshot>?>(nil)
 
     /// Of a store that nobody uses any more, on any thread.
-    func close() { made = nil }
+    func close() { made.withLock { $0 = nil } }
 
+    /// Only for the thread of the one loop that it belongs to.
     func reader(_ make: () throws -> SQLiteSnapshot) throws -> SQLiteSnapshot {
-        if let made { return made }
-        let snapshot = try make()
-        made = snapshot
-        return snapshot
+        if let made = made.withLock({ $0 }) { return made.value }
+        let snapshot = ExclusiveValue(try make())
+        made.withLock { $0 = snapshot }
+        return snapshot.value
     }
-}
-
-/// Hands a value from one thread to another.
-private struct UncheckedBox<Value>: @unchecked Sendable {
-    // Unchecked: a reader is popped by one thread at a time, the group's state lives on one queue.
-    let value: Value
-
-    init(_ value: Value) { self.value = value }
 }

@@ -313,11 +313,11 @@ class CountingSnapshot: StoreSnapshot {
         return try snapshot.notices(keys, after: number, limit: limit)
     }
 
-    func noticeSummary(
-        _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
-    ) throws -> NoticeSummary {
-        note("noticeSummary")
-        return try snapshot.noticeSummary(state, for: destination, countedMax: countedMax)
+    func noticeSummaries(
+        _ state: NoticeState, for destinations: [DestinationNumber]?, countedMax: Int
+    ) throws -> [NoticeSummary] {
+        note("noticeSummaries")
+        return try snapshot.noticeSummaries(state, for: destinations, countedMax: countedMax)
     }
 
     // MARK: - StoreSnapshot

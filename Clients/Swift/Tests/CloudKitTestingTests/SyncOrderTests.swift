@@ -1,4 +1,5 @@
 import CloudKitTesting
+import CloudKitWire
 import LenticularCloudKit
 import XCTest
 
@@ -8,23 +9,28 @@ final class SyncOrderTests: XCTestCase {
     private let zone = CKRecordZone(zoneName: "Notes")
 
     /// An app that counts the calls that it is in, and stays in each for a while.
-    private final class SlowApp: CKSyncEngineDelegate, @unchecked Sendable {
-        // Unchecked: behind the lock.
-        private let lock = NSLock()
-        private var calls = 0
-        private var most = 0
-        var isAtomic = false
-        var onEvent: @Sendable (CKSyncEngine.Event) -> Void = { _ in }
+    private final class SlowApp: CKSyncEngineDelegate {
+        private let calls = Locked<(now: Int, most: Int)>((0, 0))
+        private let isAtomic: Bool
+        private let onEvent: @Sendable (CKSyncEngine.Event) -> Void
 
-        var mostCallsAtOnce: Int { lock.withLock { most } }
+        init(
+            isAtomic: Bool = false,
+            onEvent: @escaping @Sendable (CKSyncEngine.Event) -> Void = { _ in }
+        ) {
+            self.isAtomic = isAtomic
+            self.onEvent = onEvent
+        }
+
+        var mostCallsAtOnce: Int { calls.withLock { $0.most } }
 
         private func stay() async {
-            lock.withLock {
-                calls += 1
-                most = max(most, calls)
+            calls.withLock { calls in
+                calls.now += 1
+                calls.most = max(calls.most, calls.now)
             }
             for _ in 0..<20 { await Task.yield() }
-            lock.withLock { calls -= 1 }
+            calls.withLock { $0.now -= 1 }
         }
 
         func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
@@ -116,14 +122,12 @@ final class SyncOrderTests: XCTestCase {
         try await other.save(zone)
         try await other.save(CKRecord(recordType: "Note", recordID: id("theirs")))
         for isAtomic in [true, false] {
-            let app = SlowApp()
-            app.isAtomic = isAtomic
             let told = expectation(description: "told")
             let expected: [String: CKError.Code] =
                 isAtomic
                 ? ["theirs": .serverRecordChanged, "mine": .batchRequestFailed]
                 : ["theirs": .serverRecordChanged]
-            app.onEvent = { event in
+            let app = SlowApp(isAtomic: isAtomic) { event in
                 guard case .sentRecordZoneChanges(let sent) = event else { return }
                 let codes = sent.failedRecordSaves.map {
                     ($0.record.recordID.recordName, $0.error.code)

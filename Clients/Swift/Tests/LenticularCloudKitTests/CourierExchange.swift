@@ -1,4 +1,5 @@
 import CloudKitTransport
+import CloudKitWire
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -6,35 +7,37 @@ import Foundation
 #endif
 
 /// A server with a courier that answers as a test has written down, one answer a request.
-final class CourierExchange: HTTPExchange, @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
+final class CourierExchange: HTTPExchange {
     enum Answer {
         case poll(String)
         case events([String])
         case status(Int)
     }
 
-    private let lock = NSLock()
-    private var answers: [Answer]
-    private var made = 0
-    private var asked: [(accept: String?, last: String?)] = []
-    private var refused: (status: Int, body: String)?
+    private struct State {
+        var answers: [Answer]
+        var made = 0
+        var asked: [(accept: String?, last: String?)] = []
+        var refused: (status: Int, body: String)?
+    }
 
-    init(_ answers: [Answer]) { self.answers = answers }
+    private let state: Locked<State>
+
+    init(_ answers: [Answer]) { state = Locked(State(answers: answers)) }
 
     /// What the request for an address is answered with instead of one.
     var refusal: (status: Int, body: String)? {
-        get { lock.withLock { refused } }
-        set { lock.withLock { refused = newValue } }
+        get { state.withLock { $0.refused } }
+        set { state.withLock { $0.refused = newValue } }
     }
 
-    var addressesMade: Int { lock.withLock { made } }
+    var addressesMade: Int { state.withLock { $0.made } }
 
     /// What each request would take.
-    var accepted: [String?] { lock.withLock { asked.map(\.accept) } }
+    var accepted: [String?] { state.withLock { $0.asked.map(\.accept) } }
 
     /// After what each request goes on.
-    var resumed: [String?] { lock.withLock { asked.map(\.last) } }
+    var resumed: [String?] { state.withLock { $0.asked.map(\.last) } }
 
     func answer(
         to request: URLRequest, _ timeLimits: TimeLimits
@@ -44,9 +47,9 @@ final class CourierExchange: HTTPExchange, @unchecked Sendable {
             return (Data(#"{"userRecordName":"_ann"}"#.utf8), try Self.head(url, 200))
         }
         if let (status, body) = refusal { return (Data(body.utf8), try Self.head(url, status)) }
-        let number = lock.withLock {
-            made += 1
-            return made
+        let number = state.withLock { state in
+            state.made += 1
+            return state.made
         }
         let body = #"{"apnsToken":"t","webcourierURL":"http://test.invalid/courier/\#(number)"}"#
         return (Data(body.utf8), try Self.head(url, 200))
@@ -56,13 +59,13 @@ final class CourierExchange: HTTPExchange, @unchecked Sendable {
         _ request: URLRequest, _ timeLimits: TimeLimits
     ) async throws -> (StreamedBody, HTTPURLResponse) {
         guard let url = request.url else { throw URLError(.badURL) }
-        let next = lock.withLock { () -> Answer? in
-            asked.append(
+        let next = state.withLock { state -> Answer? in
+            state.asked.append(
                 (
                     request.value(forHTTPHeaderField: "Accept"),
                     request.value(forHTTPHeaderField: "Last-Event-ID")
                 ))
-            return answers.isEmpty ? nil : answers.removeFirst()
+            return state.answers.isEmpty ? nil : state.answers.removeFirst()
         }
         switch next {
         case .poll(let text):

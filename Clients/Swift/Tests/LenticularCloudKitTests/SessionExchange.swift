@@ -1,4 +1,5 @@
 import CloudKitTransport
+import CloudKitWire
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -6,50 +7,51 @@ import Foundation
 #endif
 
 /// A server that knows nothing but sessions: who is signed in by which token.
-final class SessionExchange: HTTPExchange, @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
+final class SessionExchange: HTTPExchange {
+    private struct State {
+        var sessions: [String: String]
+        var wanted: Int
+        var seen: [(path: String, token: String?)] = []
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        var next: [String: String] = [:]
+        var late: @Sendable (String, String?) async -> Void = { _, _ in }
+    }
+
     static let page = "http://test.invalid/sign-in"
 
-    private let lock = NSLock()
-    private var sessions: [String: String]
-    private var seen: [(path: String, token: String?)] = []
-    private var wanted: Int
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-    private var next: [String: String] = [:]
-    private var late: @Sendable (String, String?) async -> Void = { _, _ in }
+    private let state: Locked<State>
 
     /// - Parameter together: so many requests arrive before the first of them is answered.
     init(sessions: [String: String], together: Int = 1) {
-        self.sessions = sessions
-        wanted = together
+        state = Locked(State(sessions: sessions, wanted: together))
     }
 
     /// Which requests arrive together from now on.
     var together: Int {
-        get { lock.withLock { wanted } }
-        set { lock.withLock { wanted = newValue } }
+        get { state.withLock { $0.wanted } }
+        set { state.withLock { $0.wanted = newValue } }
     }
 
     /// What each answer waits for once it is known, by the path and the token of its request.
     var beforeAnswers: @Sendable (String, String?) async -> Void {
-        get { lock.withLock { late } }
-        set { lock.withLock { late = newValue } }
+        get { state.withLock { $0.late } }
+        set { state.withLock { $0.late = newValue } }
     }
 
     /// The tokens that answers hand out to requests with others.
     var successors: [String: String] {
-        get { lock.withLock { next } }
-        set { lock.withLock { next = newValue } }
+        get { state.withLock { $0.next } }
+        set { state.withLock { $0.next = newValue } }
     }
 
     /// The tokens of the requests for zones so far; who is signed in is looked for beside them.
     var tokens: [String?] {
-        lock.withLock { seen.filter { $0.path.hasSuffix("zones/list") }.map(\.token) }
+        state.withLock { $0.seen.filter { $0.path.hasSuffix("zones/list") }.map(\.token) }
     }
 
-    func end(_ token: String) { lock.withLock { sessions[token] = nil } }
+    func end(_ token: String) { state.withLock { $0.sessions[token] = nil } }
 
-    func begin(_ token: String, of user: String) { lock.withLock { sessions[token] = user } }
+    func begin(_ token: String, of user: String) { state.withLock { $0.sessions[token] = user } }
 
     func answer(
         to request: URLRequest, _ timeLimits: TimeLimits
@@ -58,8 +60,8 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
         let token = URLComponents(url: url, resolvingAgainstBaseURL: false)?.queryItems?
             .first { $0.name == "ckWebAuthToken" }?.value
         await arrive(url.path, token)
-        let (user, successor) = lock.withLock {
-            (token.flatMap { sessions[$0] }, token.flatMap { next[$0] })
+        let (user, successor) = state.withLock { state in
+            (token.flatMap { state.sessions[$0] }, token.flatMap { state.next[$0] })
         }
         await beforeAnswers(url.path, token)
         let body =
@@ -77,10 +79,10 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
     /// Waits until as many requests have come as belong together; later ones go on at once.
     private func arrive(_ path: String, _ token: String?) async {
         await withCheckedContinuation { continuation in
-            let isLast = lock.withLock {
-                seen.append((path, token))
-                waiting.append(continuation)
-                return waiting.count >= wanted
+            let isLast = state.withLock { state in
+                state.seen.append((path, token))
+                state.waiting.append(continuation)
+                return state.waiting.count >= state.wanted
             }
             if isLast { release() }
             // A test that waits for more than come fails, and does not hang.
@@ -89,12 +91,9 @@ final class SessionExchange: HTTPExchange, @unchecked Sendable {
     }
 
     private func release() {
-        let free = lock.withLock {
-            defer {
-                waiting = []
-                wanted = 1
-            }
-            return waiting
+        let free = state.withLock { state in
+            defer { (state.waiting, state.wanted) = ([], 1) }
+            return state.waiting
         }
         for continuation in free { continuation.resume() }
     }

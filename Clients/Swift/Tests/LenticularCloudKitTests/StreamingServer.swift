@@ -1,13 +1,14 @@
+import CloudKitWire
 import Foundation
 
 #if canImport(Glibc)
     import Glibc
 
     /// One connection whose answer goes on for as long as a test wants.
-    final class StreamingServer: @unchecked Sendable {
-        // Unchecked: the connection is behind the condition.
-        private let condition = NSCondition()
-        private var client: Int32 = -1
+    final class StreamingServer: Sendable {
+        private let client = Locked<Int32>(-1)
+        /// Signalled while there is a connection.
+        private let connected = DispatchSemaphore(value: 0)
         private let listener: Int32
         let url: URL
 
@@ -41,26 +42,23 @@ import Foundation
             let head =
                 "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n"
             _ = Glibc.send(accepted, head, head.utf8.count, Int32(MSG_NOSIGNAL))
-            condition.withLock {
-                client = accepted
-                condition.broadcast()
-            }
+            client.withLock { $0 = accepted }
+            connected.signal()
         }
 
         /// Sends a piece of the answer; waits up to ten seconds for the connection.
         func send(_ text: String) {
-            condition.withLock {
-                let end = Date(timeIntervalSinceNow: 10)
-                while client < 0, condition.wait(until: end) {}
-                _ = Glibc.send(client, text, text.utf8.count, Int32(MSG_NOSIGNAL))
+            if connected.wait(timeout: .now() + 10) == .success { connected.signal() }
+            client.withLock {
+                _ = Glibc.send($0, text, text.utf8.count, Int32(MSG_NOSIGNAL))
             }
         }
 
         /// Ends the answer.
         func stop() {
-            condition.withLock {
-                if client >= 0 { close(client) }
-                client = -1
+            client.withLock {
+                if $0 >= 0 { close($0) }
+                $0 = -1
                 shutdown(listener, Int32(SHUT_RDWR))
             }
         }

@@ -1,47 +1,75 @@
+import CloudKitWire
 import Foundation
 
 @testable import LenticularCloudKit
 
 /// An app with notes of one zone and a sync engine, which writes down every event as a line.
-final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
-    // Unchecked: everything is behind the lock.
+final class SyncedApp: CKSyncEngineDelegate {
     static let zone = CKRecordZone.ID(zoneName: "Notes")
 
-    private let lock = NSLock()
-    private var lines: [String] = []
-    private var texts: [String: String] = [:]
-    private var records: [String: CKRecord] = [:]
-    private var state: CKSyncEngine.State.Serialization?
-    /// The last engine, whose states are kept: those before it belong to processes that have ended.
-    private weak var current: CKSyncEngine?
+    fileprivate struct State {
+        var lines: [String] = []
+        var texts: [String: String] = [:]
+        var records: [String: CKRecord] = [:]
+        var stored: CKSyncEngine.State.Serialization?
+        /// The last engine, whose states are kept: those before it belong to processes that have ended.
+        weak var current: CKSyncEngine?
+        var onEvent: @Sendable (CKSyncEngine.Event, CKSyncEngine) async -> Void = { _, _ in }
+        var onBatch: (@Sendable (CKSyncEngine) async -> CKSyncEngine.RecordZoneChangeBatch?)?
+        var onOptions:
+            @Sendable (CKSyncEngine.FetchChangesContext) -> CKSyncEngine.FetchChangesOptions =
+                { $0.options }
+        var resolves = true
+    }
+
+    private let state = Locked(State())
+
     /// Called for each event, after it was dealt with.
-    var onEvent: @Sendable (CKSyncEngine.Event, CKSyncEngine) async -> Void = { _, _ in }
-    /// What is asked instead of the app when there is something to send or to fetch.
-    var onBatch: (@Sendable (CKSyncEngine) async -> CKSyncEngine.RecordZoneChangeBatch?)?
-    var onOptions:
-        @Sendable (CKSyncEngine.FetchChangesContext) -> CKSyncEngine.FetchChangesOptions =
-            { $0.options }
+    var onEvent: @Sendable (CKSyncEngine.Event, CKSyncEngine) async -> Void {
+        get { state.withLock { $0.onEvent } }
+        set { state.withLock { $0.onEvent = newValue } }
+    }
+
+    /// What is asked instead of the app when there is something to send.
+    var onBatch: (@Sendable (CKSyncEngine) async -> CKSyncEngine.RecordZoneChangeBatch?)? {
+        get { state.withLock { $0.onBatch } }
+        set { state.withLock { $0.onBatch = newValue } }
+    }
+
+    /// What is asked instead of the app when there is something to fetch.
+    var onOptions: @Sendable (CKSyncEngine.FetchChangesContext) -> CKSyncEngine.FetchChangesOptions
+    {
+        get { state.withLock { $0.onOptions } }
+        set { state.withLock { $0.onOptions = newValue } }
+    }
+
     /// Whether the app saves again what was refused because of another version.
-    var resolves = true
+    var resolves: Bool {
+        get { state.withLock { $0.resolves } }
+        set { state.withLock { $0.resolves = newValue } }
+    }
 
     /// The events since the last call, without the states.
     func takeLog() -> [String] {
-        lock.withLock {
-            defer { lines = [] }
-            return lines
+        state.withLock { state in
+            defer { state.lines = [] }
+            return state.lines
         }
     }
 
-    var notes: [String: String] { lock.withLock { texts } }
+    var notes: [String: String] { state.withLock { $0.texts } }
 
     /// Notes whose text is not the one that was last saved or fetched.
     var unsavedNotes: Set<String> {
-        lock.withLock {
-            Set(texts.keys.filter { texts[$0] != records[$0]?["text"] as? String })
+        state.withLock { state in
+            Set(
+                state.texts.keys.filter {
+                    state.texts[$0] != state.records[$0]?["text"] as? String
+                })
         }
     }
 
-    var lastState: CKSyncEngine.State.Serialization? { lock.withLock { state } }
+    var lastState: CKSyncEngine.State.Serialization? { state.withLock { $0.stored } }
 
     /// An engine that has made its zone; the log begins after that.
     func readyEngine(_ server: any SyncServer) async throws -> CKSyncEngine {
@@ -69,7 +97,7 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
         let engine = CKSyncEngine(
             configuration, server: server,
             schedule: SyncSchedule(isOn: automatic, timing: SyncTiming(), sleep: sleep))
-        lock.withLock { current = engine }
+        self.state.withLock { $0.current = engine }
         return engine
     }
 
@@ -77,20 +105,20 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
 
     /// An edit by the person who uses the app.
     func write(_ name: String, _ text: String, _ engine: CKSyncEngine) {
-        lock.withLock { texts[name] = text }
+        state.withLock { $0.texts[name] = text }
         engine.state.add(pendingRecordZoneChanges: [.saveRecord(Self.id(name))])
     }
 
     func remove(_ name: String, _ engine: CKSyncEngine) {
-        lock.withLock {
-            texts[name] = nil
-            records[name] = nil
+        state.withLock { state in
+            state.texts[name] = nil
+            state.records[name] = nil
         }
         engine.state.add(pendingRecordZoneChanges: [.deleteRecord(Self.id(name))])
     }
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
-        lock.withLock { note(event, syncEngine) }
+        state.withLock { $0.note(event, syncEngine) }
         await onEvent(event, syncEngine)
     }
 
@@ -102,7 +130,7 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
             context.options.scope.contains($0)
         }
         return await CKSyncEngine.RecordZoneChangeBatch(pendingChanges: changes) { id in
-            self.lock.withLock { self.recordToSave(id, syncEngine) }
+            self.state.withLock { $0.recordToSave(id, syncEngine) }
         }
     }
 
@@ -111,8 +139,10 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
     ) async -> CKSyncEngine.FetchChangesOptions {
         onOptions(context)
     }
+}
 
-    private func recordToSave(_ id: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {
+extension SyncedApp.State {
+    func recordToSave(_ id: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {
         guard let text = texts[id.recordName] else {
             engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
             return nil
@@ -124,10 +154,10 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
         return record
     }
 
-    private func note(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
+    mutating func note(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
         switch event {
         case .stateUpdate(let update):
-            if engine === current { state = update.stateSerialization }
+            if engine === current { stored = update.stateSerialization }
         case .accountChange(let change): lines.append("account \(change.changeType)")
         case .fetchedDatabaseChanges(let changes):
             lines.append(
@@ -149,7 +179,7 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
         }
     }
 
-    private func note(_ changes: CKSyncEngine.Event.FetchedRecordZoneChanges) {
+    private mutating func note(_ changes: CKSyncEngine.Event.FetchedRecordZoneChanges) {
         for change in changes.modifications {
             let name = change.record.recordID.recordName
             records[name] = change.record
@@ -164,7 +194,7 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
                 + "-\(changes.deletions.map(\.recordID.recordName))")
     }
 
-    private func note(
+    private mutating func note(
         _ sent: CKSyncEngine.Event.SentRecordZoneChanges, _ engine: CKSyncEngine
     ) {
         for record in sent.savedRecords { records[record.recordID.recordName] = record }
@@ -175,7 +205,7 @@ final class SyncedApp: CKSyncEngineDelegate, @unchecked Sendable {
             guard resolves else { continue }
             if failure.error.code == .zoneNotFound {
                 engine.state.add(
-                    pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zone))])
+                    pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: SyncedApp.zone))])
             }
             engine.state.add(pendingRecordZoneChanges: [.saveRecord(failure.record.recordID)])
         }

@@ -1,3 +1,4 @@
+import CloudKitWire
 import Foundation
 
 #if canImport(Glibc)
@@ -6,9 +7,7 @@ import Foundation
     /// Stands between a client and a server, and breaks requests as it is told to.
     ///
     /// Each request comes on a connection of its own, so that what is broken is that request alone.
-    final class FaultyProxy: @unchecked Sendable {
-        // Unchecked: the plan is behind the lock.
-
+    final class FaultyProxy: Sendable {
         /// What becomes of one request.
         enum Fate: CaseIterable {
             case pass
@@ -23,11 +22,10 @@ import Foundation
             case delay
         }
 
-        private let lock = NSLock()
-        private var plan: @Sendable () -> Fate = { .pass }
+        private let plan = Locked<@Sendable () -> Fate>({ .pass })
         private let target: UInt16
         private let listener: Int32
-        private(set) var port: UInt16 = 0
+        let port: UInt16
 
         struct NotStarted: Error {}
 
@@ -64,7 +62,9 @@ import Foundation
         }
 
         /// Says what becomes of the requests from now on; called once for each.
-        func plan(_ plan: @escaping @Sendable () -> Fate) { lock.withLock { self.plan = plan } }
+        func plan(_ plan: @escaping @Sendable () -> Fate) {
+            self.plan.withLock { $0 = plan }
+        }
 
         private static func loopback(port: UInt16) -> sockaddr_in {
             var address = sockaddr_in()
@@ -77,7 +77,7 @@ import Foundation
         private func serve(_ client: Int32) {
             defer { close(client) }
             guard let request = Self.message(from: client) else { return }
-            let fate = lock.withLock { plan }()
+            let fate = plan.withLock { $0 }()
             if fate == .cutBefore { return }
             guard let answer = Self.ask(target, request) else { return }
             switch fate {

@@ -1,33 +1,36 @@
+import CloudKitWire
 import Foundation
 import LenticularCloudKit
 
 /// A device with notes of one zone, kept in step by an engine; the last edit wins.
-final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
-    // Unchecked: everything but the engine is behind the lock; the engine is changed by the test alone.
+final class NotesDevice: CKSyncEngineDelegate {
     static let zone = CKRecordZone.ID(zoneName: "Notes")
 
-    private let lock = NSLock()
+    fileprivate struct State {
+        var texts: [String: String] = [:]
+        var records: [String: CKRecord] = [:]
+        var stored: CKSyncEngine.State.Serialization?
+        var current: CKSyncEngine?
+    }
+
     private let database: CKDatabase
-    private var texts: [String: String] = [:]
-    private var records: [String: CKRecord] = [:]
-    private var state: CKSyncEngine.State.Serialization?
-    private var current: CKSyncEngine?
+    private let state = Locked(State())
 
     init(_ container: CKContainer) {
         database = container.privateCloudDatabase
         make().state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zone))])
     }
 
-    var engine: CKSyncEngine { lock.withLock { current } ?? make() }
+    var engine: CKSyncEngine { state.withLock { $0.current } ?? make() }
 
-    var notes: [String: String] { lock.withLock { texts } }
+    var notes: [String: String] { state.withLock { $0.texts } }
 
     private func make() -> CKSyncEngine {
         var configuration = CKSyncEngine.Configuration(
-            database: database, stateSerialization: lock.withLock { state }, delegate: self)
+            database: database, stateSerialization: state.withLock { $0.stored }, delegate: self)
         configuration.automaticallySync = false
         let engine = CKSyncEngine(configuration)
-        lock.withLock { current = engine }
+        state.withLock { $0.current = engine }
         return engine
     }
 
@@ -40,14 +43,14 @@ final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
     }
 
     func write(_ name: String, _ text: String) {
-        lock.withLock { texts[name] = text }
+        state.withLock { $0.texts[name] = text }
         engine.state.add(pendingRecordZoneChanges: [.saveRecord(Self.id(name))])
     }
 
     func remove(_ name: String) {
-        lock.withLock {
-            texts[name] = nil
-            records[name] = nil
+        state.withLock { state in
+            state.texts[name] = nil
+            state.records[name] = nil
         }
         engine.state.add(pendingRecordZoneChanges: [.deleteRecord(Self.id(name))])
     }
@@ -57,13 +60,23 @@ final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
     }
 
     func handleEvent(_ event: CKSyncEngine.Event, syncEngine: CKSyncEngine) async {
-        lock.withLock { note(event, syncEngine) }
+        state.withLock { $0.note(event, syncEngine) }
     }
 
-    private func note(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
+    func nextRecordZoneChangeBatch(
+        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
+    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
+        await .init(pendingChanges: syncEngine.state.pendingRecordZoneChanges) { id in
+            self.state.withLock { $0.recordToSave(id, syncEngine) }
+        }
+    }
+}
+
+extension NotesDevice.State {
+    mutating func note(_ event: CKSyncEngine.Event, _ engine: CKSyncEngine) {
         switch event {
         // Those of an earlier engine belong to a program that has ended.
-        case .stateUpdate(let update) where engine === current: state = update.stateSerialization
+        case .stateUpdate(let update) where engine === current: stored = update.stateSerialization
         case .fetchedRecordZoneChanges(let changes):
             let waiting = Set(engine.state.pendingRecordZoneChanges)
             for change in changes.modifications {
@@ -87,7 +100,7 @@ final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
         }
     }
 
-    private func retry(
+    private mutating func retry(
         _ failure: CKSyncEngine.Event.SentRecordZoneChanges.FailedRecordSave,
         _ engine: CKSyncEngine
     ) {
@@ -96,21 +109,15 @@ final class NotesDevice: CKSyncEngineDelegate, @unchecked Sendable {
         case .serverRecordChanged: records[id.recordName] = failure.error.serverRecord
         case .unknownItem: records[id.recordName] = nil
         case .zoneNotFound:
-            engine.state.add(pendingDatabaseChanges: [.saveZone(CKRecordZone(zoneID: Self.zone))])
+            engine.state.add(pendingDatabaseChanges: [
+                .saveZone(CKRecordZone(zoneID: NotesDevice.zone))
+            ])
         default: return
         }
         engine.state.add(pendingRecordZoneChanges: [.saveRecord(id)])
     }
 
-    func nextRecordZoneChangeBatch(
-        _ context: CKSyncEngine.SendChangesContext, syncEngine: CKSyncEngine
-    ) async -> CKSyncEngine.RecordZoneChangeBatch? {
-        await .init(pendingChanges: syncEngine.state.pendingRecordZoneChanges) { id in
-            self.lock.withLock { self.recordToSave(id, syncEngine) }
-        }
-    }
-
-    private func recordToSave(_ id: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {
+    func recordToSave(_ id: CKRecord.ID, _ engine: CKSyncEngine) -> CKRecord? {
         guard let text = texts[id.recordName] else {
             engine.state.remove(pendingRecordZoneChanges: [.saveRecord(id)])
             return nil

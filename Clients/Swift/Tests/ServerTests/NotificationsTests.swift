@@ -105,8 +105,7 @@ import XCTest
     }
 
     /// Waits for a contact.
-    private final class ContactFollower: CKSyncEngineDelegate, @unchecked Sendable {
-        // Unchecked: expectations may be fulfilled from anywhere.
+    private final class ContactFollower: CKSyncEngineDelegate {
         let told = XCTestExpectation(description: "the contact has come")
         private let (looks, looked) = AsyncStream<Void>.makeStream()
 

@@ -1,3 +1,4 @@
+import CloudKitWire
 import Foundation
 
 /// A program that a test runs to its end, or to a deadline.
@@ -39,22 +40,19 @@ struct RunningProgram {
     }
 
     /// Kills a program that still runs when its time is over.
-    private final class Deadline: @unchecked Sendable {
-        // Unchecked: behind the lock.
-        private let lock = NSLock()
-        private let program: Process
-        private var killed = false
+    private final class Deadline: Sendable {
+        private let state: Locked<(program: Process, hasKilled: Bool)>
 
-        init(_ program: Process) { self.program = program }
+        init(_ program: Process) { state = Locked((program, false)) }
 
         func pass() {
-            lock.withLock {
-                guard program.isRunning else { return }
-                killed = true
-                kill(program.processIdentifier, SIGKILL)
+            state.withLock { state in
+                guard state.program.isRunning else { return }
+                state.hasKilled = true
+                kill(state.program.processIdentifier, SIGKILL)
             }
         }
 
-        var hasKilled: Bool { lock.withLock { killed } }
+        var hasKilled: Bool { state.withLock { $0.hasKilled } }
     }
 }

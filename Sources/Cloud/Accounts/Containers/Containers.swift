@@ -34,6 +34,17 @@ package struct Containers: Sendable {
         return container
     }
 
+    /// Those that some names are of.
+    ///
+    /// - Throws: `containerNameIllegal`; `containerUnknown` where there is one that is not.
+    package func ids(of names: [String]) throws -> Set<ContainerID> {
+        let ids = Set(try names.map { try Containers.id($0) })
+        guard try catalog.containers(ids).count == ids.count else {
+            throw CatalogRefusal.containerUnknown
+        }
+        return ids
+    }
+
     /// Sets keys of `ContainerSetting`; an empty value goes back to the default.
     ///
     /// - Parameter icon: the picture for the setting `icon`, whose value then says only that there is one.

@@ -124,8 +124,8 @@ package struct Users: Sendable {
         _ request: ListRequest = ListRequest()
     ) throws -> ListPage<AccountDeletion> { try catalog.accountDeletions(request) }
 
-    /// Notes that both environments' stores hold nothing of a deleted account any more.
-    package func finish(_ deletion: AccountDeletion) throws { try catalog.forget(deletion) }
+    /// Notes that both environments' stores hold nothing of deleted accounts any more.
+    package func finish(_ deletions: [AccountDeletion]) throws { try catalog.forget(deletions) }
 
     /// Sets a user's password, and ends their sessions everywhere.
     ///

@@ -33,16 +33,20 @@ package struct ListUserApps: AdministrativeAction {
     package func run(in data: any ServerData, by actor: Operator) throws -> [App] {
         let account = try data.users.find(email: email)
         var apps: [App] = []
-        try ListPage.forEach { request in
+        try ListPage.forEachPage { request in
             try data.accountUseCases.catalog.containers(
                 request, usedBy: account.id, among: actor.rights.containers)
-        } _: { container in
-            // What it holds is not to be read here.
-            guard !container.isElsewhere else { return }
-            let user = try data.users.derivedName(of: account, in: container.id)
-            for target in try data.environments(of: container.id) {
-                let store = try data.store(of: target.container, in: target.environment)
-                apps.append(try store.read { try App(of: user, in: target, $0) })
+        } _: { containers in
+            // What one holds that has moved is not to be read here.
+            let here = containers.filter { !$0.isElsewhere }.map(\.id)
+            let findings = try data.findings(of: Set(here))
+            for container in here {
+                let user = try data.users.derivedName(of: account, in: container)
+                for environment in findings.environments(of: container, .there) {
+                    let target = ContainerEnvironment(container, environment)
+                    let store = try data.store(of: container, in: environment)
+                    apps.append(try store.read { try App(of: user, in: target, $0) })
+                }
             }
         }
         return apps

@@ -35,8 +35,13 @@ package struct UnfinishedDeletions {
     @discardableResult
     package func removeRecords() throws -> ErasePerson.Report {
         var report = ErasePerson.Report()
-        try ListPage.forEach(data.users.unfinishedDeletions) { deletion in
-            for target in try targets(of: deletion) { report += try remove(deletion, target) }
+        try ListPage.forEachPage(data.users.unfinishedDeletions) { deletions in
+            let findings = try data.findings(of: Set(deletions.map(\.container)))
+            for deletion in deletions {
+                for target in targets(of: deletion, findings) {
+                    report += try remove(deletion, target)
+                }
+            }
         }
         return report
     }
@@ -61,10 +66,11 @@ package struct UnfinishedDeletions {
     private func finish(_ deletions: [AccountDeletion], _ outcome: inout Outcome) throws {
         var done: [AccountDeletion] = []
         var touched: Set<ContainerEnvironment> = []
+        let findings = try data.findings(of: Set(deletions.map(\.container)))
         for deletion in deletions {
-            let targets = try targets(of: deletion)
+            let targets = targets(of: deletion, findings)
             for target in targets { outcome.report += try remove(deletion, target) }
-            let gone = try data.missingEnvironments(of: deletion.container)
+            let gone = findings.environments(of: deletion.container, .missing)
             outcome.left += gone.map {
                 "\(deletion.container.name) \($0.rawValue) is missing: it is done once it is back"
             }
@@ -76,11 +82,14 @@ package struct UnfinishedDeletions {
         let users = Set(done.map(\.userRecordName.text))
         if !users.isEmpty { try data.requests()?.erase(users) }
         for target in touched { try data.overwriteDeleted(in: target, while: goesOn) }
-        for deletion in done { try data.users.finish(deletion) }
+        try data.users.finish(done)
     }
 
-    private func targets(of deletion: AccountDeletion) throws -> [ContainerEnvironment] {
-        try data.environments(of: deletion.container).filter { try !data.isMissing($0) }
+    private func targets(
+        of deletion: AccountDeletion, _ findings: [ContainerEnvironment: StoreFinding]
+    ) -> [ContainerEnvironment] {
+        findings.environments(of: deletion.container, .there)
+            .map { ContainerEnvironment(deletion.container, $0) }
     }
 
     private func remove(

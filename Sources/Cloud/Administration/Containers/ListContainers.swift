@@ -25,10 +25,10 @@ package struct ListContainers: AdministrativeAction {
     package func run(
         in data: any ServerData, by actor: Operator
     ) throws -> ListPage<Listed> {
-        try data.containers.list(request, among: actor.rights.containers).map { container in
-            Listed(
-                container: container,
-                missing: try data.missingEnvironments(of: container.id))
+        let page = try data.containers.list(request, among: actor.rights.containers)
+        let findings = try data.findings(of: Set(page.items.map(\.id)))
+        return page.map {
+            Listed(container: $0, missing: findings.environments(of: $0.id, .missing))
         }
     }
 }

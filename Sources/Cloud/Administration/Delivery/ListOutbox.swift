@@ -67,20 +67,21 @@ package struct ListOutbox: AdministrativeAction {
                 ?? snapshot.destinationsDue(by: .max, limit: Self.destinationsMax + 1)
             let users = Set(found.compactMap(\.user))
             let emails = try data.users.emails(of: users, in: container)
-            let state = try snapshot.noticeSummary(.waiting, for: nil, countedMax: .max)
+            let shown = found.prefix(Self.destinationsMax)
+            let waiting = try snapshot.noticeSummaries(
+                .waiting, for: shown.map(\.number), countedMax: Self.countedMax)
+            let state = try snapshot.noticeSummary(.waiting)
             return Outcome(
-                entries: try found.prefix(Self.destinationsMax).map {
-                    try Self.entry(of: $0, $0.user.flatMap { emails[$0] }, snapshot)
+                entries: zip(shown, waiting).map { destination, waiting in
+                    Self.entry(of: destination, destination.user.flatMap { emails[$0] }, waiting)
                 }, isCut: found.count > Self.destinationsMax, waiting: state.count,
                 oldest: state.oldest)
         }
     }
 
     private static func entry(
-        of destination: StoredDestination, _ email: String?, _ snapshot: any StoreSnapshot
-    ) throws -> Entry {
-        let waiting = try snapshot.noticeSummary(
-            .waiting, for: destination.number, countedMax: countedMax)
+        of destination: StoredDestination, _ email: String?, _ waiting: NoticeSummary
+    ) -> Entry {
         let webhook =
             destination.kind == .webhook ? String(decoding: destination.key, as: UTF8.self) : nil
         return Entry(

@@ -23,15 +23,18 @@ package struct ListOperators: AdministrativeAction {
     package var changes: Bool { false }
 
     package func run(in data: any ServerData, by actor: Operator) throws -> ListPage<Listed> {
-        let useCases = data.accountUseCases
+        let catalog = data.accountUseCases.catalog
         guard let request = try resolved(among: data.users) else {
             return ListPage(items: [], next: nil)
         }
-        return try useCases.catalog.operators(request).map { record in
+        let page = try catalog.operators(request)
+        let ids = Set(page.items.map(\.account))
+        let accounts = try catalog.accounts(Set(ids.map { .id($0) }))
+        let means = try catalog.signInMeans(of: ids)
+        return page.map { record in
             Listed(
-                record: record, email: try useCases.catalog.account(record.account)?.email ?? "",
-                hasSecondFactor: try useCases.secondFactors.recoveryLeft(of: record.account)
-                    != nil)
+                record: record, email: accounts[.id(record.account)]?.email ?? "",
+                hasSecondFactor: means[record.account]?.secondFactor != nil)
         }
     }
 

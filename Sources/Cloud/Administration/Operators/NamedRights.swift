@@ -14,8 +14,7 @@ package struct NamedRights: Sendable {
     /// - Throws: `AccountsRefusal.containerNameIllegal`, `CatalogRefusal.containerUnknown`.
     func found(in data: any ServerData) throws -> OperatorRights {
         OperatorRights(
-            containers: containers.isEmpty
-                ? nil : Set(try containers.map { try data.containers.find($0).id }),
+            containers: containers.isEmpty ? nil : try data.containers.ids(of: containers),
             isReadOnly: isReadOnly)
     }
 }

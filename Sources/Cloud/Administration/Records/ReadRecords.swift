@@ -107,16 +107,15 @@ package struct GetRecords: OperatedReading {
                 let lookup = try LookupRecords(
                     in: opened.zone, of: opened.database, snapshot: snapshot)
                 var failed = 0
-                let records = try names.map { name in
-                    var writer = JSONWriter(reserving: 1_024)
-                    do {
-                        try lookup.append(
-                            LookupRecords.Item(name: name, rendering: .whole), to: &writer)
-                    } catch let fault as Fault {
+                let records = zip(names, try lookup.bodies(named: names)).map { name, found in
+                    switch found {
+                    case .success(let body): return body
+                    case .failure(let fault):
                         failed += 1
+                        var writer = JSONWriter()
                         fault.append(record: name, to: &writer)
+                        return writer.bytes
                     }
-                    return writer.bytes
                 }
                 return RecordsPage(records, failed: failed)
             }

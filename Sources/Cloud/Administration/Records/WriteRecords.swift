@@ -170,8 +170,10 @@ struct RecordBatchWriter {
         guard opened.database.scope == .public, let container = opened.database.container else {
             return named.filter { $0 == opened.database.caller.userRecordName }
         }
-        let catalog = data.accountUseCases.catalog
-        return try named.filter { try catalog.account(named: $0, in: container) != nil }
+        let bearers = try data.accountUseCases.catalog.bearers(of: named, in: container)
+        return named.filter {
+            if case .account = bearers[$0] { true } else { false }
+        }
     }
 }
 

@@ -169,9 +169,10 @@ private struct SyncFactReader {
     private static let noticesMax = 1_000
 
     private func destinations() throws -> [SyncFacts.Destination] {
-        try snapshot.destinations(of: user).map { way in
-            let waiting = try snapshot.noticeSummary(
-                .waiting, for: way.number, countedMax: Self.noticesMax)
+        let ways = try snapshot.destinations(of: user)
+        let summaries = try snapshot.noticeSummaries(
+            .waiting, for: ways.map(\.number), countedMax: Self.noticesMax)
+        return zip(ways, summaries).map { way, waiting in
             let kind =
                 switch way.kind {
                 case .courier: "courier"
@@ -188,20 +189,22 @@ private struct SyncFactReader {
     private static let sharesMax = 1_000
 
     private func shares() throws -> [SyncFacts.Share] {
-        var found: [SyncFacts.Share] = []
-        for view in try snapshot.views(of: user, changedAfter: 0, limit: Self.sharesMax) {
-            guard let zone = try snapshot.zone(view.zone),
-                let owner = try snapshot.ownerName(zone.owner)
-            else { continue }
-            let entry = try snapshot.participations(of: user).first {
-                try snapshot.share($0.0)?.zone == zone.number
-            }
-            found.append(
-                SyncFacts.Share(
-                    owner: owner.text, zone: zone.name.text, isLost: view.ended != nil,
-                    permission: entry.map { "\($0.1.permission)" } ?? "none",
-                    status: entry.map { "\($0.1.status)" } ?? "none"))
+        let views = try snapshot.views(of: user, changedAfter: 0, limit: Self.sharesMax)
+        let zones = try snapshot.ownedZones(views.map(\.zone))
+        let entries = try snapshot.participations(of: user)
+        let shares = try snapshot.shares(.numbers(entries.map(\.0)))
+        var entryOfZone: [ZoneNumber: StoredParticipant] = [:]
+        for (share, entry) in zip(shares, entries.map(\.1)) {
+            guard let zone = share?.zone, entryOfZone[zone] == nil else { continue }
+            entryOfZone[zone] = entry
         }
-        return found
+        return views.compactMap { view in
+            guard let (zone, owner) = zones[view.zone] else { return nil }
+            let entry = entryOfZone[zone.number]
+            return SyncFacts.Share(
+                owner: owner.text, zone: zone.name.text, isLost: view.ended != nil,
+                permission: entry.map { "\($0.permission)" } ?? "none",
+                status: entry.map { "\($0.status)" } ?? "none")
+        }
     }
 }

@@ -29,6 +29,13 @@ final class RestoreRun {
         let share: SurveyedRecord.SharedRoot?
     }
 
+    /// A record of the backup that is looked for here.
+    private struct AskedRecord {
+        let former: BackedUp
+        let record: JSONValue
+        let name: String
+    }
+
     private static let pieceBytes = 1_048_576
 
     private let backup: OpenedBackup
@@ -137,22 +144,24 @@ final class RestoreRun {
         let store = try data.store(of: target.container, in: target.environment)
         let owner = try selection(part, in: data).owner ?? .publicOwner
         let database = ViewedDatabases(target, store, data).database(of: owner)
-        var wanted: [BackedUp] = []
-        try store.read { snapshot in
-            var lookups: [ZoneName: LookupRecords] = [:]
-            for former in page {
-                let record = try JSONDocument(parsing: former.body).root
-                guard let name = record["recordName"]?.string, part.names?.contains(name) ?? true
-                else { continue }
-                found.insert(part.names == nil ? "" : name)
-                if lookups[former.zone] == nil {
-                    lookups[former.zone] = try lookup(former.zone, database, snapshot)
-                }
-                let here = try lookups[former.zone].flatMap { try current(name, $0) }
-                if take(former, record, name, here, target) { wanted.append(former) }
+        let asked = try page.compactMap { former -> AskedRecord? in
+            let record = try JSONDocument(parsing: former.body).root
+            guard let name = record["recordName"]?.string, part.names?.contains(name) ?? true
+            else { return nil }
+            return AskedRecord(former: former, record: record, name: name)
+        }
+        if !asked.isEmpty { found.formUnion(part.names == nil ? [""] : asked.map(\.name)) }
+        let here = try store.read { snapshot in
+            try Dictionary(grouping: asked, by: \.former.zone).mapValues { records in
+                try lookup(records[0].former.zone, database, snapshot).map {
+                    try current(records.map(\.name), $0)
+                } ?? [:]
             }
         }
-        for former in wanted { try keep(former, target) }
+        for one in asked
+        where take(one.former, one.record, one.name, here[one.former.zone]?[one.name], target) {
+            try keep(one.former, target)
+        }
     }
 
     /// Nil for a zone that is not here.
@@ -167,14 +176,17 @@ final class RestoreRun {
         }
     }
 
-    private func current(_ name: String, _ lookup: LookupRecords) throws -> JSONValue? {
-        var writer = JSONWriter()
-        do {
-            try lookup.append(LookupRecords.Item(name: name, rendering: .whole), to: &writer)
-        } catch let fault as Fault where fault.code == .notFound {
-            return nil
+    /// Those of some records that are here, by their names.
+    private func current(
+        _ names: [String], _ lookup: LookupRecords
+    ) throws -> [String: JSONValue] {
+        var here: [String: JSONValue] = [:]
+        for (name, found) in zip(names, try lookup.bodies(named: names)) {
+            do { here[name] = try JSONDocument(parsing: found.get()).root } catch let fault as Fault
+                where fault.code == .notFound
+            {}
         }
-        return try JSONDocument(parsing: writer.bytes).root
+        return here
     }
 
     /// Counts what becomes of a record of the backup.

@@ -85,14 +85,15 @@ package struct Webhooks: Sendable {
     /// - Throws: `StorageFailure`.
     package func list() throws -> [Entry] {
         try storage.read { snapshot in
-            try snapshot.destinations(ofKind: .webhook).compactMap { destination in
+            let found = try snapshot.destinations(ofKind: .webhook)
+            func summaries(_ state: NoticeState) throws -> [NoticeSummary] {
+                try snapshot.noticeSummaries(
+                    state, for: found.map(\.number), countedMax: Self.countedMax)
+            }
+            let notices = try zip(summaries(.waiting), summaries(.dead))
+            return zip(found, notices).compactMap { destination, notices in
                 guard let address = WebhookAddress(bytes: destination.address) else { return nil }
-                let (waiting, dead) = (
-                    try snapshot.noticeSummary(
-                        .waiting, for: destination.number, countedMax: Self.countedMax),
-                    try snapshot.noticeSummary(
-                        .dead, for: destination.number, countedMax: Self.countedMax)
-                )
+                let (waiting, dead) = notices
                 return Entry(
                     name: address.name, url: "\(address.url)", madeAt: destination.madeAt,
                     failures: destination.failures,

@@ -31,11 +31,10 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// - Throws: `UnusableCursor`.
     func stores(_ request: ListRequest) throws -> ListPage<KnownStore>
 
-    /// Checks whether this version may open a known store; changes nothing.
+    /// Looks into stores, and says of each, in their order, what is there; changes nothing.
     ///
-    /// - Returns: false for a store that is missing.
-    /// - Throws: `EngineFault`.
-    func examine(_ key: StoreKey) throws -> Bool
+    /// - Returns: an `EngineFault` for a store that this version may not open.
+    func examine(_ keys: [StoreKey]) throws -> [Result<StoreFinding, any Error>]
 
     // MARK: Opening and closing
 
@@ -155,6 +154,14 @@ package protocol StorageEngine: AnyObject, Sendable {
     /// Closes the engine; all stores must be closed already.
     func close()
 }
+/// What a look for a store finds.
+package enum StoreFinding: Sendable {
+    /// The catalog does not know it.
+    case unknown
+    /// Its data are gone, or another store's data are in their place.
+    case missing
+    case there
+}
 
 extension StorageEngine {
     /// Has `body` read a part, whatever the caller has of it already.
@@ -167,12 +174,26 @@ extension StorageEngine {
         return value
     }
 
+    /// What is there of stores.
+    ///
+    /// A damaged one is there: what reads it says what is wrong with it.
+    ///
+    /// - Throws: `EngineFault`.
+    package func findings(of keys: [StoreKey]) throws -> [StoreKey: StoreFinding] {
+        var findings: [StoreKey: StoreFinding] = [:]
+        for (key, found) in zip(keys, try examine(keys)) {
+            do { findings[key] = try found.get() } catch let error as any EngineFault
+                where error.isDamage
+            {
+                findings[key] = .there
+            }
+        }
+        return findings
+    }
+
     /// Whether a store is known but its data are gone, or another store's data are in their place.
     package func isMissing(_ key: StoreKey) throws -> Bool {
-        do { return try !examine(key) } catch let error as any EngineFault where error.isDamage {
-            // It is there; what reads it says what is wrong with it.
-            return false
-        }
+        try findings(of: [key])[key] == .missing
     }
 
     /// A page of the asset files that a store refers to, as `PartImage.assets`.

@@ -146,10 +146,12 @@ package protocol OutboxReading: AnyObject {
         _ keys: NoticeKeys, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice]
 
-    /// How many notices there are for a destination, or in the store where that is nil, counted up to `countedMax`.
-    func noticeSummary(
-        _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
-    ) throws -> NoticeSummary
+    /// What is told of the notices for each destination, in their order; of all in the store together where that is nil.
+    ///
+    /// - Parameter countedMax: up to how many are counted of each.
+    func noticeSummaries(
+        _ state: NoticeState, for destinations: [DestinationNumber]?, countedMax: Int
+    ) throws -> [NoticeSummary]
 }
 
 extension OutboxReading {
@@ -158,6 +160,14 @@ extension OutboxReading {
         for destination: DestinationNumber, after number: NoticeNumber, limit: Int
     ) throws -> [StoredNotice] {
         try notices(.waiting(destination), after: number, limit: limit)
+    }
+
+    /// What is told of all notices in the store.
+    package func noticeSummary(_ state: NoticeState) throws -> NoticeSummary {
+        guard let summary = try noticeSummaries(state, for: nil, countedMax: .max).first else {
+            throw BrokenInvariant("nothing is told of all notices of a store")
+        }
+        return summary
     }
 }
 

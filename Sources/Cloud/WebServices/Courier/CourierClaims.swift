@@ -20,6 +20,12 @@ final class CourierClaims: Sendable {
 
     private let state = Mutex(State())
 
+    deinit {
+        assert(
+            state.withLock { $0.polls.isEmpty },
+            "each poll holds the claims until it ends: else its user would be refused for good")
+    }
+
     var counts: CourierCounts { state.withLock { $0.counts } }
 
     /// Takes a notice for one poll; false when another has it.

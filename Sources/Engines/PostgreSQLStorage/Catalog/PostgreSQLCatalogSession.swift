@@ -34,6 +34,7 @@
         private static func value(_ value: CatalogValue) -> Value {
             switch value {
             case .integer(let number): .number(number)
+            case .real(let real): .real(real)
             case .text(let text): .text(text)
             case .bytes(let bytes): .bytes(bytes)
             case .nothing: .null
@@ -48,8 +49,16 @@
 
         func isNull(_ column: Int32) -> Bool { rows.isNull(row, Int(column)) }
         func int64(_ column: Int32) -> Int64 { rows.number(row, Int(column)) }
+        func real(_ column: Int32) -> Double { rows.real(row, Int(column)) }
         func string(_ column: Int32) -> String { rows.text(row, Int(column)) }
         func array(_ column: Int32) -> [UInt8] { Array(rows.bytes(row, Int(column))) }
+    }
+
+    extension Rows {
+        /// What is made of each row.
+        func all<Value>(_ make: (any CatalogRow) throws -> Value) rethrows -> [Value] {
+            try (0..<count).map { try make(PostgreSQLCatalogRow(rows: self, row: $0)) }
+        }
     }
 
     /// Parameters in the server's form: `?` and `?2` become `$1` and `$2`.

@@ -21,9 +21,12 @@
             }
         }
 
-        package func examine(_ key: StoreKey) throws -> Bool {
-            guard let known = try states(of: [key])[key] else { return true }
-            return known.number != nil
+        package func examine(_ keys: [StoreKey]) throws -> [Result<StoreFinding, any Error>] {
+            let states = try states(of: keys)
+            return keys.map { key in
+                guard let known = states[key] else { return .success(.unknown) }
+                return .success(known.number == nil ? .missing : .there)
+            }
         }
 
         /// A store that the catalog knows.

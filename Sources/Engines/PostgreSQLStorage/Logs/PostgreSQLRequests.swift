@@ -11,8 +11,6 @@
     /// What a database that is away does not take waits in memory with its callers. A segment whose commit nobody
     /// answered is taken to be in the database, so that no line is there twice.
     package final class PostgreSQLRequests: RequestStorage {
-        /// How often segments that are too old or too many are removed.
-        private static let cleaningMilliseconds: Milliseconds = 3_600_000
         /// How long after the requests their lines may come, and the clocks of processes may differ.
         private static let delayMilliseconds: Milliseconds = 600_000
         /// How many segments are known at once, and read at once.
@@ -24,7 +22,7 @@
         package let storesAllOrNone = true
         private let limits: RequestLimits
         private let session: SchemaSession
-        private let cleanedAt = Mutex<Milliseconds?>(nil)
+        private let cleaning = Mutex(CleaningPace())
 
         /// Makes the tables the first time.
         ///
@@ -68,11 +66,7 @@
         }
 
         private func removeOld(_ now: Milliseconds) throws {
-            let isDue = cleanedAt.withLock { last in
-                if let last, now >= last, now - last < Self.cleaningMilliseconds { return false }
-                return true
-            }
-            guard isDue else { return }
+            guard cleaning.withLock({ $0.isDue(at: now) }) else { return }
             let tooOld = Query(
                 "DELETE FROM request_segments WHERE number < $1",
                 .number(Self.number(at: limits.oldest(at: now))))
@@ -85,7 +79,6 @@
                     WHERE bytes > $1 ORDER BY number DESC LIMIT 1)
                 """, .number(Int64(limits.bytesMax)))
             try session.write(Self.lock) { _ in [tooOld, tooMany] }
-            cleanedAt.withLock { $0 = now }
         }
 
         // MARK: - Searching

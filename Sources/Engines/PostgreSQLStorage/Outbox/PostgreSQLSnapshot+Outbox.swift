@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import CatalogSQL
     import CloudModel
     import PostgreSQL
     import Storage
@@ -48,7 +49,7 @@
                 "\(Self.destinationQuery) AND \(condition) ORDER BY \(order)",
                 [.number(store)] + values)
             guard let rows = try ask([query]).first else { return [] }
-            return try (0..<rows.count).map { try Self.destination(rows, $0) }
+            return try rows.all(StoredDestination.init(row:))
         }
 
         private static let waiting = """
@@ -85,69 +86,43 @@
             let rows = try ask(
                 "\(text) ORDER BY notice LIMIT $4", .number(store), key, .number(number.value),
                 .number(Int64(limit)))
-            return try (0..<rows.count).map { try Self.notice(rows, $0) }
+            return try rows.all(StoredNotice.init(row:))
         }
 
-        func noticeSummary(
-            _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
-        ) throws -> NoticeSummary {
+        func noticeSummaries(
+            _ state: NoticeState, for destinations: [DestinationNumber]?, countedMax: Int
+        ) throws -> [NoticeSummary] {
+            let rows = try ask(
+                Self.summaryText(of: state, isOfAll: destinations == nil), .number(store),
+                .numbers(destinations?.map(\.value) ?? [0]),
+                .number(Int64(countedMax)))
+            return (0..<rows.count).map { row in
+                NoticeSummary(
+                    count: Int(rows.number(row, 0)), oldest: rows.optionalNumber(row, 1),
+                    lastEnd: rows.optionalNumber(row, 3).map {
+                        NoticeEnd(reason: rows.text(row, 2), at: $0)
+                    })
+            }
+        }
+
+        /// A row for each destination, or one for the whole store.
+        private static func summaryText(of state: NoticeState, isOfAll: Bool) -> String {
             let table = state == .waiting ? "outbox" : "dead_letters"
-            let all = "FROM \(table) WHERE store = $1"
-            let these = destination == nil ? all : "\(all) AND destination = $2"
-            let key = [Value.number(store)] + (destination.map { [.number($0.value)] } ?? [])
-            var questions = [
-                Query(
-                    """
-                    SELECT count(*) FROM (
-                        SELECT 1 \(these) LIMIT $\(key.count + 1)) AS counted
-                    """, key + [.number(Int64(countedMax))]),
-                Query("SELECT made_at \(these) ORDER BY notice LIMIT 1", key),
-            ]
-            if state == .dead {
-                questions.append(
-                    Query("SELECT reason, died_at \(these) ORDER BY notice DESC LIMIT 1", key))
-            }
-            let rows = try ask(questions)
-            var end: NoticeEnd?
-            if state == .dead, rows[2].count == 1 {
-                end = NoticeEnd(reason: rows[2].text(0, 0), at: rows[2].number(0, 1))
-            }
-            return NoticeSummary(
-                count: Int(rows[0].number(0, 0)),
-                oldest: rows[1].count == 1 ? rows[1].number(0, 0) : nil, lastEnd: end)
-        }
-
-        private static func destination(_ rows: Rows, _ row: Int) throws -> StoredDestination {
-            guard let kind = DestinationKind(rawValue: rows.number(row, 1)) else {
-                throw InvalidRow(table: "destinations")
-            }
-            let device = rows.text(row, 4)
-            return StoredDestination(
-                number: DestinationNumber(rows.number(row, 0)), kind: kind,
-                key: Array(rows.bytes(row, 2)), user: UserRecordName(rows.text(row, 3)),
-                device: device.isEmpty ? nil : device, address: Array(rows.bytes(row, 5)),
-                session: rows.isNull(row, 6) ? nil : Array(rows.bytes(row, 6)),
-                madeAt: rows.number(row, 7), usedAt: rows.number(row, 8),
-                badge: rows.number(row, 9), failures: Int(rows.number(row, 10)),
-                dueAt: rows.optionalNumber(row, 11))
-        }
-
-        private static func notice(_ rows: Rows, _ row: Int) throws -> StoredNotice {
-            guard let scope = DatabaseScope(stored: rows.number(row, 3)) else {
-                throw InvalidRow(table: rows.isNull(row, 12) ? "outbox" : "dead_letters")
-            }
-            return StoredNotice(
-                number: NoticeNumber(rows.number(row, 0)),
-                destination: DestinationNumber(rows.number(row, 1)), identifier: rows.text(row, 2),
-                scope: scope,
-                condition: NoticeCondition(
-                    zone: rows.optionalNumber(row, 4).map { ZoneNumber($0) },
-                    type: rows.optionalNumber(row, 5), isOwn: rows.number(row, 6) != 0),
-                collapseID: rows.isNull(row, 7) ? nil : rows.text(row, 7),
-                payload: Array(rows.bytes(row, 8)), madeAt: rows.number(row, 9),
-                trace: rows.isNull(row, 10) ? nil : rows.text(row, 10),
-                end: rows.isNull(row, 12)
-                    ? nil : NoticeEnd(reason: rows.text(row, 11), at: rows.number(row, 12)))
+            let these =
+                "FROM \(table) n WHERE n.store = $1"
+                + (isOfAll ? "" : " AND n.destination = d.destination")
+            let end = state == .waiting ? "NULL::bytea, NULL::bigint" : "e.reason, e.died_at"
+            let last = """
+                LEFT JOIN LATERAL (
+                    SELECT n.reason, n.died_at \(these) ORDER BY n.notice DESC LIMIT 1
+                ) AS e ON true
+                """
+            return """
+                SELECT (SELECT count(*) FROM (SELECT 1 \(these) LIMIT $3) AS counted),
+                    (SELECT n.made_at \(these) ORDER BY n.notice LIMIT 1), \(end)
+                FROM unnest($2::bigint[]) WITH ORDINALITY AS d (destination, number)
+                \(state == .waiting ? "" : last) ORDER BY d.number
+                """
         }
     }
 #endif

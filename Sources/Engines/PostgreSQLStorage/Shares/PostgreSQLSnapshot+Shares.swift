@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import CatalogSQL
     import CloudModel
     import PostgreSQL
     import Storage
@@ -17,7 +18,7 @@
                 guard !zones.isEmpty else { return [] }
                 let rows = try ask(
                     """
-                    SELECT \(ShareRows.shareColumns)
+                    SELECT \(ShareColumns.share)
                     FROM unnest($2::bigint[]) WITH ORDINALITY AS n (zone, number)
                         CROSS JOIN LATERAL (
                             SELECT * FROM shares h
@@ -26,7 +27,7 @@
                     ORDER BY n.number LIMIT $4
                     """, .number(store), .numbers(zones.map(\.value)), .number(Int64(ofEach)),
                     .number(Int64(limit)))
-                return try (0..<rows.count).map { try ShareRows.share(rows, $0) }
+                return try rows.all { try StoredShare(row: $0) }
             }
         }
 
@@ -35,12 +36,13 @@
             guard !keys.isEmpty else { return found }
             let rows = try ask(
                 """
-                SELECT n.number, \(ShareRows.shareColumns)
+                SELECT n.number, \(ShareColumns.share)
                 FROM unnest($2::bigint[]) WITH ORDINALITY AS n (key, number)
                     JOIN shares s ON s.store = $1 AND \(condition)
                 """, .number(store), .numbers(keys))
             for row in 0..<rows.count {
-                found[Int(rows.number(row, 0)) - 1] = try ShareRows.share(rows, row, from: 1)
+                found[Int(rows.number(row, 0)) - 1] = try StoredShare(
+                    row: PostgreSQLCatalogRow(rows: rows, row: row), from: 1)
             }
             return found
         }
@@ -49,11 +51,11 @@
             _ keys: [ParticipantKey]
         ) throws -> [[(ShareNumber, StoredParticipant)]] {
             guard !keys.isEmpty else { return [] }
-            return try ask(keys.map(query)).map(ShareRows.participants)
+            return try ask(keys.map(query)).map { try $0.all(ParticipantRow.participant) }
         }
 
         private func query(_ key: ParticipantKey) -> Query {
-            let select = "SELECT \(ShareRows.participantColumns) FROM participants p"
+            let select = "SELECT \(ShareColumns.participant) FROM participants p"
             let standing = "JOIN shares s ON s.store = $1 AND s.share = p.share AND s.ended IS NULL"
             return switch key {
             case .share(let share):
@@ -73,7 +75,7 @@
 
         func accessRequests(_ keys: [AccessRequestKey]) throws -> [[StoredAccessRequest]] {
             guard !keys.isEmpty else { return [] }
-            return try ask(keys.map(query)).map(ShareRows.requests)
+            return try ask(keys.map(query)).map { try $0.all(StoredAccessRequest.init(row:)) }
         }
 
         private func query(_ key: AccessRequestKey) -> Query {
@@ -114,7 +116,7 @@
 
         func grants(_ keys: [GrantKey]) throws -> [[StoredGrant]] {
             guard !keys.isEmpty else { return [] }
-            return try ask(keys.map(query)).map(ShareRows.grants)
+            return try ask(keys.map(query)).map { try $0.all(StoredGrant.init(row:)) }
         }
 
         private func query(_ key: GrantKey) -> Query {
@@ -123,7 +125,7 @@
             case .shares(let shares):
                 Query(
                     """
-                    SELECT \(ShareRows.grantColumns)
+                    SELECT \(ShareColumns.grant)
                     FROM unnest($3::bigint[]) WITH ORDINALITY AS n (share, number)
                         JOIN grants g ON g.store = $1 AND g.viewer = $2 AND g.share = n.share
                             AND g.revoked IS NULL
@@ -132,7 +134,7 @@
             case .changed(let zone, let position):
                 Query(
                     """
-                    SELECT \(ShareRows.grantColumns) FROM grants g
+                    SELECT \(ShareColumns.grant) FROM grants g
                     WHERE g.store = $1 AND g.viewer = $2 AND g.zone = $3 AND g.changed > $4
                     ORDER BY g.changed, g.share
                     """, viewer + [.number(zone.value), .number(position)])
@@ -141,7 +143,7 @@
 
         func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView] {
             let select = """
-                SELECT \(ShareRows.viewColumns) FROM views v WHERE v.store = $1 AND v.viewer = $2
+                SELECT \(ShareColumns.view) FROM views v WHERE v.store = $1 AND v.viewer = $2
                 """
             let key: [Value] = [.number(store), .text(viewer.text)]
             let query =
@@ -156,7 +158,7 @@
                         "\(select) AND v.changed > $3 ORDER BY v.changed LIMIT $4",
                         key + [.number(position), .number(Int64(limit))])
                 }
-            return try ask([query]).first.map(ShareRows.views) ?? []
+            return try ask([query]).first?.all(StoredView.init(row:)) ?? []
         }
 
         func viewer(_ name: UserRecordName) throws -> StoredViewer {

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import CatalogSQL
     import CloudModel
     import PostgreSQL
     import Storage
@@ -183,18 +184,18 @@
             let answers = try ask([
                 Query(
                     """
-                    SELECT \(ShareRows.grantColumns), g.viewer FROM grants g
+                    SELECT \(ShareColumns.grant), g.viewer FROM grants g
                     WHERE g.store = $1 AND g.share = $2 AND g.viewer = ANY ($3)
                         AND g.revoked IS NULL
                     """, .number(store), .number(share.value), .texts(changes.map(\.viewer.text))),
                 Query(
-                    "SELECT \(ShareRows.shareColumns) FROM shares s WHERE s.store = $1 AND s.share = $2",
+                    "SELECT \(ShareColumns.share) FROM shares s WHERE s.store = $1 AND s.share = $2",
                     .number(store), .number(share.value)),
             ])
             let standing =
-                try answers[1].count == 1 ? ShareRows.share(answers[1], 0) : nil
+                try answers[1].all { try StoredShare(row: $0) }.first
             var known: [String: StoredGrant] = [:]
-            for (row, grant) in try ShareRows.grants(answers[0]).enumerated() {
+            for (row, grant) in try answers[0].all(StoredGrant.init(row:)).enumerated() {
                 known[answers[0].text(row, 6)] = grant
             }
             for change in changes {

@@ -7,11 +7,9 @@
 
     // What a read sees of subscriptions.
     extension PostgreSQLSnapshot {
-        private static let columns = """
-            s.name, s.kind, s.record_type, s.zone, s.fires_on, s.fires_once, s.query,
-            s.notification_info, s.user_record_name, s.scope, s.since
+        private static let query = """
+            SELECT \(SubscriptionRows.columns) FROM subscriptions s WHERE s.store = $1
             """
-        private static let query = "SELECT \(columns) FROM subscriptions s WHERE s.store = $1"
 
         func subscriptions(_ keys: SubscriptionKeys) throws -> [WatchingSubscription] {
             let rows =
@@ -36,28 +34,16 @@
                         """, .number(store), .text(type.text), .text(match?.field ?? ""),
                         .bytes(match?.value ?? []))
                 }
-            return try (0..<rows.count).map {
-                try Self.watching(PostgreSQLCatalogRow(rows: rows, row: $0))
-            }
+            return try rows.all(WatchingSubscription.init(row:))
         }
 
         func allSubscriptions(
             of user: UserRecordName?, _ request: ListRequest
         ) throws -> ListPage<WatchingSubscription> {
-            let owner: [(column: String, kind: ListQuery.KeyKind)] = [
-                ("s.user_record_name", .text), ("s.scope", .integer),
-            ]
-            let isSearched = !request.prefix.isEmpty
-            let theirs = user == nil ? "" : " AND s.user_record_name = ?"
-            let query = ListQuery(
-                name: isSearched ? "subscriptions-found" : "subscriptions",
-                columns: Self.columns, width: 11, tables: "subscriptions s",
-                condition: "s.store = ?\(theirs)",
-                values: [.integer(store)] + (user.map { [.text($0.text)] } ?? []),
-                key: isSearched ? [("s.name", .text)] + owner : owner + [("s.name", .text)],
-                bounds: isSearched ? ListQuery.Bounds(textPrefix: request.prefix) : nil)
             let session = PostgreSQLCatalogSession { try self.ask([$0]) }
-            return try CatalogConnection(session).page(query, request, row: Self.watching)
+            return try CatalogConnection(session).page(
+                SubscriptionRows.list(of: user, in: store, request), request,
+                row: WatchingSubscription.init(row:))
         }
 
         func subscriptionRevision() throws -> Int64 { try progress().subscriptionRevision }
@@ -95,22 +81,6 @@
                 }
                 return name
             }
-        }
-
-        private static func watching(_ row: any CatalogRow) throws -> WatchingSubscription {
-            guard let user = UserRecordName(row.string(8)), let id = SubscriptionID(row.string(0)),
-                let scope = DatabaseScope(stored: row.int64(9)),
-                let kind = Subscription.Kind(rawValue: row.int64(1))
-            else { throw InvalidRow(table: "subscriptions") }
-            return WatchingSubscription(
-                owner: SubscriptionOwner(user: user, scope: scope),
-                subscription: Subscription(
-                    id: id, kind: kind, recordType: RecordTypeName(row.string(2)),
-                    zone: ZoneName(row.string(3)),
-                    firesOn: Subscription.Firing(rawValue: row.int64(4)),
-                    firesOnce: row.int64(5) != 0, query: row.isNull(6) ? nil : row.array(6),
-                    notificationInfo: row.isNull(7) ? nil : row.array(7)),
-                since: row.int64(10))
         }
     }
 #endif

@@ -32,39 +32,5 @@
             }
             return found
         }
-
-        package func figures(
-            of container: String, in environment: String, days: ClosedRange<Int64>
-        ) throws -> [ContainerFigures] {
-            let rows = try ask(
-                Query(
-                    """
-                    SELECT day, records, record_bytes, assets, asset_bytes, tombstones, users
-                    FROM figures WHERE container = $1 AND environment = $2
-                        AND day BETWEEN $3 AND $4
-                    ORDER BY day
-                    """, .text(container), .text(environment), .number(days.lowerBound),
-                    .number(days.upperBound)))
-            return (0..<rows.count).map { row in
-                ContainerFigures(
-                    container: container, environment: environment, day: rows.number(row, 0),
-                    records: rows.number(row, 1), recordBytes: rows.number(row, 2),
-                    assets: rows.number(row, 3), assetBytes: rows.number(row, 4),
-                    tombstones: rows.number(row, 5), users: rows.number(row, 6))
-            }
-        }
-
-        package func starts(
-            in moments: Range<Milliseconds>, limit: Int
-        ) throws -> [Milliseconds] {
-            let rows = try ask(
-                Query(
-                    """
-                    SELECT minute FROM starts WHERE minute >= $1 AND minute < $2
-                    ORDER BY minute DESC LIMIT $3
-                    """, .number(moments.lowerBound), .number(moments.upperBound),
-                    .number(Int64(limit))))
-            return (0..<rows.count).map { rows.number($0, 0) }.reversed()
-        }
     }
 #endif

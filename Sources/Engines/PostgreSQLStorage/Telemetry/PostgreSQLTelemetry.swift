@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import CatalogSQL
     import CloudModel
     import MigrationHistory
     import PostgreSQL
@@ -12,18 +13,16 @@
     /// What two processes count in the same minute adds up in one row. A minute is one transaction, and its callers keep
     /// it while the database is away; one whose commit nobody answered is taken to be in the database, so that none
     /// counts twice.
-    package final class PostgreSQLTelemetry: TelemetryStorage {
+    package final class PostgreSQLTelemetry: SQLTelemetry {
         /// Brings its tables to the form of this version.
         static let migrator = Migrator(
             MigrationHistory(embedded: lenticular_postgres_telemetry_migrations()),
             schema: "telemetry",
             outdated: KnownMigrations.outdated)
-        /// How often rows that are past their time are removed.
-        private static let cleaningMilliseconds: Milliseconds = 3_600_000
 
         private struct State {
             var isClosed = false
-            var cleanedAt: Milliseconds?
+            var cleaning = CleaningPace()
         }
 
         package let userHash: UserHash
@@ -50,6 +49,12 @@
             try checkOpen()
             try session.write(Query("SELECT key FROM telemetry_key WHERE id = 0 FOR UPDATE")) {
                 session in
+                // First: a series that is new has no rows before this transaction ends.
+                if state.withLock({ $0.cleaning.isDue(at: minute.start) }) {
+                    try PastTelemetry.remove(
+                        at: minute.start,
+                        in: CatalogConnection(PostgreSQLCatalogSession(connection: session)))
+                }
                 let names = Array(minute.series.keys)
                 let numbers = try SeriesTable.numbers(of: names, session)
                 var sums: [TotalsKey: TelemetryTotals] = [:]
@@ -59,69 +64,19 @@
                     }
                 }
                 try TotalsRows.add(&sums, session)
-                return TotalsRows.queries(sums) + cleaning(at: minute.start)
+                return TotalsRows.queries(sums)
             }
-        }
-
-        /// What removes what is past its time, once an hour.
-        private func cleaning(at now: Milliseconds) -> [Query] {
-            let isDue = state.withLock { state in
-                if let last = state.cleanedAt, now >= last, now - last < Self.cleaningMilliseconds {
-                    return false
-                }
-                state.cleanedAt = now
-                return true
-            }
-            guard isDue else { return [] }
-            let past = TelemetryStep.allCases.map { step in
-                Query(
-                    "DELETE FROM totals WHERE step = $1 AND start < $2", .number(step.rawValue),
-                    .number(now - step.keptMilliseconds))
-            }
-            return past + [
-                Query(
-                    "DELETE FROM figures WHERE day < $1",
-                    .number(
-                        ContainerFigures.day(of: now - TelemetryStep.sixHours.keptMilliseconds))),
-                // A series has rows of six hours the longest.
-                Query(
-                    """
-                    DELETE FROM series s WHERE NOT EXISTS (
-                        SELECT 1 FROM totals t WHERE t.series = s.id AND t.step = $1)
-                    """, .number(TelemetryStep.sixHours.rawValue)),
-            ]
-        }
-
-        package func note(_ figures: ContainerFigures) throws {
-            try ask(
-                Query(
-                    """
-                    INSERT INTO figures VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-                    ON CONFLICT (container, environment, day) DO UPDATE SET
-                        records = excluded.records, record_bytes = excluded.record_bytes,
-                        assets = excluded.assets, asset_bytes = excluded.asset_bytes,
-                        tombstones = excluded.tombstones, users = excluded.users
-                    """, .text(figures.container), .text(figures.environment),
-                    .number(figures.day), .number(figures.records), .number(figures.recordBytes),
-                    .number(figures.assets), .number(figures.assetBytes),
-                    .number(figures.tombstones), .number(figures.users)))
-        }
-
-        package func noteStart(at now: Milliseconds) throws {
-            try ask(
-                Query(
-                    "INSERT INTO starts VALUES ($1) ON CONFLICT DO NOTHING",
-                    .number(TelemetryStep.minute.start(of: now))))
-            try ask(
-                Query(
-                    "DELETE FROM starts WHERE minute < $1",
-                    .number(now - TelemetryStep.sixHours.keptMilliseconds)))
         }
 
         // MARK: - The session
 
+        package func using<Value: Sendable>(
+            _ body: @Sendable (CatalogConnection) throws -> Value
+        ) throws -> Value {
+            try body(CatalogConnection(PostgreSQLCatalogSession { [try self.ask($0)] }))
+        }
+
         /// Asks one question in a transaction of its own.
-        @discardableResult
         func ask(_ query: Query) throws -> Rows {
             try checkOpen()
             return try session.ask(query)

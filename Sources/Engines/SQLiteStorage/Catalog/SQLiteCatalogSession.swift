@@ -26,6 +26,7 @@ struct SQLiteCatalogSession: CatalogSession {
             let index = Int32(at + 1)
             switch value {
             case .integer(let number): statement.bind(number, at: index)
+            case .real(let real): statement.bind(real, at: index)
             case .text(let text): statement.bind(text, at: index)
             case .bytes(let bytes): statement.bind(bytes, at: index)
             case .nothing: statement.bindNull(at: index)
@@ -36,5 +37,7 @@ struct SQLiteCatalogSession: CatalogSession {
 }
 
 extension Statement: CatalogRow {
+    package func real(_ column: Int32) -> Double { double(column) }
+
     package func array(_ column: Int32) -> [UInt8] { Array(bytes(column)) }
 }

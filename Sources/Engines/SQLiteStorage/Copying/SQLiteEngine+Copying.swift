@@ -12,7 +12,9 @@ extension SQLiteEngine {
         switch part {
         case .catalog(let container): return try sqliteCatalog.readRows(of: container, body)
         case .store(let key):
-            guard try examine(key), try files.hasFile(key) else { throw StorageFailure.missing }
+            guard try findings(of: [key])[key] != .missing, try files.hasFile(key) else {
+                throw StorageFailure.missing
+            }
             try migrate(key)
             let connection = try Connection(path: files.path(of: key), mode: .readOnly)
             return try connection.snapshot { try body(StoreRowReader($0).rows()) }

@@ -18,12 +18,16 @@ extension SQLiteEngine {
         try files.hasFile(key) && FileSystem.size(of: files.path(of: key)) > 0
     }
 
-    package func examine(_ key: StoreKey) throws -> Bool {
-        guard let known = try sqliteCatalog.store(key) else { return true }
-        guard try isThere(key) else { return false }
+    package func examine(_ keys: [StoreKey]) throws -> [Result<StoreFinding, any Error>] {
+        keys.map { key in Result { try examine(key) } }
+    }
+
+    private func examine(_ key: StoreKey) throws -> StoreFinding {
+        guard let known = try sqliteCatalog.store(key) else { return .unknown }
+        guard try isThere(key) else { return .missing }
         let connection = try Connection(
             path: files.path(of: key), mode: .readOnly, cacheKiB: Self.lookCacheKiB)
-        return try StoreProperties.name(in: connection) == known.name
+        return try StoreProperties.name(in: connection) == known.name ? .there : .missing
     }
 
     /// For a look at a file that nobody need have open.

@@ -1,3 +1,4 @@
+import CatalogSQL
 import CloudModel
 import SQLite
 import Storage
@@ -34,7 +35,7 @@ extension SQLiteSnapshot {
         let rows = try connection.prepare(
             "SELECT \(Self.columns) FROM destinations WHERE \(condition) ORDER BY \(order)")
         for (index, value) in zip(Int32(1)..., values) { value.bind(to: rows, at: index) }
-        return try rows.all(row: Self.destination)
+        return try rows.all(row: StoredDestination.init(row:))
     }
 
     private static func list(_ kinds: Set<DestinationKind>) -> String {
@@ -51,10 +52,10 @@ extension SQLiteSnapshot {
         switch keys {
         case .waiting(let destination):
             return try connection.prepare("\(Self.waiting) WHERE destination = ?1 AND \(page)")
-                .all(destination.value, number.value, limit, row: Self.notice)
+                .all(destination.value, number.value, limit, row: StoredNotice.init(row:))
         case .dead(let destination):
             return try connection.prepare("\(Self.dead) WHERE destination = ?1 AND \(page)")
-                .all(destination.value, number.value, limit, row: Self.notice)
+                .all(destination.value, number.value, limit, row: StoredNotice.init(row:))
         case .speakingOf(let person):
             let speaks =
                 "id > ?2 AND (zone IN theirs OR instr(payload, CAST(?1 AS BLOB)) > 0)"
@@ -66,12 +67,19 @@ extension SQLiteSnapshot {
                 \(Self.waiting) WHERE \(speaks) UNION ALL \(Self.dead) WHERE \(speaks)
                 ORDER BY id LIMIT ?3
                 """
-            ).all(person.text, number.value, limit, row: Self.notice)
+            ).all(person.text, number.value, limit, row: StoredNotice.init(row:))
         }
     }
 
-    func noticeSummary(
-        _ state: NoticeState, for destination: DestinationNumber?, countedMax: Int
+    func noticeSummaries(
+        _ state: NoticeState, for destinations: [DestinationNumber]?, countedMax: Int
+    ) throws -> [NoticeSummary] {
+        guard let destinations else { return [try noticeSummary(state, for: nil, countedMax)] }
+        return try destinations.map { try noticeSummary(state, for: $0, countedMax) }
+    }
+
+    private func noticeSummary(
+        _ state: NoticeState, for destination: DestinationNumber?, _ countedMax: Int
     ) throws -> NoticeSummary {
         let table = state == .waiting ? "outbox" : "dead_letters"
         let these = "FROM \(table)\(destination == nil ? "" : " WHERE destination = ?1")"
@@ -90,33 +98,5 @@ extension SQLiteSnapshot {
                 : try first("SELECT reason, died_at \(these) ORDER BY id DESC LIMIT 1") {
                     NoticeEnd(reason: $0.string(0), at: $0.int64(1))
                 })
-    }
-
-    private static func destination(_ row: Statement) throws -> StoredDestination {
-        guard let kind = DestinationKind(rawValue: row.int64(1)) else {
-            throw InvalidRow(table: "destinations")
-        }
-        let device = row.string(4)
-        return StoredDestination(
-            number: DestinationNumber(row.int64(0)), kind: kind, key: [UInt8](row.bytes(2)),
-            user: UserRecordName(row.string(3)), device: device.isEmpty ? nil : device,
-            address: [UInt8](row.bytes(5)), session: row.isNull(6) ? nil : [UInt8](row.bytes(6)),
-            madeAt: row.int64(7), usedAt: row.int64(8), badge: row.int64(9),
-            failures: Int(row.int64(10)), dueAt: row.isNull(11) ? nil : row.int64(11))
-    }
-
-    private static func notice(_ row: Statement) throws -> StoredNotice {
-        guard let scope = DatabaseScope(stored: row.int64(3)) else {
-            throw InvalidRow(table: row.isNull(12) ? "outbox" : "dead_letters")
-        }
-        return StoredNotice(
-            number: NoticeNumber(row.int64(0)), destination: DestinationNumber(row.int64(1)),
-            identifier: row.string(2), scope: scope,
-            condition: NoticeCondition(
-                zone: row.isNull(4) ? nil : ZoneNumber(row.int64(4)),
-                type: row.isNull(5) ? nil : row.int64(5), isOwn: row.int64(6) != 0),
-            collapseID: row.isNull(7) ? nil : row.string(7), payload: [UInt8](row.bytes(8)),
-            madeAt: row.int64(9), trace: row.isNull(10) ? nil : row.string(10),
-            end: row.isNull(12) ? nil : NoticeEnd(reason: row.string(11), at: row.int64(12)))
     }
 }

@@ -1,3 +1,4 @@
+import CatalogSQL
 import CloudModel
 import SQLite
 import Storage
@@ -61,18 +62,7 @@ extension SQLiteSnapshot {
             statement.bind(user.text, at: 1)
             statement.bind(moment, at: 2)
         }
-        defer { statement.reset() }
-        var found: [StoredAccessRequest] = []
-        while try statement.step() {
-            guard let user = UserRecordName(statement.string(0)),
-                let state = RequestState(rawValue: statement.int64(2))
-            else { throw InvalidRow(table: "access_requests") }
-            found.append(
-                StoredAccessRequest(
-                    user: user, madeAt: statement.int64(1).unlessUnset,
-                    isBlocked: state == .blocked))
-        }
-        return found
+        return try statement.all(row: StoredAccessRequest.init(row:))
     }
 
     func shortGUIDs(_ keys: [ShortGUIDKey]) throws -> [StoredShortGUID?] {
@@ -145,85 +135,21 @@ extension SQLiteSnapshot {
     }
 
     private func shares(_ statement: Statement, _ value: Int64) throws -> [StoredShare] {
-        defer { statement.reset() }
         statement.bind(value, at: 1)
-        var found: [StoredShare] = []
-        while try statement.step() {
-            guard let permission = SharePermission(rawValue: statement.int64(4)) else {
-                throw InvalidRow(table: "shares")
-            }
-            found.append(
-                StoredShare(
-                    number: ShareNumber(statement.int64(0)), zone: ZoneNumber(statement.int64(1)),
-                    record: RecordNumber(statement.int64(2)),
-                    root: statement.isNull(3) ? nil : RecordNumber(statement.int64(3)),
-                    publicPermission: permission, allowsRequests: statement.int64(7) != 0,
-                    created: statement.int64(5),
-                    ended: statement.isNull(6) ? nil : statement.int64(6),
-                    requestsToldAt: statement.int64(8) == 0 ? nil : statement.int64(8)))
-        }
-        return found
+        return try statement.all { try StoredShare(row: $0) }
     }
 
     private func participants(
         _ statement: Statement
     ) throws -> [(ShareNumber, StoredParticipant)] {
-        defer { statement.reset() }
-        var found: [(ShareNumber, StoredParticipant)] = []
-        while try statement.step() {
-            guard let role = ParticipantRole(rawValue: statement.int64(4)),
-                let permission = SharePermission(rawValue: statement.int64(5)),
-                let status = AcceptanceStatus(rawValue: statement.int64(6))
-            else { throw InvalidRow(table: "participants") }
-            let user = statement.isNull(2) ? nil : UserRecordName(statement.string(2))
-            found.append(
-                (
-                    ShareNumber(statement.int64(0)),
-                    StoredParticipant(
-                        id: statement.string(1), user: user,
-                        address: statement.isNull(3) ? nil : statement.string(3), role: role,
-                        permission: permission, status: status,
-                        isApprovedRequester: statement.int64(7) != 0)
-                ))
-        }
-        return found
+        try statement.all(row: ParticipantRow.participant)
     }
 
     private func grants(_ statement: Statement) throws -> [StoredGrant] {
-        defer { statement.reset() }
-        var found: [StoredGrant] = []
-        while try statement.step() {
-            guard let permission = SharePermission(rawValue: statement.int64(2)) else {
-                throw InvalidRow(table: "grants")
-            }
-            found.append(
-                StoredGrant(
-                    share: ShareNumber(statement.int64(0)), zone: ZoneNumber(statement.int64(1)),
-                    permission: permission, granted: statement.int64(3),
-                    revoked: statement.isNull(4) ? nil : statement.int64(4),
-                    changed: statement.int64(5)))
-        }
-        return found
+        try statement.all(row: StoredGrant.init(row:))
     }
 
     private func views(_ statement: Statement) throws -> [StoredView] {
-        defer { statement.reset() }
-        var found: [StoredView] = []
-        while try statement.step() {
-            found.append(
-                StoredView(
-                    zone: ZoneNumber(statement.int64(0)), since: statement.int64(1),
-                    ended: statement.isNull(2) ? nil : statement.int64(2),
-                    changed: statement.int64(3), oldestValidPosition: statement.int64(4)))
-        }
-        return found
+        try statement.all(row: StoredView.init(row:))
     }
-}
-
-/// What a stored request has come to; the numbers are stored.
-enum RequestState: Int64 {
-    /// Only counts, for it led nowhere or has been decided.
-    case counted = 0
-    case waiting = 1
-    case blocked = 2
 }

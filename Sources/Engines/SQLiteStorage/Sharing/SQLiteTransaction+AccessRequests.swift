@@ -1,3 +1,4 @@
+import CatalogSQL
 import CloudModel
 import Storage
 import StoredRows

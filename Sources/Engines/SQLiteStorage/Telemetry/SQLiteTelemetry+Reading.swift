@@ -5,7 +5,7 @@ import Telemetry
 
 extension SQLiteTelemetry {
     package func rows(_ question: RowQuestion) throws -> [SeriesRows] {
-        try using { connection in
+        try reading { connection in
             var found: [SeriesRows] = []
             for (number, name) in try Self.series(question, connection) {
                 let rows = try Self.rows(of: number, question, connection)
@@ -60,37 +60,5 @@ extension SQLiteTelemetry {
             if let totals { rows.append((start, totals)) }
         }
         return rows
-    }
-
-    package func figures(
-        of container: String, in environment: String, days: ClosedRange<Int64>
-    ) throws -> [ContainerFigures] {
-        try using { connection in
-            try connection.prepare(
-                """
-                SELECT day, records, record_bytes, assets, asset_bytes, tombstones, users
-                FROM figures WHERE container = ?1 AND environment = ?2 AND day BETWEEN ?3 AND ?4
-                ORDER BY day
-                """
-            ).all(container, environment, days.lowerBound, days.upperBound) { row in
-                ContainerFigures(
-                    container: container, environment: environment, day: row.int64(0),
-                    records: row.int64(1), recordBytes: row.int64(2), assets: row.int64(3),
-                    assetBytes: row.int64(4), tombstones: row.int64(5), users: row.int64(6))
-            }
-        }
-    }
-
-    package func starts(
-        in moments: Range<Milliseconds>, limit: Int
-    ) throws -> [Milliseconds] {
-        try using { connection in
-            try connection.prepare(
-                """
-                SELECT minute FROM starts WHERE minute >= ?1 AND minute < ?2
-                ORDER BY minute DESC LIMIT ?3
-                """
-            ).all(moments.lowerBound, moments.upperBound, limit) { $0.int64(0) }.reversed()
-        }
     }
 }

@@ -1,3 +1,4 @@
+import CatalogSQL
 import CloudModel
 import Files
 import SQLite
@@ -8,18 +9,16 @@ import Telemetry
 /// Keeps telemetry in a database of its own: one connection, used by one thread at a time.
 ///
 /// A minute is one transaction and one fsync, so a crash loses what was counted in the minute that it came in.
-package final class SQLiteTelemetry: TelemetryStorage {
+package final class SQLiteTelemetry: SQLTelemetry {
     /// What the log may hold before it is moved into the file, in pages.
     private static let logPagesMax = 1_000
-    /// How often rows that are past their time are removed.
-    private static let cleaningMilliseconds: Milliseconds = 3_600_000
 
     private struct State {
         /// Nil once it is closed.
         var connection: Connection?
         /// Of series that were written, so that each is looked for once.
         var known: [SeriesName: Int64] = [:]
-        var cleanedAt: Milliseconds?
+        var cleaning = CleaningPace()
     }
 
     package let userHash: UserHash
@@ -62,7 +61,13 @@ package final class SQLiteTelemetry: TelemetryStorage {
                                 totals, to: step, at: minute.start, of: series, connection)
                         }
                     }
-                    try Self.clean(at: minute.start, &state, connection)
+                    if state.cleaning.isDue(at: minute.start),
+                        try PastTelemetry.remove(
+                            at: minute.start,
+                            in: CatalogConnection(SQLiteCatalogSession(connection: connection))) > 0
+                    {
+                        state.known = [:]
+                    }
                 }
             } catch {
                 // A number that was given out in what is undone is nobody's.
@@ -127,49 +132,15 @@ package final class SQLiteTelemetry: TelemetryStorage {
         }
     }
 
-    /// Removes what is past its time, once an hour.
-    private static func clean(
-        at now: Milliseconds, _ state: inout State, _ connection: Connection
-    ) throws {
-        if let last = state.cleanedAt, now >= last, now - last < cleaningMilliseconds { return }
-        state.cleanedAt = now
-        for step in TelemetryStep.allCases {
-            try connection.prepare("DELETE FROM totals WHERE step = ?1 AND start < ?2").run(
-                step.rawValue, now - step.keptMilliseconds)
-        }
-        try connection.prepare("DELETE FROM figures WHERE day < ?1").run(
-            ContainerFigures.day(of: now - TelemetryStep.sixHours.keptMilliseconds))
-        // A series has rows of six hours the longest.
-        let gone = try connection.prepare(
-            """
-            DELETE FROM series WHERE id NOT IN (
-                SELECT series FROM totals WHERE step = \(TelemetryStep.sixHours.rawValue))
-            """)
-        try gone.run()
-        if connection.changeCount > 0 { state.known = [:] }
+    package func using<Value: Sendable>(
+        _ body: @Sendable (CatalogConnection) throws -> Value
+    ) throws -> Value {
+        try reading { try body(CatalogConnection(SQLiteCatalogSession(connection: $0))) }
     }
 
-    package func note(_ figures: ContainerFigures) throws {
-        try using { connection in
-            try connection.prepare(
-                "INSERT OR REPLACE INTO figures VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
-            ).run(
-                figures.container, figures.environment, figures.day, figures.records,
-                figures.recordBytes, figures.assets, figures.assetBytes, figures.tombstones,
-                figures.users)
-        }
-    }
-
-    package func noteStart(at now: Milliseconds) throws {
-        try using { connection in
-            try connection.prepare("INSERT INTO starts VALUES (?1) ON CONFLICT DO NOTHING").run(
-                TelemetryStep.minute.start(of: now))
-            try connection.prepare("DELETE FROM starts WHERE minute < ?1").run(
-                now - TelemetryStep.sixHours.keptMilliseconds)
-        }
-    }
-
-    func using<Value: Sendable>(_ body: @Sendable (Connection) throws -> Value) throws -> Value {
+    func reading<Value: Sendable>(
+        _ body: @Sendable (Connection) throws -> Value
+    ) throws -> Value {
         try state.withLock { state in
             guard let connection = state.connection else { throw TelemetryClosed() }
             return try body(connection)

@@ -41,6 +41,13 @@ package final class BodyBudget: Sendable {
         turns = BodyTurns(bytesMax: share / Self.turnsSharing)
     }
 
+    deinit {
+        assert(
+            used.withLock { $0.total == 0 && $0.byOwner.isEmpty },
+            "each body holds the budget until it has given all back: else others would be refused for good"
+        )
+    }
+
     /// What is taken at present.
     package var bytesUsed: Int { used.withLock { $0.total } }
     /// How many owners have taken something.

@@ -63,6 +63,13 @@ final class BodyTurns: Sendable {
 
     init(bytesMax: Int) { self.bytesMax = bytesMax }
 
+    deinit {
+        assert(
+            lines.withLock { $0.isEmpty },
+            "each turn holds the lines until it has ended: else bodies would wait for one that is over"
+        )
+    }
+
     /// Puts a body behind those of its caller that came before.
     ///
     /// - Parameters:

@@ -31,6 +31,12 @@ final class ConnectionBudget: Sendable {
         refusedMax = min(Self.refusedCountMax, max(1, limit / 4))
     }
 
+    deinit {
+        assert(
+            counts.withLock { $0.all == 0 && $0.byBlock.isEmpty },
+            "no connection outlives its server: one that is not given back would keep others out")
+    }
+
     /// Counts one more, and says what may become of it.
     ///
     /// - Parameter isExempt: of the limit for one address.

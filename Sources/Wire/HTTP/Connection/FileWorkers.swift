@@ -55,6 +55,13 @@ final class FileWorkers: Sendable {
     private let queues = (0..<FileWorkers.count).map { DispatchQueue(label: "http.file.\($0)") }
     private let state = Mutex(State())
 
+    deinit {
+        assert(
+            state.withLock { $0.free.count == Self.count && $0.lines.isEmpty && $0.turns.isEmpty },
+            "work holds its workers until it has ended: one that is not free again would be one less"
+        )
+    }
+
     /// Runs work in its client's turn; from any thread.
     func run(for client: AddressBlock?, _ work: @escaping Work) {
         let turn = state.withLock { state in

@@ -1,5 +1,4 @@
 import CloudModel
-import JSON
 import Storage
 
 /// Goes through the records of a zone without a query, what changed last first; for those who look a database over.
@@ -108,24 +107,19 @@ package struct BrowseRecords {
     ) throws {
         let locations = try snapshot.locations(of: found.map(\.record))
         let scanned = walk.last
+        var names: [String] = []
         for (item, location) in zip(found, locations) {
-            guard walk.page.records.count < limit else {
-                // What is left of the step is on the next page.
-                walk.isAtEnd = false
-                return
-            }
+            guard walk.page.records.count + names.count < limit else { break }
             walk.last = item.position
-            guard let location, location.name.text.hasPrefix(prefix) else { continue }
-            var writer = JSONWriter(reserving: 1_024)
-            do {
-                try lookup.append(
-                    LookupRecords.Item(name: location.name.text, rendering: .whole), to: &writer)
-                walk.page.records.append(writer.bytes)
-            } catch is Fault {
-                // NB: the caller may not see it, or it is damaged; a lookup by its name says which.
-                continue
-            }
+            guard let name = location?.name.text, name.hasPrefix(prefix) else { continue }
+            names.append(name)
         }
-        walk.last = scanned
+        // What is left of the step is on the next page.
+        let isCut = found.last.map { walk.last > $0.position } ?? false
+        if isCut { walk.isAtEnd = false } else { walk.last = scanned }
+        for body in try lookup.bodies(named: names) {
+            // NB: the caller may not see it, or it is damaged; a lookup by its name says which.
+            if case .success(let body) = body { walk.page.records.append(body) }
+        }
     }
 }

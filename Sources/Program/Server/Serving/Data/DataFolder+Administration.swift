@@ -26,8 +26,15 @@ extension DataFolder: ServerData {
         }
     }
 
-    package func isMissing(_ target: ContainerEnvironment) throws -> Bool {
-        try engine.isMissing(StoreKey(target.container, target.environment))
+    package func findings(
+        of targets: [ContainerEnvironment]
+    ) throws -> [ContainerEnvironment: StoreFinding] {
+        let findings = try engine.findings(
+            of: targets.map { StoreKey($0.container, $0.environment) })
+        return Dictionary(
+            uniqueKeysWithValues: findings.map {
+                (ContainerEnvironment($0.key.container, $0.key.environment), $0.value)
+            })
     }
 
     package func store(

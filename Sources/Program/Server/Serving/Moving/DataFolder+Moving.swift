@@ -17,7 +17,9 @@ extension DataFolder {
         for container in containers {
             for environment in Environment.allCases {
                 let target = ContainerEnvironment(container, environment)
-                guard try !isMissing(target) else { throw StorageFailure.missing }
+                guard try findings(of: [target])[target] != .missing else {
+                    throw StorageFailure.missing
+                }
             }
         }
         let target = try CopyTarget(request, from: self)

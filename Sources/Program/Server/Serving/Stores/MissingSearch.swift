@@ -46,10 +46,10 @@ final class MissingSearch: Sendable {
     func begin() throws -> [Stores.Key] {
         var missing: [Stores.Key] = []
         let first = try engine.stores(ListRequest(limit: Self.examinedAtStart))
-        for key in first.items.map(\.key) {
-            let (isRight, failure) = try examine(key)
-            if let failure { throw failure }
-            if !isRight { missing += note(key) }
+        try examine(first) { failure in
+            throw failure
+        } missing: {
+            missing += note($0)
         }
         state.withLock { $0.unexamined = first.next }
         var after = first.next
@@ -81,10 +81,10 @@ final class MissingSearch: Sendable {
         if unexamined != nil {
             let page = try engine.stores(
                 ListRequest(after: unexamined, limit: Self.examinedAtOnce))
-            for key in page.items.map(\.key) {
-                let (isRight, failure) = try examine(key)
-                if let failure { failures.append(failure) }
-                if !isRight { missing += note(key) }
+            try examine(page) {
+                failures.append($0)
+            } missing: {
+                missing += note($0)
             }
             state.withLock { $0.unexamined = page.next }
         }
@@ -95,25 +95,39 @@ final class MissingSearch: Sendable {
     }
 
     private func examine(
-        _ key: Stores.Key
-    ) throws -> (isRight: Bool, failure: CommandFailure?) {
-        do {
-            return (try engine.examine(key), nil)
-        } catch let error as any EngineFault where error.isDamage {
-            let words =
-                "\(location(.store(key))) is damaged (\(error)); `lenticular check` says more. Restore a "
-                + "backup, or move the file away to serve the other containers"
-            return (true, CommandFailure(words))
-        } catch {
-            return (true, CommandFailure("\(location(.store(key))): \(error)"))
+        _ page: ListPage<KnownStore>, failed: (CommandFailure) throws -> Void,
+        missing: (Stores.Key) -> Void
+    ) throws {
+        let keys = page.items.map(\.key)
+        for (key, found) in zip(keys, try engine.examine(keys)) {
+            switch found {
+            case .success(.missing): missing(key)
+            case .success: break
+            case .failure(let error): try failed(failure(of: key, error))
+            }
         }
+    }
+
+    private func failure(of key: Stores.Key, _ error: any Error) -> CommandFailure {
+        guard let fault = error as? any EngineFault, fault.isDamage else {
+            return CommandFailure("\(location(.store(key))): \(error)")
+        }
+        return CommandFailure(
+            "\(location(.store(key))) is damaged (\(error)); `lenticular check` says more. Restore a "
+                + "backup, or move the file away to serve the other containers")
     }
 
     /// How many stores are known to be missing; those that are back count no more.
     var missingCount: Int {
-        let missing = state.withLock { $0.missing }
+        let missing = Array(state.withLock { $0.missing })
         // NB: one that cannot be read is no better than one that is not there.
-        let back = missing.filter { (try? engine.isMissing($0)) == false }
+        let found = (try? engine.examine(missing)) ?? []
+        let back = zip(missing, found).filter { _, found in
+            switch found {
+            case .success(let finding): finding != .missing
+            case .failure(let error): (error as? any EngineFault)?.isDamage == true
+            }
+        }.map(\.0)
         return state.withLock { state in
             state.missing.subtract(back)
             return state.missing.count

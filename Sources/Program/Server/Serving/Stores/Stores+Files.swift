@@ -6,7 +6,11 @@ import Storage
 extension Stores {
     /// Goes through the known stores, open or not.
     func forEachKnown(_ body: (_ key: Key, _ isMissing: Bool) throws -> Void) throws {
-        try ListPage.forEach(engine.stores) { try body($0.key, try engine.isMissing($0.key)) }
+        try ListPage.forEachPage(engine.stores) { page in
+            let keys = page.map(\.key)
+            let findings = try engine.findings(of: keys)
+            for key in keys { try body(key, findings[key] == .missing) }
+        }
     }
 
     /// Goes through the stores of a backup, and then the catalog.

@@ -36,6 +36,20 @@ extension ContainerCatalog {
         try containers(ListRequest(limit: 1, prefix: id.name)).items.first { $0.id == id }
     }
 
+    /// Those among some containers that there are.
+    package func containers(
+        _ ids: Set<ContainerID>
+    ) throws -> [ContainerID: ContainerRecord] {
+        guard !ids.isEmpty else { return [:] }
+        var found: [ContainerID: ContainerRecord] = [:]
+        try ListPage.forEach { request in
+            try containers(request, usedBy: nil, among: ids)
+        } _: {
+            found[$0.id] = $0
+        }
+        return found
+    }
+
     /// All containers.
     package func containers(_ request: ListRequest) throws -> ListPage<ContainerRecord> {
         try containers(request, usedBy: nil)
@@ -228,8 +242,8 @@ package protocol AccountCatalog: Sendable {
     ///
     /// - Throws: `UnusableCursor`.
     func accountDeletions(_ request: ListRequest) throws -> ListPage<AccountDeletion>
-    /// Notes that neither store of the container holds data of the account any more.
-    func forget(_ deletion: AccountDeletion) throws
+    /// Notes of each that neither store of the container holds data of the account any more.
+    func forget(_ deletions: [AccountDeletion]) throws
 
     /// Notes which account is behind a user record name.
     ///

@@ -67,8 +67,8 @@ package protocol IdentityCatalog: Sendable {
     /// - Throws: `accountUnknown`; `identityTaken` for an identity of another account, `passkeyTaken` when a passkey
     ///   has this id already.
     func add(_ means: NewSignInMeans, of account: AccountID, now: Milliseconds) throws
-    /// All by which an account is signed in to, beside a password.
-    func signInMeans(of account: AccountID) throws -> AccountMeans
+    /// All by which accounts are signed in to, beside a password; nothing of those that have nothing else.
+    func signInMeans(of accounts: Set<AccountID>) throws -> [AccountID: AccountMeans]
     /// Deletes a means by which an account is signed in to; does nothing when it has no such one.
     func delete(_ means: SignInMeans, of account: AccountID) throws
 }
@@ -76,13 +76,14 @@ package protocol IdentityCatalog: Sendable {
 /// All by which an account is signed in to, beside a password.
 package struct AccountMeans: Sendable {
     /// In the order of their issuers.
-    package let identities: [ProvidedIdentity]
+    package var identities: [ProvidedIdentity]
     /// In the order in which they were made.
-    package let passkeys: [StoredPasskey]
-    package let secondFactor: SecondFactor?
+    package var passkeys: [StoredPasskey]
+    package var secondFactor: SecondFactor?
 
     package init(
-        identities: [ProvidedIdentity], passkeys: [StoredPasskey], secondFactor: SecondFactor?
+        identities: [ProvidedIdentity] = [], passkeys: [StoredPasskey] = [],
+        secondFactor: SecondFactor? = nil
     ) {
         self.identities = identities
         self.passkeys = passkeys
@@ -91,6 +92,10 @@ package struct AccountMeans: Sendable {
 }
 
 extension IdentityCatalog {
+    package func signInMeans(of account: AccountID) throws -> AccountMeans {
+        try signInMeans(of: [account])[account] ?? AccountMeans()
+    }
+
     package func identities(of account: AccountID) throws -> [ProvidedIdentity] {
         try signInMeans(of: account).identities
     }

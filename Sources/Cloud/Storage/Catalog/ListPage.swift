@@ -50,11 +50,17 @@ package struct ListPage<Item: Sendable>: Sendable {
     /// - Parameter page: answers one page.
     package static func forEach(
         prefix: String = "", _ page: (ListRequest) throws -> ListPage, _ body: (Item) throws -> Void
+    ) rethrows { try forEachPage(prefix: prefix, page) { for item in $0 { try body(item) } } }
+
+    /// As `forEach`, for a body that asks something about all items of a page together.
+    package static func forEachPage(
+        prefix: String = "", _ page: (ListRequest) throws -> ListPage,
+        _ body: ([Item]) throws -> Void
     ) rethrows {
         var after: ListCursor?
         repeat {
             let found = try page(ListRequest(after: after, prefix: prefix))
-            for item in found.items { try body(item) }
+            if !found.items.isEmpty { try body(found.items) }
             after = found.next
         } while after != nil
     }

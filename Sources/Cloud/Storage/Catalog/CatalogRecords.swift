@@ -34,7 +34,7 @@ package struct APITokenRecord: Sendable, Equatable {
     package let container: ContainerID
     package let environment: Environment
     /// The serialized origins from which it may be used; empty for any.
-    package let origins: [String]
+    package var origins: [String]
     /// Where sign-in delivers: `post-message` or a URL.
     package let callback: String?
     package let createdAt: Milliseconds
@@ -104,7 +104,7 @@ package struct AccountRecord: Sendable, Equatable {
     package let givenName: String?
     package let familyName: String?
     /// The primary address first.
-    package let addresses: [AccountAddress]
+    package var addresses: [AccountAddress]
     /// A salted, slow hash in text form; nil when the account has no password.
     package let password: String?
     package let createdAt: Milliseconds
