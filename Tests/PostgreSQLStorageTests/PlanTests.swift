@@ -43,6 +43,13 @@
 
             private static func prepare(_ connection: Connection) throws {
                 _ = try connection.run("CREATE EXTENSION pg_stat_statements")
+                // Many people of another store, of whom nobody asks anything.
+                _ = try connection.run(
+                    """
+                    INSERT INTO owners (store, owner, record_name)
+                    SELECT 1000, number, decode(md5(number::text), 'hex')
+                    FROM generate_series(1, 5000) AS number
+                    """)
                 let tables = try connection.run(
                     """
                     SELECT convert_to(relname, 'UTF8') FROM pg_class

@@ -177,9 +177,10 @@ CREATE TABLE recent_sums (
     PRIMARY KEY (store, owner, number, zone)
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000);
 
--- Those that wait for being added.
+-- Those that wait for being added. Store and owner are those of `owners`, so that who asks for one goes through no other.
 CREATE VIEW waiting_sums AS
-    SELECT r.* FROM owners o CROSS JOIN LATERAL (
+    SELECT o.store, o.owner, r.number, r.zone, r.changed, r.records, r.bytes, r.asset_bytes
+    FROM owners o CROSS JOIN LATERAL (
         SELECT * FROM recent_sums r
         WHERE r.store = o.store AND r.owner = o.owner AND r.number > o.counted OFFSET 0) r;
 

@@ -42,8 +42,10 @@ package struct ListUserApps: AdministrativeAction {
             let findings = try data.findings(of: Set(here))
             for container in here {
                 let user = try data.users.derivedName(of: account, in: container)
-                for environment in findings.environments(of: container, .there) {
+                for environment in Environment.allCases {
                     let target = ContainerEnvironment(container, environment)
+                    // Of one that is missing it fails, rather than leaving it out.
+                    guard let finding = findings[target], finding != .unknown else { continue }
                     let store = try data.store(of: container, in: environment)
                     apps.append(try store.read { try App(of: user, in: target, $0) })
                 }

@@ -49,10 +49,11 @@ extension SQLTelemetry {
             try database.run(
                 """
                 UPDATE alerts SET told_at = ?, due_at = ?, reached = ?
-                WHERE name = ? AND told_at = ? AND due_at = ? AND reached = ?
+                WHERE name = ? AND made_at = ? AND told_at = ? AND due_at = ? AND reached = ?
                 """, .integer(telling.toldAt), .integer(telling.dueAt),
-                .integer(telling.reached.rawValue), .text(alert.name), .integer(known.toldAt),
-                .integer(known.dueAt), .integer(known.reached.rawValue)) == 1
+                .integer(telling.reached.rawValue), .text(alert.name), .integer(alert.madeAt),
+                .integer(known.toldAt), .integer(known.dueAt), .integer(known.reached.rawValue))
+                == 1
         }
     }
 }

@@ -78,7 +78,11 @@
                             OVER (ORDER BY number DESC) AS bytes FROM request_segments) AS sums
                     WHERE bytes > $1 ORDER BY number DESC LIMIT 1)
                 """, .number(Int64(limits.bytesMax)))
-            try session.write(Self.lock) { _ in [tooOld, tooMany] }
+            do { try session.write(Self.lock) { _ in [tooOld, tooMany] } } catch {
+                // The next lines try it again, and not only those of the next hour.
+                cleaning.withLock { $0 = CleaningPace() }
+                throw error
+            }
         }
 
         // MARK: - Searching

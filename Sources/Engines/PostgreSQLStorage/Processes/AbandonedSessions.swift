@@ -16,21 +16,23 @@
 
         /// Ends those that have held something for longer.
         ///
-        /// - Parameter connection: to the database of a `PostgreSQLCatalog`.
-        static func end(_ connection: Connection) throws {
+        /// - Parameters:
+        ///   - own: the process that asks.
+        ///   - connection: to the database of a `PostgreSQLCatalog`.
+        static func end(but own: [UInt8], _ connection: Connection) throws {
             // One whose row is gone has ended in order, or has not begun.
             _ = try connection.run(
                 """
                 SELECT pg_terminate_backend(a.pid)
                 FROM catalog.processes p JOIN pg_stat_activity a
                     ON a.application_name = '\(SessionOwner.prefix)' || encode(p.process, 'hex')
-                WHERE p.lives_until <= \(LivingProcesses.now)
+                WHERE p.process <> $1 AND p.lives_until <= \(LivingProcesses.now)
                     AND a.datname = current_database() AND a.usename = current_user
                     AND coalesce(a.xact_start, a.state_change)
                         < clock_timestamp() - interval '\(heldMillisecondsMax) milliseconds'
                     AND (a.xact_start IS NOT NULL OR a.pid IN (
                         SELECT l.pid FROM pg_locks l WHERE l.locktype = 'advisory' AND l.granted))
-                """)
+                """, .bytes(own))
         }
     }
 #endif

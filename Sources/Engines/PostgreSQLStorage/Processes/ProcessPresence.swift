@@ -80,9 +80,14 @@
                 let living = try LivingProcesses(connection).renew(own)
                 let hasLapsed = !isCurrent
                 let isEldest = living.first?.identity == identity
+                // Where its own lease had ended, a database that stood still may have ended all: the others first have
+                // the time to renew theirs.
+                let takes = isEldest && (!hasLapsed || epoch == 0)
                 // Before it takes anything over that they may have locked.
-                if isEldest { try AbandonedSessions.end(connection) }
-                try lead(&state, isEldest: isEldest, hasLapsed: hasLapsed, connection)
+                if takes { try AbandonedSessions.end(but: identity, connection) }
+                // Another process may have taken over what this one did for all while it was taken for dead.
+                if hasLapsed { state.lead = nil }
+                try lead(&state, isEldest: isEldest, takes: takes, connection)
                 let processes = serving(living, state.lead)
                 known.withLock { $0 = processes }
                 // What was changed while nobody waited for this process; the next round tells of it.
@@ -96,12 +101,10 @@
 
         /// Takes what the eldest does for all, and lets it go once an elder process is back.
         private func lead(
-            _ state: inout State, isEldest: Bool, hasLapsed: Bool, _ connection: Connection
+            _ state: inout State, isEldest: Bool, takes: Bool, _ connection: Connection
         ) throws {
             let (stores, has) = (StepLease.allStores, state.lead != nil)
-            // Another process may have taken it over while this one was taken for dead.
-            if hasLapsed { state.lead = nil }
-            if isEldest, state.lead == nil {
+            if takes, state.lead == nil {
                 state.lead = try StepLease.take(
                     StepLease.lead, of: stores, by: identity, connection)
             } else if !isEldest, has {

@@ -18,12 +18,12 @@
         /// - Returns: whether rows are left that could have been removed.
         func run(olderThan moment: Milliseconds) throws -> Bool {
             var step = self
-            try step.settleSums()
             try step.purgeDeletedZones()
             try step.collectShares(olderThan: moment)
             try step.collectTombstones(olderThan: moment)
             try step.forgetZones(olderThan: moment)
             try step.forgetReceipts()
+            if step.rowsLeft > 0 { try step.settleSums() }
             return step.rowsLeft <= 0
         }
 
@@ -62,18 +62,20 @@
             """
         }
 
-        /// Adds what waits to the zones and owners that nobody writes to any more.
-        private mutating func settleSums() throws {
+        /// Adds what waits to zones and owners that nobody writes to any more, once all else is done.
+        private func settleSums() throws {
             let owners = try transaction.ask(
                 "SELECT DISTINCT owner FROM recent_sums WHERE store = $1 LIMIT $2", store,
-                .number(Int64(rowsLeft)))
+                .number(Self.settledMax))
             guard owners.count > 0 else { return }
-            rowsLeft -= owners.count
             _ = try transaction.ask([
                 transaction.group.recentSums.settle(
                     (0..<owners.count).map { OwnerNumber(owners.number($0, 0)) })
             ])
         }
+
+        /// Owners of one run; the others have their turn an hour later.
+        private static let settledMax: Int64 = 1_000
 
         private mutating func purgeDeletedZones() throws {
             while rowsLeft > 0 {

@@ -42,9 +42,12 @@ final class AlertRounds: Sendable {
     /// Tells of what is to be told now.
     func round() throws {
         let storage = try folder.telemetryFile.storage()
-        for rule in try storage.alerts() {
+        // All are judged before anybody is told, which may take long.
+        let due = try storage.alerts().compactMap { try due($0, in: storage) }
+        var silent: Set<String> = []
+        for rule in due {
             guard !runner.isStopped else { return }
-            if let due = try due(rule, in: storage) { try tell(due, in: storage) }
+            try tell(rule, in: storage, &silent)
         }
     }
 
@@ -61,14 +64,20 @@ final class AlertRounds: Sendable {
         return try storage.note(due.telling, of: rule) ? due : nil
     }
 
-    private func tell(_ rule: AlertRule, in storage: any TelemetryStorage) throws {
+    /// - Parameter silent: who has not taken an alert in this round, and is not asked again in it.
+    private func tell(
+        _ rule: AlertRule, in storage: any TelemetryStorage, _ silent: inout Set<String>
+    ) throws {
         var rule = rule
         let judgement = try AlertJudgement(rule, in: storage, at: rule.telling.dueAt)
         let message = AlertMessage(rule, judgement)
         log.warning("alert", [("alert", .text(rule.name)), ("what", .text(message.subject))])
         for way in [AlertWays.mail, .url]
         where rule.ways.subtracting(rule.telling.reached).contains(way) {
+            let receiver = way == .mail ? "mail" : rule.url
+            guard !silent.contains(receiver) else { continue }
             do { try folder.tell(message, by: rule, through: way, as: rule.identifier) } catch {
+                silent.insert(receiver)
                 log.error(
                     "an alert was not told; it is told again",
                     [("alert", .text(rule.name)), ("failure", .text("\(error)"))])
