@@ -43,9 +43,9 @@ final class AlertRounds: Sendable {
     func round() throws {
         let storage = try folder.telemetryFile.storage()
         // All are judged before anybody is told, which may take long.
-        let due = try storage.alerts().compactMap { try due($0, in: storage) }
+        let rules = try storage.alerts().compactMap { try due($0, in: storage) }
         var silent: Set<String> = []
-        for rule in due {
+        for rule in rules {
             guard !runner.isStopped else { return }
             try tell(rule, in: storage, &silent)
         }
