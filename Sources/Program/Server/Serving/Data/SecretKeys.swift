@@ -46,7 +46,8 @@ enum SecretKeys {
         if try FileSystem.kind(of: path) == nil {
             if noted != nil { throw lost(path, note, "is not there") }
             let key = Hexadecimal.encode(random.bytes(SealedSecrets.keyBytes))
-            try FileSystem.write(Array("\(key)\n".utf8), toNew: path)
+            // Whole or not at all: an empty file, as a process leaves that is killed here, would open nothing ever after.
+            try FileSystem.write(Array("\(key)\n".utf8), over: path)
             try FileSystem.synchronize(FileSystem.parent(of: path) ?? ".")
         }
         let secrets = try read(path, random: random)
