@@ -232,8 +232,7 @@ static void prepare_writes(PGconn *connection) {
     prepare(
         connection, "mark",
         "INSERT INTO group_marks (store, process, number, committed_at)"
-        " VALUES ($1::bigint, '\\x00', $2::bigint, 0) ON CONFLICT (store, process)"
-        " DO UPDATE SET number = excluded.number");
+        " VALUES ($1::bigint, '\\x00', $2::bigint, 0)");
     prepare(connection, "commit", "COMMIT");
 }
 
