@@ -85,6 +85,14 @@
                 [.number(store), .number(number)] + sums.zoneArrays + sums.ownerArrays)
         }
 
+        /// What becomes of a zone's row `z` by the sums `n`; a deleted zone has changed last when it was deleted.
+        private static let added = """
+            changed = CASE WHEN z.deleted_at IS NULL AND z.changed > 0
+                THEN greatest(z.changed, n.changed) ELSE z.changed END,
+            record_count = z.record_count + n.records, body_bytes = z.body_bytes + n.bytes,
+            asset_bytes = z.asset_bytes + n.assets
+            """
+
         /// Adds what waits; the group's own sums wait for the next time.
         private static let settleText = """
             WITH due AS (
@@ -96,11 +104,7 @@
                         AND r.number < $3
                     RETURNING r.*),
                 added AS (
-                    UPDATE zones z SET
-                        changed = CASE WHEN z.deleted_at IS NULL AND z.changed > 0
-                            THEN greatest(z.changed, n.changed) ELSE z.changed END,
-                        record_count = z.record_count + n.records,
-                        body_bytes = z.body_bytes + n.bytes, asset_bytes = z.asset_bytes + n.assets
+                    UPDATE zones z SET \(added)
                     FROM (SELECT zone, max(changed) AS changed, sum(records)::bigint AS records,
                             sum(bytes)::bigint AS bytes, sum(asset_bytes)::bigint AS assets
                         FROM gone WHERE zone <> 0 GROUP BY zone) n
@@ -122,11 +126,7 @@
             .requiring(
                 sums.zones.count,
                 """
-                UPDATE zones z SET
-                    changed = CASE WHEN z.deleted_at IS NULL AND z.changed > 0
-                        THEN greatest(z.changed, n.changed) ELSE z.changed END,
-                    record_count = z.record_count + n.records,
-                    body_bytes = z.body_bytes + n.bytes, asset_bytes = z.asset_bytes + n.assets
+                UPDATE zones z SET \(Self.added)
                 FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
                     AS n (zone, changed, records, bytes, assets)
                 WHERE z.store = $1 AND z.zone = n.zone
