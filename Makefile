@@ -7,6 +7,10 @@ SHELL := /bin/bash
 # What the build needs beside the Swift toolchain, as Debian names it.
 PACKAGES := libsqlite3-dev libssl-dev zlib1g-dev
 # What a build may have beside: TRAITS=ApplePush (needs libnghttp2-dev).
+ifeq ($(ONLY),postgres)
+TRAITS := PostgreSQL
+PACKAGES += libpq-dev postgresql
+endif
 RELEASE := -c release --product lenticular $(if $(TRAITS),--traits $(TRAITS))
 # One file that runs without the toolchain; macOS has the runtime in the system.
 ifeq ($(shell uname -s),Linux)
@@ -54,10 +58,11 @@ javascript-test: release ## run the tests of the JavaScript client against the s
 postgres: packages ## build the engine on PostgreSQL into .build-postgres, and run its tests
 	@.ci/packages libpq-dev postgresql
 	swift build --build-tests --traits PostgreSQL --scratch-path .build-postgres
-	swift test --skip-build --traits PostgreSQL --scratch-path .build-postgres --filter 'Postgre(SQL|s)'
+	swift test --skip-build --traits PostgreSQL --scratch-path .build-postgres --filter 'Postgre(SQL|s)|SeveralServersTests'
 
+postgres-proof: export CI_REQUIRE_ALL := 1
 postgres-proof: postgres ## prove servers on PostgreSQL: kills, promotions of a standby, feeds, restarts, copies of containers, acceptance scripts
-	@.ci/packages haproxy libnghttp2-dev libpq-dev postgresql python3 python3-venv
+	@.ci/packages haproxy libnghttp2-dev libpq-dev pgbouncer postgresql python3 python3-venv
 	swift build -c release --product lenticular --traits ApplePush,PostgreSQL --scratch-path .build-postgres
 	TRAITS=ApplePush,PostgreSQL Tests/postgres/suites
 	TEST_POSTGRES_STANDBY=1 TRAITS=ApplePush,PostgreSQL Tests/postgres/suites
@@ -70,13 +75,14 @@ postgres-proof: postgres ## prove servers on PostgreSQL: kills, promotions of a 
 	Tests/postgres/citus.py --binary .build-postgres/release/lenticular
 	Tests/postgres/full_disk.py --binary .build-postgres/release/lenticular
 	Tests/postgres/feeds.py --binary .build-postgres/release/lenticular --seconds 300 --restarts 20
-	$(if $(wildcard .build/acceptance-venv/bin/swift-proxy-server),.build/acceptance-venv/bin/python Tests/postgres/bucket.py --binary .build-postgres/release/lenticular,@echo 'left out without .build/acceptance-venv: bucket.py')
+	.build/acceptance-venv/bin/python Tests/postgres/bucket.py --binary .build-postgres/release/lenticular
+	Tests/postgres/pooler.py --binary .build-postgres/release/lenticular
 	SERVER_BINARY=$$PWD/.build-postgres/release/lenticular Tests/postgres/moving.py
 	TRAITS=ApplePush,PostgreSQL .ci/build-image
 	$(if $(wildcard .build/acceptance-venv/bin/python),.build/acceptance-venv/bin/python,python3) Tests/postgres/acceptance.py --binary .build-postgres/release/lenticular
 	TEST_POSTGRES_STANDBY=1 $(if $(wildcard .build/acceptance-venv/bin/python),.build/acceptance-venv/bin/python,python3) Tests/postgres/acceptance.py --binary .build-postgres/release/lenticular
 
-bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers)
+bench: release ## measure the server against SQLite's C API and nginx (ONLY=fairness: beside abusers; ONLY=postgres)
 	Benchmarks/run $(if $(ONLY),--only $(ONLY))
 
 lint: toolchain ## check the form of the sources

@@ -341,6 +341,7 @@ let package = Package(
             name: "EngineUnderTest",
             dependencies: [
                 "CloudModel", "Storage", "PostgreSQL", "PostgreSQLServer", "PostgreSQLStorage",
+                "SQLite",
             ], path: "Tests/EngineUnderTest", swiftSettings: strict),
         tests(
             of: "ServerTests",
@@ -351,7 +352,7 @@ let package = Package(
                 "SQLiteStorage", "SharingModel", "S3StandIn", "Seeding", "HTTPClient",
                 "ChildProcesses", "PythonProgram", "Awaiting", "Files", "RequestRecords",
                 "Telemetry", "PostgreSQLServer", "PostgreSQLStorage", "PostgreSQL", "CConsole",
-                "Pages",
+                "Pages", "CatalogSQL", "Audit", "Delivery", "EngineUnderTest",
             ]),
         tests(
             of: "RepositoryTests",

@@ -17,21 +17,45 @@ export function to(screen, values = {}) {
   return ROOT + (screen === 'overview' ? '' : screen) + (query ? `?${query}` : '');
 }
 
-/// Goes to a screen, with these values and no others.
+const here = () => location.pathname + location.search;
+/// What is shown: while somebody is asked, no longer what the browser says.
+let shown = here();
+addEventListener('addresschange', () => { shown = here(); });
+
+let leaves = () => null;
+/// - who: called before another address is shown; its promise is whether to go on, where something would be lost.
+export const whenLeaving = who => { leaves = who; };
+
+/// Whether one goes on to an address, or the promise of it.
+export const mayLeave = address => leaves(address) || true;
+
+/// Shows an address, unless somebody would rather stay. Whether it is shown, or the promise of it.
+///
+/// - by: how the browser gets there; undefined where it is there.
+function show(address, by) {
+  const arrive = goes => {
+    if (goes && by) history[by](null, '', address);
+    if (!goes && !by) history.pushState(null, '', shown);
+    if (goes) dispatchEvent(new Event('addresschange'));
+    return goes;
+  };
+  const goes = mayLeave(address);
+  return goes === true ? arrive(true) : goes.then(arrive);
+}
+
+/// Goes to a screen, with these values and no others. Whether it is shown, or the promise of it.
 export function go(screen, values = {}, {replaces = false} = {}) {
   const address = to(screen, values);
-  if (address === location.pathname + location.search) return;
-  history[replaces ? 'replaceState' : 'pushState'](null, '', address);
-  dispatchEvent(new Event('addresschange'));
+  return address === here() || show(address, replaces ? 'replaceState' : 'pushState');
 }
 
 /// Changes values of the screen that is shown.
 export function change(values, options) {
   const now = read();
-  go(now.screen, {...now.values, ...values}, options);
+  return go(now.screen, {...now.values, ...values}, options);
 }
 
-addEventListener('popstate', () => dispatchEvent(new Event('addresschange')));
+addEventListener('popstate', () => show(here()));
 
 // Links within the console are followed without a new document.
 addEventListener('click', event => {
@@ -40,6 +64,5 @@ addEventListener('click', event => {
     link.target || link.origin !== location.origin || !link.pathname.startsWith(ROOT) ||
     link.pathname.startsWith(ROOT + 'api') || link.pathname.startsWith(ROOT + 'files')) return;
   event.preventDefault();
-  history.pushState(null, '', link.href);
-  dispatchEvent(new Event('addresschange'));
+  show(link.pathname + link.search, 'pushState');
 });

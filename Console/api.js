@@ -1,7 +1,11 @@
 // Everything that the console asks of the server: the session, and the commands of /console/api. It keeps what the
 // server has told of the operator's rights, and decides nothing by itself.
 
-import {parse} from './json.js';
+const exact = (key, value, context) => typeof value === 'number' && !Number.isSafeInteger(value) && Number.isInteger(value) &&
+  context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value;
+
+/// JSON whose whole numbers stay as they were written where a double does not hold them, and are sent so again.
+export const parse = text => JSON.parse(text, exact);
 
 const ROOT = '/console/api';
 
@@ -195,6 +199,15 @@ export async function all(name, key, values = {}, {signal, max = 10_000} = {}) {
     after = page.after;
   } while (after && items.length < max);
   return {items, isWhole: !after};
+}
+
+const AT_ONCE = 4;
+
+/// Goes through items, a few at a time.
+export async function each(items, act) {
+  const left = [...items];
+  const step = async () => { while (left.length) await act(left.shift()); };
+  await Promise.all(Array.from({length: AT_ONCE}, step));
 }
 
 /// A request of a screen that is given up when the next one begins.

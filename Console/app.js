@@ -4,7 +4,7 @@
 import {Modal, Part, button, define, environments, field, files, html, named, nothing, pick, problem, serverName, serverURL,
   waiting} from './parts.js';
 import {Latest, actAs, acting, all, isHere, may, operator, resume, signIn, signOut, whenProofIsNeeded} from './api.js';
-import {change, go, read, to} from './address.js';
+import {change, go, mayLeave, read, to} from './address.js';
 
 class SignIn extends Part {
   constructor() {
@@ -122,18 +122,20 @@ class ConsoleApp extends Part {
 
   async #enter() {
     this.state = 'in';
-    this.#arrive();
-    await this.#loadContainers();
+    this.#loadContainers();
+    await this.#arrive();
   }
 
+  /// What every screen chooses among: once, again as it changes, and again where it could not be had.
   async #loadContainers() {
     const signal = this.#lists.begin();
+    this.listFailure = null;
     try {
       const {items} = await all('container list', 'containers', {}, {signal});
       this.containers = items.map(({container, made, settings, missing}) => ({
         id: container, name: settings.name, made, missing}));
     } catch (failure) {
-      if (!signal.aborted) this.failure = failure;
+      if (!signal.aborted) this.listFailure = failure;
     }
   }
 
@@ -142,6 +144,7 @@ class ConsoleApp extends Part {
     const screen = SCREENS[place.screen];
     document.title = `${screen?.title ?? 'Console'} · ${serverName}`;
     if (!screen) return;
+    if (this.listFailure) this.#loadContainers();
     try {
       await screen.load();
       if (this.place === place) this.failure = null;
@@ -154,14 +157,24 @@ class ConsoleApp extends Part {
     this.querySelectorAll('nav a[aria-current]').forEach(link => link.scrollIntoView({block: 'nearest', inline: 'nearest'}));
   }
 
-  async #leave() {
-    try {
+  #leave() {
+    return this.#end(async () => {
+      if (!await mayLeave(to('overview'))) return;
       await signOut();
       this.containers = null;
       this.state = 'out';
+      await this.updateComplete;
       go('overview');
+    });
+  }
+
+  /// Ends the session, or what it is on behalf of; what goes wrong is said until it is tried again.
+  async #end(work) {
+    this.ending = null;
+    try {
+      await work();
     } catch (failure) {
-      this.failure = failure;
+      this.ending = {failure, again: () => this.#end(work)};
     }
   }
 
@@ -204,7 +217,8 @@ class ConsoleApp extends Part {
             <a href="${files}uPlot.txt" target="_blank">uPlot</a>.</p></div></details></header>
       ${this.#acting()}
       ${SCREENS[screen]?.within ? this.#choice(container, environment) : nothing}
-      <main id="screen" tabindex="-1">${problem(this.failure, () => this.#arrive())}${this.#screen()}</main>
+      <main id="screen" tabindex="-1">${problem(this.ending?.failure, this.ending?.again)}${
+        problem(this.failure, () => this.#arrive())}${problem(this.listFailure, () => this.#loadContainers())}${this.#screen()}</main>
       <p id="said" role="status" class="said"></p>`;
   }
 
@@ -216,13 +230,11 @@ class ConsoleApp extends Part {
       ${button('Stop acting as them', () => this.#stop())}</section>` : nothing;
   }
 
-  async #stop() {
-    try {
+  #stop() {
+    return this.#end(async () => {
       await actAs(null);
       change({zone: '', owner: '', record: '', database: '', open: ''});
-    } catch (failure) {
-      this.failure = failure;
-    }
+    });
   }
 
   /// Where: a container and an environment, on every screen that is within one.
@@ -243,7 +255,9 @@ class ConsoleApp extends Part {
     // Only the session says as whom: no address does.
     const who = {as: isThere ? as.user : undefined, ...isThere ? {user: as.user} : screen === 'sharing' ? {user: undefined} : {}};
     return this.child(`${screen}-screen`, {
-      values: found.within ? {...values, environment, ...who} : values, containers: this.containers, container});
+      values: found.within ? {...values, environment, ...who} : values, container,
+      // None while they are awaited; undefined where they cannot be had.
+      containers: this.containers ?? (this.listFailure ? undefined : null)});
   }
 }
-define('console-app', ConsoleApp, ['state', 'place', 'containers', 'failure']);
+define('console-app', ConsoleApp, ['state', 'place', 'containers', 'failure', 'listFailure', 'ending']);

@@ -1,7 +1,7 @@
 // The containers, how an app gets into one, and all that lets apps, servers, scripts and operators in, with its end.
 
 import {Asking, LISTING, LOOKS_ONLY, Listing, Part, all, button, change, check, clientPath, copyable, define, empty,
-  environments, field, go, html, many, may, named, nothing, operator, pick, problem, run, say, search, select,
+  environmentField, environments, field, go, html, invited, many, may, named, newContainer, noContainer, nothing, operator, pick, problem, run, say, search, select,
   serverURL, short, submitted, table, tabs, time, to, waiting} from './screen.js';
 import {languages} from './snippets.js';
 
@@ -9,10 +9,9 @@ const changed = () => dispatchEvent(new Event('containerschange'));
 
 class ContainersScreen extends Part {
   render() {
-    const made = may('container create') ? html`<a class="button" href=${to('start')}>New container</a>` : nothing;
-    return html`<div class="head"><h1>Containers</h1>${made}</div>
-      ${this.containers === null ? waiting('Looking for containers…')
-        : this.containers.length === 0 ? empty('No container is here yet. A container holds the data of one app.', made)
+    return html`<div class="head"><h1>Containers</h1>${newContainer()}</div>
+      ${this.containers === null ? waiting('Looking for containers…') : !this.containers ? nothing
+        : this.containers.length === 0 ? noContainer()
         : html`<div class="cards">${this.containers.map(container => this.#card(container))}</div>`}`;
   }
 
@@ -51,8 +50,7 @@ class StartScreen extends Asking {
         ${field({label: 'ID', name: 'id', required: true, maxlength: 128, pattern: '[A-Za-z0-9.\\-]+', autofocus: true,
           hint: 'Such as iCloud.org.example.Notes: letters, digits, dots and hyphens. It never changes.'})}
         ${field({label: 'Name of the app', name: 'name', hint: 'People read it when they sign in.'})}`}
-      ${select({label: 'Environment', name: 'environment', list: [['development'], ['production']],
-        hint: 'In development, record types appear as records are saved.'})}
+      ${environmentField('', 'In development, record types appear as records are saved.')}
       ${field({label: 'Name of the token', name: 'token', hint: 'To know it by in lists. Left empty, the server names it.'})}
       ${field({label: 'Origin of the web app', name: 'origin', type: 'url',
         hint: 'Such as https://notes.example.org: browsers use the token there alone. Left empty, anywhere.'})}
@@ -139,7 +137,9 @@ class TokenList extends Listing {
           ${button(`${this.makingTitle}…`, () => this.open({title: this.makingTitle}), {kind: ''})}${this.more()}</div>` : nothing}
         ${search(short({label: `${this.searched} begins with`, name: 'search', type: 'search', value: word}), change)}`}
         ${this.shown('Looking…', ({[this.key]: items}) => items.length === 0 ? empty(word ? 'None begins so.' : this.none)
-          : html`${table('Table', [...this.columns, ''], items.map(item => html`<tr>${this.row(item)}</tr>`))}
+          : html`${table('Table', [...Object.keys(this.columns), ''], items.map(item => html`<tr>${
+            Object.values(this.columns).map((shown, index) => index ? html`<td>${shown(item)}</td>` : html`<th scope="row">${shown(item)}</th>`)}
+            <td><div class="row tools">${this.actions(item)}</div></td></tr>`))}
             ${this.foot(many(items.length, this.one))}`)}` : nothing}`;
   }
 
@@ -164,21 +164,29 @@ class TokenList extends Listing {
     });
   }
 
-  /// A button that ends something, after a question.
-  ending(label, act, question, command, values) {
+  /// A button that ends something by its name, after a question.
+  ending(name, title, text, command, values, act = 'Revoke') {
     return may(command) ? button(act, async () => {
-      if (await this.act(command, values, 'It is done.', {act, ...question})) this.load();
-    }, {label}) : nothing;
+      if (await this.act(command, values, 'It is done.', {act, title, text: html`<p>${text}</p>`})) this.load();
+    }, {label: `${act} ${name}`}) : nothing;
   }
 
   /// A container and an environment to choose.
   placed() {
     return html`${select({label: 'Container', name: 'container', list: named(this.containers)})}
-      ${select({label: 'Environment', name: 'environment', list: [['development'], ['production']]})}`;
+      ${environmentField()}`;
   }
 }
 
-const used = ({lastUsed}) => lastUsed ? time(lastUsed) : 'never';
+/// Columns that several lists have.
+const NAMED = {Name: ({name}) => html`<bdi>${name ?? '–'}</bdi>`};
+const WHERE = {Container: ({container, environment}) => html`<bdi>${container}</bdi>, ${environment}`};
+const MADE = {Made: ({made}) => time(made)};
+const ENDS = {Ends: ({expires}) => time(expires)};
+const USED = {'Last use': ({lastUsed}) => lastUsed ? time(lastUsed) : 'never'};
+const whose = ({email}) => html`<bdi>${email || '–'}</bdi>`;
+const brief = id => id.slice(0, 12);
+const code = id => html`<code title=${id}>${brief(id)}…</code>`;
 const seconds = days => String(Math.round(Number(days) * 86_400));
 const lines = text => text.split('\n').map(line => line.trim()).filter(Boolean);
 
@@ -190,7 +198,9 @@ class APITokens extends TokenList {
   searched = 'Name';
   none = 'No app has a token yet.';
   about = 'An API token names the app. Browsers use it at its origins alone, and it lets nobody at private data without a sign-in.';
-  columns = ['Name', 'Container', 'Origins', 'Sign-in', 'Made', 'Last use'];
+  columns = {...NAMED, ...WHERE,
+    Origins: ({origins}) => origins.length ? origins.map(each => html`<div>${each}</div>`) : 'any',
+    'Sign-in': ({callback}) => callback === 'post-message' ? 'in a window' : callback ?? '–', ...MADE, ...USED};
 
   async find(signal) {
     const {of} = this.values;
@@ -199,14 +209,11 @@ class APITokens extends TokenList {
     return {apiTokens: items.filter(({container}) => container === of)};
   }
 
-  row(token) {
-    const {name, container, environment, origins, callback, made} = token;
-    return html`<th scope="row"><bdi>${name}</bdi></th><td><bdi>${container}</bdi>, ${environment}</td>
-      <td>${origins.length ? origins.map(each => html`<div>${each}</div>`) : 'any'}</td>
-      <td>${callback === 'post-message' ? 'in a window' : callback ?? '–'}</td><td>${time(made)}</td><td>${used(token)}</td>
-      <td><div class="row tools">${may('api-token set') ? button('Change', () => this.open({title: `Change ${name}`, act: 'Save', item: token}), {label: `Change ${name}`}) : nothing}
-        ${this.ending(`Revoke ${name}`, 'Revoke', {title: 'Revoke the token?', text: html`<p>Apps that carry <b><bdi>${name}</bdi></b>
-          get no answer any more, at once. It cannot be undone.</p>`}, 'api-token revoke', {name})}</div></td>`;
+  actions(token) {
+    const {name} = token;
+    return html`${may('api-token set') ? button('Change', () => this.open({title: `Change ${name}`, act: 'Save', item: token}), {label: `Change ${name}`}) : nothing}
+      ${this.ending(name, 'Revoke the token?', html`Apps that carry <b><bdi>${name}</bdi></b> get no answer any more, at once. It cannot
+        be undone.`, 'api-token revoke', {name})}`;
   }
 
   fields(token) {
@@ -241,15 +248,12 @@ class ServerKeys extends TokenList {
   searched = 'Key ID';
   none = 'No server has a key yet.';
   about = 'A server key lets the holder of a P-256 key sign requests. The server has its public half alone.';
-  columns = ['Key ID', 'Name', 'Container', 'Reaches', 'Made', 'Last use'];
+  columns = {'Key ID': ({keyID}) => code(keyID), ...NAMED, ...WHERE,
+    Reaches: ({scope}) => scope === 'container' ? 'all databases' : 'the public database', ...MADE, ...USED};
 
-  row(key) {
-    const {keyID, name, container, environment, scope, made} = key;
-    return html`<th scope="row"><code title=${keyID}>${keyID.slice(0, 12)}…</code></th><td><bdi>${name ?? '–'}</bdi></td>
-      <td><bdi>${container}</bdi>, ${environment}</td><td>${scope === 'container' ? 'all databases' : 'the public database'}</td>
-      <td>${time(made)}</td><td>${used(key)}</td>
-      <td>${this.ending(`Revoke ${name ?? keyID.slice(0, 12)}`, 'Revoke', {title: 'Revoke the key?', text: html`<p>Requests that are
-        signed by it are refused, at once. It cannot be undone.</p>`}, 'server-key revoke', {keyid: keyID})}</td>`;
+  actions({keyID, name}) {
+    return this.ending(name ?? brief(keyID), 'Revoke the key?', 'Requests that are signed by it are refused, at once. It cannot be undone.',
+      'server-key revoke', {keyid: keyID});
   }
 
   fields() {
@@ -276,7 +280,7 @@ class WebTokens extends TokenList {
   searched = 'Token ID';
   none = 'Nobody is signed in.';
   about = 'A web token acts as a user. Apps get one when their user signs in; one for a script is made here.';
-  columns = ['Token ID', 'User', 'Since', 'Ends', 'Last use'];
+  columns = {'Token ID': ({tokenID}) => code(tokenID), User: whose, Since: MADE.Made, ...ENDS, ...USED};
 
   where() {
     const {container, environment = 'development'} = this.values;
@@ -290,13 +294,9 @@ class WebTokens extends TokenList {
       ${container ? super.render() : empty('Choose a container to see who is signed in.')}`;
   }
 
-  row(token) {
-    const {tokenID, email, made, expires} = token;
-    const {container, environment} = this.where();
-    return html`<th scope="row"><code title=${tokenID}>${tokenID.slice(0, 12)}…</code></th><td><bdi>${email || '–'}</bdi></td>
-      <td>${time(made)}</td><td>${time(expires)}</td><td>${used(token)}</td>
-      <td>${email ? this.ending(`End ${tokenID.slice(0, 12)}`, 'End', {title: 'End the session?', text: html`<p><b><bdi>${email}</bdi></b>
-        is signed out there, at once.</p>`}, 'web-token revoke', {container, environment, email, tokenid: tokenID}) : nothing}</td>`;
+  actions({tokenID, email}) {
+    return email ? this.ending(brief(tokenID), 'End the session?', html`<b><bdi>${email}</bdi></b> is signed out there, at once.`,
+      'web-token revoke', {...this.where(), email, tokenid: tokenID}, 'End') : nothing;
   }
 
   fields() {
@@ -315,15 +315,20 @@ const rightsOf = ({readOnly, allContainers, containers}) => html`${readOnly ? 'l
   ? 'everything' : (containers ?? []).map((name, index) => html`${index ? ', ' : ''}<bdi>${name}</bdi>`)}`;
 
 /// What an operator or a token is to have.
-const rightsFields = (containers, {readOnly = false, allContainers = true, containers: some = []} = {}) => html`
-  ${check('May look, and change nothing', 'read-only', readOnly)}
-  <div class="field"><label for="some">Containers</label><select id="some" name="some" multiple size="5" aria-describedby="some-hint">
-    ${named(containers).map(([id, words]) => html`<option value=${id} .selected=${!allContainers && some.includes(id)}>${words}</option>`)}</select>
-    <p class="quiet hint" id="some-hint">With none chosen: all containers, and the server itself. Ctrl adds one.</p></div>`;
+const rightsFields = (containers, {readOnly = false, allContainers = true, containers: some = []} = {}) => {
+  // Also those that are no more.
+  const all = [...containers ?? [], ...some.filter(id => !containers?.some(each => each.id === id)).map(id => ({id}))];
+  return html`${check('May look, and change nothing', 'read-only', readOnly)}
+    <div class="field"><label for="some">Containers</label><select id="some" name="some" multiple size="5" aria-describedby="some-hint">
+      ${named(all).map(([id, words]) => html`<option value=${id} .selected=${!allContainers && some.includes(id)}>${words}</option>`)}</select>
+      <p class="quiet hint" id="some-hint">With none chosen: all containers, and the server itself. Ctrl adds one.</p></div>`;
+};
 const rightsFrom = ({'read-only': readOnly, some}) => {
   const container = [...some.selectedOptions].map(({value}) => value);
   return {'read-only': readOnly.checked, ...container.length ? {container} : {}};
 };
+
+const isMe = ({email}) => email === operator().email;
 
 class OperatorList extends TokenList {
   command = 'operator list';
@@ -333,22 +338,19 @@ class OperatorList extends TokenList {
   searched = 'Account ID or whole address';
   none = 'Nobody is an operator.';
   about = 'Operators sign in here with a password and a second factor. Each thing that they do is noted in the audit log.';
-  columns = ['E-mail address', 'Rights', 'Second factor', 'Since'];
+  columns = {'E-mail address': each => html`${whose(each)}${isMe(each) ? html` <span class="quiet">you</span>` : nothing}`, Rights: rightsOf,
+    'Second factor': ({secondFactor}) => secondFactor ? 'yes' : html`<span class="bad">not yet</span>`, Since: MADE.Made};
 
   more() {
     return button('Invite an operator…', () => this.open({title: 'Invite an operator', act: 'Invite', invites: true}), {kind: 'second'});
   }
 
-  row(each) {
-    const {email, secondFactor, made} = each;
-    const isMe = email === operator().email;
-    return html`<th scope="row"><bdi>${email || '–'}</bdi>${isMe ? html` <span class="quiet">you</span>` : nothing}</th>
-      <td>${rightsOf(each)}</td><td>${secondFactor ? 'yes' : html`<span class="bad">not yet</span>`}</td><td>${time(made)}</td>
-      <td>${email && may('operator create') ? button('Rights', () => this.open({title: `Rights of ${email}`, act: 'Save', item: each}),
+  actions(each) {
+    const {email} = each;
+    return email ? html`${may('operator create') ? button('Rights', () => this.open({title: `Rights of ${email}`, act: 'Save', item: each}),
         {label: `Change the rights of ${email}`}) : nothing}
-        ${email ? this.ending(`Remove ${email}`, 'Remove', {title: 'Take the role away?', text: html`<p><b><bdi>${email}</bdi></b> is no
-          operator any more, at once. ${isMe ? html`<b>That is you: you are signed out.</b>` : 'Their account stays.'}</p>`},
-        'operator remove', {email}) : nothing}</td>`;
+      ${this.ending(email, 'Take the role away?', html`<b><bdi>${email}</bdi></b> is no operator any more, at once. ${isMe(each)
+        ? html`<b>That is you: you are signed out.</b>` : 'Their account stays.'}`, 'operator remove', {email}, 'Remove')}` : nothing;
   }
 
   fields(item) {
@@ -365,8 +367,7 @@ class OperatorList extends TokenList {
       return {done: html`<bdi>${email}</bdi> has these rights now.`};
     }
     const {link} = await run('operator invite', {email, ...rights});
-    return link ? {secret: {title: 'The invitation', value: link, text: html`No mail is set up here, so send <bdi>${email}</bdi> this
-      link. It makes their account.`}} : {done: html`A letter is on its way to <bdi>${email}</bdi>.`};
+    return link ? {secret: {title: 'The invitation', value: link, text: invited(email, link)}} : {done: invited(email)};
   }
 }
 define('operator-list', OperatorList, LISTING);
@@ -379,13 +380,11 @@ class OperatorTokens extends TokenList {
   searched = 'Name';
   none = 'No script acts as an operator.';
   about = 'An operator token lets a script use /console/api. It may never do what wants a fresh sign-in.';
-  columns = ['Name', 'Rights', 'Made', 'Ends', 'Last use'];
+  columns = {...NAMED, Rights: rightsOf, ...MADE, ...ENDS, ...USED};
 
-  row(token) {
-    const {name, made, expires} = token;
-    return html`<th scope="row"><bdi>${name}</bdi></th><td>${rightsOf(token)}</td><td>${time(made)}</td><td>${time(expires)}</td>
-      <td>${used(token)}</td><td>${this.ending(`Revoke ${name}`, 'Revoke', {title: 'Revoke the token?', text: html`<p>Scripts that carry
-        <b><bdi>${name}</bdi></b> are refused, at once. It cannot be undone.</p>`}, 'operator-token revoke', {name})}</td>`;
+  actions({name}) {
+    return this.ending(name, 'Revoke the token?', html`Scripts that carry <b><bdi>${name}</bdi></b> are refused, at once. It cannot be
+      undone.`, 'operator-token revoke', {name});
   }
 
   fields() {

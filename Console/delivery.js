@@ -103,23 +103,17 @@ class WebhooksView extends Listing {
 
   #row({name, url, waiting, givenUp, failures, lastReason}) {
     const where = {...place(this.values), name};
-    const doing = (word, act) => button(word, act, {label: `${word} ${name}`, disabled: this.busy});
+    const lost = waiting + givenUp;
     return html`<tr><th scope="row"><bdi>${name}</bdi></th><td><bdi>${url}</bdi></td><td>${number(waiting)}</td>
       <td>${givenUp ? html`<a href=${to('delivery', {...this.values, webhook: name})}
         aria-label=${`${many(givenUp, 'notice')} given up for ${name}`}>${many(givenUp, 'notice')}</a>` : '0'}</td>
       <td>${failures ? html`<span class="bad">${many(failures, 'attempt')} failed</span>` : 'no'}${lastReason
         ? html`<br><span class="quiet">last given up: ${lastReason}</span>` : nothing}</td>
-      <td><div class="row tools">${may('webhook test') ? doing('Test', () => this.act('webhook test', where,
+      <td><div class="row tools">${may('webhook test') ? this.doing('Test', name, () => this.act('webhook test', where,
           `${name} has taken it.`)) : nothing}
-        ${may('webhook remove') ? doing('Remove', () => this.#remove(where, waiting + givenUp)) : nothing}</div></td></tr>`;
-  }
-
-  async #remove(where, lost) {
-    const removed = await this.act('webhook remove', where, `${where.name} is removed.`, {
-      title: 'Remove the webhook?', act: 'Remove', text: html`<p><b><bdi>${where.name}</bdi></b> is told of nothing any more${lost
-        ? html`, and ${many(lost, 'notice')} that ${lost === 1 ? 'waits or was' : 'wait or were'} given up ${
-          lost === 1 ? 'is' : 'are'} lost` : nothing}. Its signing key is gone.</p>`});
-    if (removed) this.load();
+        ${this.removing('webhook remove', name, where, 'Remove the webhook?', html`<b><bdi>${name}</bdi></b> is told of nothing any more${
+          lost ? html`, and ${many(lost, 'notice')} that ${lost === 1 ? 'waits or was' : 'wait or were'} given up ${
+            lost === 1 ? 'is' : 'are'} lost` : nothing}. Its signing key is gone.`)}</div></td></tr>`;
   }
 
   #add() {
@@ -191,14 +185,8 @@ class PushKeysView extends Listing {
     if (keys.length === 0) return empty('No app of this container is pushed to on Apple’s devices.');
     return table('Push keys', ['App', 'Key', 'Team', 'Since', ''], keys.map(({topic, keyID, teamID, made}) => html`<tr>
       <th scope="row"><bdi>${topic}</bdi></th><td><code>${keyID}</code></td><td><code>${teamID}</code></td><td>${time(made)}</td>
-      <td>${may('push key remove') ? button('Remove', () => this.#remove(topic), {label: `Remove ${topic}`, disabled: this.busy})
-        : nothing}</td></tr>`));
-  }
-
-  async #remove(topic) {
-    const removed = await this.act('push key remove', {container: this.values.container, topic}, 'The key is removed.', {
-      title: 'Remove the key?', act: 'Remove', text: html`<p><b><bdi>${topic}</bdi></b> is not pushed to any more.</p>`});
-    if (removed) this.load({keeps: true});
+      <td>${this.removing('push key remove', topic, {container: this.values.container, topic}, 'Remove the key?',
+        html`<b><bdi>${topic}</bdi></b> is not pushed to any more.`)}</td></tr>`));
   }
 
   #add() {

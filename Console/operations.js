@@ -1,14 +1,13 @@
 // What keeps the server well: backups and what comes back out of them, checks, index work, settings, alerts, and who did what.
 
 import {Asking, LISTING, LOOKS_ONLY, Listing, Part, all, button, bytes, change, check, confirm, copyable, define, each, empty,
-  facts, field, follow, files, html, many, may, named, nothing, number, operator, problem, problems, run, say, search, select,
+  environmentField, facts, field, follow, files, html, indexWork, many, may, named, nothing, number, operator, problem, problems, run, say, search, select,
   short, submitted, table, time, to} from './screen.js';
 
 const VIEWS = [['', 'Backups', 'server show', 'backups-view'], ['checks', 'Checks', 'doctor', 'checks-view'],
   ['indexes', 'Index work', 'schema indexes', 'index-work'], ['settings', 'Settings', 'server settings', 'settings-view'],
   ['alerts', 'Alerts', 'alert list', 'alerts-view'], ['audit', 'Audit', 'audit list', 'audit-view'],
   ['about', 'About', 'server show', 'about-view']];
-const POLL_MILLISECONDS = 2000;
 
 class OperationsScreen extends Part {
   render() {
@@ -21,17 +20,10 @@ define('operations-screen', OperationsScreen, ['values', 'containers']);
 class BackupsView extends Listing {
   asks() { return []; }
 
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    clearTimeout(this.timer);
-  }
-
   async find(signal) {
-    clearTimeout(this.timer);
+    this.watch();
     const found = await run('server show', {}, {signal});
-    if (found.backups?.isUnderWay && this.isConnected) {
-      this.timer = setTimeout(() => this.load({keeps: true}), POLL_MILLISECONDS);
-    }
+    this.watch(found.backups?.isUnderWay);
     return found;
   }
 
@@ -239,19 +231,12 @@ class AlertsView extends Listing {
   }
 
   #row({name, metric, above, threshold, relative, minutes, container, environment, database, operation, client, code, mail, url, told}) {
-    const doing = (word, act) => button(word, act, {label: `${word} ${name}`, disabled: this.busy});
     return html`<tr><th scope="row">${name}</th><td>${METRICS[metric] ?? metric} ${above ? 'above' : 'below'} ${threshold}${
         relative ? ' % of the time before' : ''} in ${many(minutes, 'minute')}</td>
       <td><bdi>${[container, environment, database, operation, client, code].filter(Boolean).join(', ') || 'everything'}</bdi></td>
       <td><bdi>${[mail, url].filter(Boolean).join(', ')}</bdi></td><td>${told ? time(told) : 'never'}</td>
-      <td><div class="row tools">${may('alert test') ? doing('Test', () => this.act('alert test', {name}, ({text}) => `Told: ${text}`)) : nothing}
-        ${may('alert remove') ? doing('Remove', () => this.#remove(name)) : nothing}</div></td></tr>`;
-  }
-
-  async #remove(name) {
-    const removed = await this.act('alert remove', {name}, `${name} is removed.`, {title: 'Remove the alert?', act: 'Remove',
-      text: html`<p>Nobody is told by <b>${name}</b> any more.</p>`});
-    if (removed) this.load({keeps: true});
+      <td><div class="row tools">${may('alert test') ? this.doing('Test', name, () => this.act('alert test', {name}, ({text}) => `Told: ${text}`)) : nothing}
+        ${this.removing('alert remove', name, {name}, 'Remove the alert?', html`Nobody is told by <b>${name}</b> any more.`)}</div></td></tr>`;
   }
 
   #add() {
@@ -263,7 +248,7 @@ class AlertsView extends Listing {
       ${field({label: 'Threshold', name: 'threshold', required: true, pattern: '[0-9.]+%?', hint: 'A number; with %, so much more or less than the time before.'})}
       ${field({label: 'Over so many minutes', name: 'minutes', value: '5', inputmode: 'numeric', pattern: '[0-9]+', required: true})}
       ${select({label: 'Container', name: 'container', list: named(this.containers, 'all')})}
-      ${select({label: 'Environment', name: 'environment', list: [['', 'both'], ['development'], ['production']]})}
+      ${environmentField('both')}
       ${field({label: 'Operation', name: 'operation', hint: 'Such as records/modify. Left empty, all.'})}
       ${field({label: 'E-mail address', name: 'mail', type: 'email', hint: 'Alerts go here. An address or a URL is needed.'})}
       ${field({label: 'URL', name: 'url', type: 'url', hint: 'Where JSON is posted to, signed.'})}`,
@@ -330,13 +315,8 @@ define('about-view', AboutView, LISTING);
 class IndexWork extends Listing {
   asks() { return []; }
 
-  disconnectedCallback() {
-    super.disconnectedCallback();
-    clearTimeout(this.timer);
-  }
-
   async find(signal) {
-    clearTimeout(this.timer);
+    this.watch();
     const {items} = await all('container list', 'containers', {}, {signal});
     const work = [];
     const refused = [];
@@ -353,7 +333,7 @@ class IndexWork extends Listing {
         refused.push(`${container}: ${failure.message}`);
       }
     });
-    if (work.length && this.isConnected) this.timer = setTimeout(() => this.load({keeps: true}), POLL_MILLISECONDS);
+    this.watch(work.length);
     return {work: work.sort((one, other) => JSON.stringify(one) < JSON.stringify(other) ? -1 : 1), refused};
   }
 
@@ -362,11 +342,9 @@ class IndexWork extends Listing {
       <p class="quiet">An index is filled when a query first needs it, and removed when the schema no longer has it. Apps go on meanwhile.</p>
       ${this.shown('Looking at the indexes of all containers…', ({work, refused}) => html`${
         work.length ? table('Index work', ['Container', 'Environment', 'Field', 'Index', 'How far'], work.map(
-          ({container, environment, type, field, kind, state, percent}) => html`<tr><th scope="row"><a
+          ({container, environment, type, field, kind, ...index}) => html`<tr><th scope="row"><a
             href=${to('schema', {container, environment, type})}><bdi>${container}</bdi></a></th><td>${environment}</td>
-            <td><code>${type}.${field}</code></td><td>${kind}</td><td><progress max="100" value=${percent}
-              aria-label=${`${kind} index of ${type}.${field}`}></progress> ${state === 'filling' ? `being filled, ${percent} %`
-              : 'being removed'}</td></tr>`)) : empty('No index is being filled or removed.')}
+            <td><code>${type}.${field}</code></td><td>${kind}</td><td>${indexWork(`${kind} index of ${type}.${field}`, index)}</td></tr>`)) : empty('No index is being filled or removed.')}
         ${refused.length ? problems(`${many(refused.length, 'container')} could not be looked at.`, refused) : nothing}`)}`;
   }
 }

@@ -1,16 +1,10 @@
 // The first page: what needs attention, what each container holds and does, and how the server stands.
 
-import {LISTING, Listing, all, button, bytes, define, each, empty, facts, html, many, may, nothing, number, problem, run, table,
+import {LISTING, Listing, all, button, bytes, define, each, empty, facts, html, many, may, newContainer, noContainer, nothing, number, problem, table,
   time, to, waiting} from './screen.js';
 
 const STEP = 20;
 const DAY = 86_400_000;
-
-/// What a screen may leave out where it cannot be had: an error of one part hides no other.
-const orNothing = promise => promise.catch(failure => {
-  if (failure.name === 'AbortError') throw failure;
-  return null;
-});
 
 class OverviewScreen extends Listing {
   #signal;
@@ -18,7 +12,7 @@ class OverviewScreen extends Listing {
   asks() { return []; }
 
   async find(signal) {
-    [this.environments, this.trouble, this.server, this.findings, this.alerts] = [null, [], null, null, []];
+    [this.environments, this.trouble, this.server, this.findings, this.partFailure] = [null, [], null, null, null];
     const {items} = await all('container list', 'containers', {}, {signal});
     for (const {container, missing} of items) {
       for (const environment of missing ?? []) {
@@ -44,9 +38,7 @@ class OverviewScreen extends Listing {
   /// The server itself: findings of doctor, its backups, and alerts that were told of.
   async #examine(signal) {
     const [server, alerts, findings] = await Promise.all([
-      may('server show') ? orNothing(run('server show', {}, {signal})) : null,
-      may('alert list') ? orNothing(run('alert list', {}, {signal})) : null,
-      may('doctor') ? orNothing(run('doctor', {}, {signal})) : null]);
+      this.part('server show', {}, signal), this.part('alert list', {}, signal), this.part('doctor', {}, signal)]);
     this.server = server;
     for (const {name, metric, told} of alerts?.alerts ?? []) {
       if (told > Date.now() - DAY) {
@@ -68,12 +60,12 @@ class OverviewScreen extends Listing {
     const [signal, containers, found] = [this.#signal, this.left.slice(0, STEP), []];
     this.measuring = true;
     await each(containers, async ({container}) => {
-      const measured = may('size') ? await orNothing(run('size', {container}, {signal})) : null;
+      const measured = await this.part('size', {container}, signal);
       await each(measured?.environments ?? [], async size => {
         const {environment} = size;
         const [told, hooks] = await Promise.all([
-          may('telemetry show') ? orNothing(run('telemetry show', {container, environment, hours: '24'}, {signal})) : null,
-          may('webhook list') ? orNothing(run('webhook list', {container, environment}, {signal})) : null]);
+          this.part('telemetry show', {container, environment, hours: '24'}, signal),
+          this.part('webhook list', {container, environment}, signal)]);
         found.push({...size, total: told?.total});
         for (const {name, givenUp, failures, lastReason} of hooks?.webhooks ?? []) {
           if (!givenUp && !failures) continue;
@@ -90,12 +82,9 @@ class OverviewScreen extends Listing {
   }
 
   render() {
-    const made = may('container create') ? html`<a class="button" href=${to('start')}>New container</a>` : nothing;
-    return html`<div class="head"><h1>Overview</h1><div class="row tools">${made}${this.again()}</div></div>
-      ${this.shown('Looking at the server…', ({count}) => html`${problem(this.partFailure, () => {
-          this.partFailure = null;
-          this.load();
-        })}${this.#attention()}${this.#containers(count, made)}${this.#server()}`)}`;
+    return html`<div class="head"><h1>Overview</h1><div class="row tools">${newContainer()}${this.again()}</div></div>
+      ${this.shown('Looking at the server…', ({count}) => html`${problem(this.partFailure, () => this.load())}${
+        this.#attention()}${this.#containers(count)}${this.#server()}`)}`;
   }
 
   #attention() {
@@ -105,18 +94,19 @@ class OverviewScreen extends Listing {
       ${this.trouble.length ? html`<ol class="causes">${this.trouble.map(({word, text, remedy, link}) => html`<li class="card">
         <p><b>${word}</b>: ${text}</p>${remedy ? html`<p class="quiet">${remedy}</p>` : nothing}
         ${link ? html`<p><a href=${link[1]}>${link[0]}</a></p>` : nothing}</li>`)}</ol>`
-        : isLooking ? nothing : html`<p class="note"><b>Nothing.</b> ${may('doctor') ? 'Disk, network, mail, backups and data were looked at.'
-          : 'The containers that are yours were looked at.'}</p>`}
+        : isLooking || this.partFailure ? nothing : html`<p class="note"><b>Nothing${this.left.length ? ' so far' : ''}.</b> ${
+          may('doctor') ? 'Disk, network, mail, backups and data were looked at.' : 'The containers that are yours were looked at.'}${
+          this.left.length ? ` ${many(this.left.length, 'container')} not yet: measure more.` : ''}</p>`}
       ${isLooking ? waiting('Looking at disk, network, mail, backups and data…') : nothing}
       ${advice.length ? html`<p class="quiet"><a href=${to('operations', {view: 'checks'})}>${many(advice.length,
         'further thing')} that many hosts would do otherwise</a></p>` : nothing}</section>`;
   }
 
-  #containers(count, made) {
-    if (count === 0) return empty('No container is here yet. A container holds the data of one app.', made);
+  #containers(count) {
+    if (count === 0) return noContainer();
     const rows = this.environments;
     return html`<section aria-labelledby="held"><h2 id="held">Containers</h2>
-      ${rows === null ? waiting('Measuring…') : rows.length === 0 ? empty('No container holds anything yet.')
+      ${rows === null ? waiting('Measuring…') : rows.length === 0 ? this.partFailure ? nothing : empty('No container holds anything yet.')
         : table('Containers', ['Container', 'Environment', 'Records', 'Size', 'Requests in a day', 'Errors'], rows.map(
           ({container, environment, records, recordBytes, assetBytes, total}) => html`<tr>
             <th scope="row"><a href=${to('data', {container, environment})}><bdi>${container}</bdi></a></th><td>${environment}</td>

@@ -1,8 +1,7 @@
-// What all screens are made of: elements, and the templates of what they have alike; what those that ask the server do alike;
-// and what records and logs have above their tables.
+// What all screens are made of: elements, and the templates of what they have alike; and what those that ask the server do alike.
 
 import {Latest, may, run} from './api.js';
-import {change} from './address.js';
+import {to, whenLeaving} from './address.js';
 import {LitElement, html, nothing} from './lit-core.min.js';
 
 export {html, nothing};
@@ -77,6 +76,9 @@ const numbers = new Intl.NumberFormat();
 export const moment = milliseconds => milliseconds === undefined || milliseconds === null ? '–'
   : moments.format(Number(milliseconds));
 
+/// Whether a number is a moment that a browser can tell; apps save others, too.
+export const isMoment = value => typeof value === 'number' && Math.abs(value) <= 8.64e15;
+
 /// The same where there is little room.
 export const briefMoment = milliseconds => briefMoments.format(Number(milliseconds));
 
@@ -131,7 +133,8 @@ export const foot = (text, next, act) => html`<p class="quiet foot">${text}${nex
 export const choice = (label, options, chosen, act, kind = 'switch') => html`<div class=${kind} role="group" aria-label=${label}>${
   options.map(([key, word = key]) => button(word, () => act(key), {kind: nothing, pressed: String(key === chosen)}))}</div>`;
 
-export const environments = (chosen = 'development', act) => choice('Environment', [['development'], ['production']], chosen, act);
+const ENVIRONMENTS = [['development'], ['production']];
+export const environments = (chosen = 'development', act) => choice('Environment', ENVIRONMENTS, chosen, act);
 
 /// Tabs over one panel; the arrows go from one to the next.
 export const tabs = (label, options, chosen, panel, act) => html`<div role="tablist" aria-label=${label} @keydown=${event => {
@@ -194,6 +197,9 @@ const options = (list, chosen) => list.map(([value, word = value]) => html`<opti
 export const select = ({label, name, list, value, hint}) => html`<div class="field"><label for=${`choice-${name}`}>${label}</label>
   <select id=${`choice-${name}`} name=${name}>${options(list, value)}</select>${hint ? html`<p class="quiet hint">${hint}</p>` : nothing}</div>`;
 
+export const environmentField = (first, hint) => select({label: 'Environment', name: 'environment', list: [...first ? [['', first]] : [],
+  ...ENVIRONMENTS], hint});
+
 /// A choice in a line; what is chosen is told at once, where somebody listens.
 export const pick = (label, list, value, act, name) => html`<label>${label} <select name=${name ?? nothing}
   @change=${event => act?.(event.target.value, event.target)}>${options(list, value)}</select></label>`;
@@ -218,6 +224,18 @@ export const check = (label, name, checked, act, type = 'checkbox', value = 'on'
 /// Containers to choose from, by the names that people know.
 export const named = (containers, first) => [...first ? [['', first]] : [], ...(containers ?? []).map(
   ({id, name}) => [id, name ? `${name} (${id})` : id])];
+
+/// The way to a new container, and what is said where there is none.
+export const newContainer = () => may('container create') ? html`<a class="button" href=${to('start')}>New container</a>` : nothing;
+export const noContainer = () => empty('No container is here yet. A container holds the data of one app.', newContainer());
+
+/// What becomes of an invitation.
+export const invited = (email, link) => link ? html`No mail is set up here, so send <bdi>${email}</bdi> this link. It makes their account.`
+  : html`A letter is on its way to <bdi>${email}</bdi>.`;
+
+/// How far an index is that is not whole.
+export const indexWork = (label, {state, percent}) => html`<progress max="100" value=${percent} aria-label=${label}></progress>
+  ${state === 'filling' ? `being filled, ${percent} %` : 'being removed'}`;
 
 /// A dialog over the screen.
 export class Modal extends Part {
@@ -266,14 +284,23 @@ export function say(text) {
   if (line) line.textContent = text;
 }
 
-const AT_ONCE = 4;
-
-/// Goes through items, a few at a time.
-export async function each(items, act) {
-  const left = [...items];
-  const step = async () => { while (left.length) await act(left.shift()); };
-  await Promise.all(Array.from({length: AT_ONCE}, step));
+/// Hands the browser a file.
+export function give(name, type, parts) {
+  const address = URL.createObjectURL(new Blob(parts, {type}));
+  const link = document.createElement('a');
+  Object.assign(link, {href: address, download: name});
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(address), 60_000);
 }
+
+const open = new Set();
+/// The question before what somebody has typed, or does, is lost with what is shown; nothing where nothing is.
+const losing = address => [...open].map(each => each.loses(address)).find(Boolean);
+whenLeaving(address => {
+  const question = losing(address);
+  return question && confirm({act: 'Leave', ...question});
+});
+addEventListener('beforeunload', event => { if (losing('')) event.preventDefault(); });
 
 /// An element that asks the server for something when what it is about changes, and gives up when it goes. `state` is what it
 /// has found, and what it is about to do.
@@ -285,10 +312,19 @@ export class Asking extends Part {
     this.state = {};
   }
 
+  connectedCallback() {
+    super.connectedCallback();
+    open.add(this);
+  }
+
   disconnectedCallback() {
     super.disconnectedCallback();
+    open.delete(this);
     this.stop();
   }
+
+  /// What is asked before another address is shown, where something would be lost.
+  loses() {}
 
   stop() { this.#latest.end(); }
 
@@ -327,6 +363,18 @@ export class Asking extends Part {
     }
   }
 
+  /// What the operator may ask for; null where they may not, or where it cannot be had: that is said, and hides no other part.
+  async part(name, values, signal) {
+    if (!may(name)) return null;
+    try {
+      return await run(name, values, {signal});
+    } catch (failure) {
+      if (failure.name === 'AbortError') throw failure;
+      this.partFailure = failure;
+      return null;
+    }
+  }
+
   /// Does something; what goes wrong stands in the state by a name of its own.
   ///
   /// - work: is given what tells whether the same is still shown.
@@ -341,6 +389,8 @@ export class Asking extends Part {
     }
   }
 }
+
+const POLL_MILLISECONDS = 2000;
 
 /// An element that shows what one or several commands have found. Its subclasses say what they ask for, and find it.
 export class Listing extends Asking {
@@ -381,6 +431,27 @@ export class Listing extends Asking {
       say(words);
       return answer;
     });
+  }
+
+  /// A button that does something with one of those that are listed, by its name.
+  doing(word, name, act) { return button(word, act, {label: `${word} ${name}`, disabled: this.busy}); }
+
+  /// A button that removes one of those that are listed, after a question.
+  removing(command, name, values, title, text) {
+    return may(command) ? this.doing('Remove', name, async () => {
+      if (await this.act(command, values, `${name} is removed.`, {title, act: 'Remove', text: html`<p>${text}</p>`})) this.load({keeps: true});
+    }) : nothing;
+  }
+
+  /// Looks again while something is under way.
+  watch(isUnderWay) {
+    clearTimeout(this.timer);
+    if (isUnderWay && this.isConnected) this.timer = setTimeout(() => this.load({keeps: true}), POLL_MILLISECONDS);
+  }
+
+  disconnectedCallback() {
+    super.disconnectedCallback();
+    clearTimeout(this.timer);
   }
 
   /// Does something, and says what went wrong.
@@ -424,49 +495,3 @@ export const LISTING = ['values', 'containers', 'found', 'next', 'failure', 'don
 /// The parts of a screen, each with an address.
 export const views = (label, shown, chosen, address) => html`<nav class="views" aria-label=${label}>${shown.map(
   ([name, title]) => html`<a href=${address(name)} aria-current=${name === chosen ? 'page' : nothing}>${title}</a>`)}</nav>`;
-
-/// A list by name, in this browser.
-const stored = key => { try { return JSON.parse(localStorage.getItem(key)) ?? {}; } catch { return {}; } };
-
-/// What opens below its button.
-export const popup = (word, content, id = nothing) => html`<details class="popup" id=${id}><summary class="button second small">${word}</summary>${content}</details>`;
-
-/// Closes the popup that a form stands in, for the next one to be written.
-export function emptied(form) {
-  form.reset();
-  form.closest('details').open = false;
-}
-
-/// The choice of what is kept, and the form that keeps what is shown.
-///
-/// - screen: drawn again when the list changes; - one, many: what is kept; - names: of which values; - of: which are shown.
-export function kept(screen, {one, many, names, of = () => true}) {
-  const key = `lenticular-console-${many}`;
-  const list = Object.entries(stored(key)).filter(([, values]) => of(values)).map(([name]) => name);
-  const store = more => {
-    localStorage.setItem(key, JSON.stringify({...stored(key), ...more}));
-    screen.requestUpdate();
-  };
-  return html`${list.length ? pick('Saved', [['', `${many}…`], ...list.map(name => [name])], '', (name, choice) => {
-    const values = stored(key)[name];
-    choice.value = '';
-    if (values) change({...Object.fromEntries(names.map(each => [each, ''])), live: '', record: '', ...values});
-  }) : nothing}
-  ${popup('Keep', html`<form class="menu" @submit=${submitted(({name}, form) => {
-    store({[name]: Object.fromEntries(names.map(each => [each, screen.values[each]]))});
-    emptied(form);
-    say(`The ${one} is kept.`);
-  })}><label for="keep-name">Name of this ${one}</label><input id="keep-name" name="name" required maxlength="60">
-    <div class="row"><button class="small">Keep</button></div>
-    ${list.length ? html`<p>Kept</p><ul class="list">${list.map(name => html`<li><bdi>${name}</bdi> ${button('×',
-      () => store({[name]: undefined}), {kind: 'plain', label: `Forget ${name}`})}</li>`)}</ul>` : nothing}
-    <p class="quiet hint">In this browser.</p></form>`)}`;
-}
-
-/// Which columns are shown, in the order that they have.
-export const columnChoice = (columns, chosen) => popup('Columns', html`<div class="menu">${
-  columns.length === 0 ? html`<p>The type has no fields yet.</p>` : columns.map(([key, title = key], index) => html`
-    ${check(title, `column-${index}`, chosen.includes(key), is => {
-      const next = is ? [...chosen, key] : chosen.filter(each => each !== key);
-      change({columns: columns.map(([each]) => each).filter(each => next.includes(each)).join(',') || '-'}, {replaces: true});
-    })}`)}</div>`);

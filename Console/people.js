@@ -1,10 +1,9 @@
 // People: their accounts and sign-ins, the apps that know one of them with the roles there, and why the devices of one of them
 // show old data.
 
-import {Asking, LISTING, Listing, actAs, button, bytes, change, confirm, copyable, define, download, empty, environments, facts, field, go,
-  html, isHere, many, may, moment, named, nothing, number, pick, problem, run, say, search, short, submitted, table, time, to, waiting}
+import {Asking, LISTING, Listing, actAs, button, bytes, change, copyable, define, download, empty, environments, facts, field, give, go,
+  html, invited, isHere, many, may, moment, named, nothing, number, pick, problem, run, say, search, short, submitted, table, time, to, waiting}
   from './screen.js';
-import {give} from './transfer.js';
 
 /// Moments within a text as people read them.
 const dated = text => text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, at => moment(Date.parse(at)));
@@ -60,39 +59,34 @@ class PeopleScreen extends Listing {
     return this.form(field({label: 'E-mail address', name: 'email', type: 'email', required: true, autofocus: true}), async values => {
       const made = await this.act('user invite', values, 'The invitation is made.');
       this.made = made && {...values, ...made};
-    }, this.made && html`<p>${link ? html`No mail is set up here, so send <bdi>${email}</bdi> this link. It makes their account.`
-      : html`A letter is on its way to <bdi>${email}</bdi>.`}</p>${link ? copyable(link, 'Invitation link') : nothing}`, 'Invite');
+    }, this.made && html`<p>${invited(email, link)}</p>${link ? copyable(link, 'Invitation link') : nothing}`, 'Invite');
   }
 }
 define('people-screen', PeopleScreen, LISTING);
 
-class PersonView extends Asking {
+class PersonView extends Listing {
   asks() { return [this.email]; }
 
-  async load() {
-    this.state = {};
-    await this.ask(async signal => {
-      const {users} = await run('user list', {search: this.email, limit: 10}, {signal});
-      const person = users.find(({email}) => email === this.email);
-      if (!person) throw new Error('Nobody has this address, or nobody whom you may see.');
-      const factor = may('user second-factor') ? await run('user second-factor', {email: this.email}, {signal}) : null;
-      this.state = {person, factor};
-    });
+  async find(signal) {
+    const {users} = await run('user list', {search: this.email, limit: 10}, {signal});
+    const person = users.find(({email}) => email === this.email);
+    if (!person) throw new Error('Nobody has this address, or nobody whom you may see.');
+    const factor = may('user second-factor') ? await run('user second-factor', {email: this.email}, {signal}) : null;
+    return {person, factor};
   }
 
   render() {
-    const {person, failure} = this.state;
+    const {person} = this.found ?? {};
     return html`<p><a href=${to('people', {...this.values, person: ''})}>← People</a></p>
       <h1><bdi>${person ? nameOf(person) || this.email : this.email}</bdi></h1>
-      ${failure ? problem(failure, () => this.load()) : !person ? waiting('Looking…') : html`
-        ${this.#about()}
+      ${this.shown('Looking…', found => html`
+        ${this.#about(found)}
         ${isHere('user apps') ? html`<person-apps .email=${this.email} .values=${this.values}></person-apps>` : nothing}
         <user-sync .email=${this.email} .values=${this.values} .containers=${this.containers}></user-sync>
-        ${this.#actions()}`}`;
+        ${this.#actions()}`)}`;
   }
 
-  #about() {
-    const {person, factor} = this.state;
+  #about({person, factor}) {
     return facts([
       ['Addresses', person.addresses.map(({address, verified}) => html`<div><bdi>${address}</bdi>
         <span class="quiet">${verified ? 'verified' : 'not verified'}</span>
@@ -108,49 +102,41 @@ class PersonView extends Asking {
   }
 
   #actions() {
-    const {done, doFailure, exporting} = this.state;
+    const {exporting} = this.state;
     return html`<section aria-labelledby="ending"><h2 id="ending">All that is kept of them</h2>
       <p class="quiet">They get it at their account, too.</p>
       <div class="row">${may('user export') ? button(exporting === undefined ? 'Export' : `Exporting, ${bytes(exporting)}…`,
           () => this.#export(), {kind: 'second', disabled: exporting !== undefined}) : nothing}
         ${may('user erase') ? button('Erase…', () => this.#erase(), {kind: 'danger'}) : nothing}</div>
-      ${done ? html`<p class="note" role="status">${done}</p>` : nothing}${problem(doFailure)}</section>`;
+      ${this.outcome()}</section>`;
   }
 
   async #do(command, values, done, question) {
-    if (question && !await confirm(question)) return;
-    this.set({done: null});
-    await this.attempt(async still => {
-      await run(command, values);
-      if (!still()) return;
-      await this.load();
-      if (still()) this.set({done});
-    }, 'doFailure');
+    if (await this.act(command, values, done, question)) this.load({keeps: true});
   }
 
   async #export() {
-    this.set({exporting: 0, doFailure: null, done: null});
+    this.set({exporting: 0});
+    [this.done, this.doFailure] = [null, null];
     await this.ask(async signal => {
       const archive = await download('user export', {email: this.email}, {signal, tell: exporting => this.set({exporting})});
       give(`${this.email}.zip`, 'application/zip', [archive]);
-      this.set({exporting: undefined, done: `${this.email}.zip has ${bytes(archive.size)}.`});
-    }, doFailure => this.set({exporting: undefined, doFailure}));
+      this.done = `${this.email}.zip has ${bytes(archive.size)}.`;
+    }, failure => { this.doFailure = failure; });
+    this.set({exporting: undefined});
   }
 
   async #erase() {
-    const meant = await confirm({title: 'Erase this person?', act: 'Erase', typed: this.email,
+    const {still} = this;
+    if (!await this.act('user erase', {email: this.email, yes: true}, 'The person is erased.', {
+      title: 'Erase this person?', act: 'Erase', typed: this.email,
       text: html`<p>Their account and all that every container keeps of them are erased, and their public records lose their name.
-        It cannot be undone.</p>`});
-    if (!meant) return;
-    await this.attempt(async still => {
-      await run('user erase', {email: this.email, yes: true});
-      say('The person is erased.');
-      this.dispatchEvent(new CustomEvent('gone'));
-      if (still()) change({person: ''});
-    }, 'doFailure');
+        It cannot be undone.</p>`})) return;
+    this.dispatchEvent(new CustomEvent('gone'));
+    if (still()) change({person: ''});
   }
 }
-define('person-view', PersonView, ['email', 'values', 'containers', 'state']);
+define('person-view', PersonView, [...LISTING, 'email', 'state']);
 
 /// A user's sync, explained: causes with what to do, then each device against each zone.
 class UserSync extends Asking {
@@ -239,31 +225,23 @@ class UserSync extends Asking {
 }
 define('user-sync', UserSync, ['email', 'values', 'containers', 'state']);
 
-class PersonApps extends Asking {
+class PersonApps extends Listing {
   asks() { return [this.email]; }
 
-  load() {
-    return this.ask(async signal => { this.state = {apps: (await run('user apps', {email: this.email}, {signal})).apps}; });
-  }
+  find(signal) { return run('user apps', {email: this.email}, {signal}); }
 
   async #role(app, role, isGiven) {
     const {container, environment} = app;
-    if (!isGiven && !await confirm({title: `Take the role ${role}?`, act: 'Take',
-      text: html`<p><bdi>${this.email}</bdi> loses what the role grants in ${environment} of <bdi>${container}</bdi>, from the next
-        request on.</p>`})) return;
-    await this.attempt(async () => {
-      await run(isGiven ? 'user role add' : 'user role remove', {email: this.email, container, environment, role});
-      say(isGiven ? 'The role is given.' : 'The role is taken.');
-      await this.load();
-    });
+    if (await this.act(isGiven ? 'user role add' : 'user role remove', {email: this.email, container, environment, role},
+      isGiven ? 'The role is given.' : 'The role is taken.', !isGiven && {title: `Take the role ${role}?`, act: 'Take',
+        text: html`<p><bdi>${this.email}</bdi> loses what the role grants in ${environment} of <bdi>${container}</bdi>, from the next
+          request on.</p>`})) this.load({keeps: true});
   }
 
   render() {
-    const {apps, failure} = this.state;
-    return html`<section aria-labelledby="apps"><h2 id="apps">Apps</h2>${problem(failure, () => this.load())}
-      ${!apps ? failure ? nothing : waiting('Looking at the apps…')
-        : apps.length === 0 ? empty('No app knows them yet.')
-        : table('Apps', ['App', 'Environment', 'Stored', 'Roles'], apps.map(app => this.#line(app)))}</section>`;
+    return html`<section aria-labelledby="apps"><h2 id="apps">Apps</h2>${this.outcome()}
+      ${this.shown('Looking at the apps…', ({apps}) => apps.length === 0 ? empty('No app knows them yet.')
+        : table('Apps', ['App', 'Environment', 'Stored', 'Roles'], apps.map(app => this.#line(app))))}</section>`;
   }
 
   #line(app) {
@@ -281,4 +259,4 @@ class PersonApps extends Asking {
             role => html`<option>${role}</option>`)}</select><button class="second small">Give</button></form>` : nothing}</td></tr>`;
   }
 }
-define('person-apps', PersonApps, ['email', 'values', 'state']);
+define('person-apps', PersonApps, [...LISTING, 'email']);

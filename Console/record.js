@@ -1,9 +1,8 @@
 // One record: its fields by type with the files of assets, its JSON beside, where it leads to, and what to do when somebody else
 // has changed it.
 
-import {Asking, Latest, Modal, button, bytes, change, confirm, define, download, facts, html, many, may, nothing, problem, run, say,
+import {Asking, Latest, Modal, button, bytes, change, confirm, define, download, facts, html, isMoment, many, may, nothing, parse, problem, run, say,
   submitted, table, tabs, time, waiting} from './screen.js';
-import {parse} from './json.js';
 import {TYPES, isList, read, shown, written} from './values.js';
 
 /// What is shown without being asked, at most.
@@ -67,6 +66,8 @@ const LONG = 20_000;
 const FOUND = 10;
 const SEARCHED_PAGES = 10;
 
+const LOST = {title: 'Leave without saving?', text: 'What you have typed is lost.'};
+
 class RecordPanel extends Asking {
   #searches = new Latest();
 
@@ -90,8 +91,8 @@ class RecordPanel extends Asking {
   asks() { return [this.name, this.target]; }
 
   async load() {
-    this.state = this.#isNew ? {record: {recordType: this.type, fields: {}}, edited: {}, added: [], opened: new Set()} : {};
-    if (this.#isNew) return;
+    this.state = {};
+    if (this.#isNew) return this.#show({recordType: this.type, fields: {}});
     await this.ask(async signal => {
       const {records: [record]} = await run('record get', {...this.target, name: [this.name]}, {signal});
       if (record.serverErrorCode) throw Object.assign(new Error(record.reason), {code: record.serverErrorCode});
@@ -99,7 +100,15 @@ class RecordPanel extends Asking {
     });
   }
 
-  #show(record) { this.state = {record, edited: {}, added: [], opened: new Set(), tab: this.state.tab}; }
+  #show(record) {
+    const text = this.#asJSON(record);
+    this.state = {record, edited: {}, added: [], opened: new Set(), tab: this.state.tab, text, json: text};
+  }
+
+  loses() {
+    const {edited = {}, removed, newName, text, json, busy} = this.state;
+    return !busy && (Object.values(edited).some(text => text !== undefined) || removed || newName || json !== text) && LOST;
+  }
 
   get #fields() {
     const {record, added} = this.state;
@@ -184,10 +193,11 @@ class RecordPanel extends Asking {
   }
 
   #editor({name, type, isEncrypted}, stored) {
-    const {edited, wrong = {}, opened} = this.state;
+    const {edited, wrong = {}, opened, busy} = this.state;
     const kind = stored?.type ?? type;
     const id = `value-${name}`;
-    const text = edited[name] ?? written(kind, stored?.value);
+    const before = written(kind, stored?.value);
+    const text = edited[name] ?? before;
     const label = html`<label for=${id}><bdi>${name}</bdi> <span class="quiet">${kind}${isEncrypted ? ', encrypted' : ''}</span></label>`;
     if (/^ASSET/.test(kind)) {
       const assets = [stored?.value ?? []].flat();
@@ -202,12 +212,13 @@ class RecordPanel extends Asking {
     }
     const isLong = isList(kind) || kind === 'BYTES' || kind === 'STRING' && (text.length > 80 || text.includes('\n'));
     const canEdit = may('record save') && !/^ENCRYPTED/.test(kind);
-    const input = event => this.set({edited: {...edited, [name]: event.target.value}});
+    const isDate = kind === 'TIMESTAMP' && isMoment(stored?.value ?? 0);
+    const input = ({target: {value}}) => this.set({edited: {...edited, [name]: value === before ? undefined : value}});
     return html`<div class="field">${label}
       ${isLong ? html`<textarea id=${id} rows=${Math.min(12, Math.max(2, text.split('\n').length))} .value=${text}
-          ?readonly=${!canEdit} spellcheck="false" aria-invalid=${wrong[name] ? 'true' : nothing} @input=${input}></textarea>`
-        : html`<input id=${id} .value=${text} ?readonly=${!canEdit} autocomplete="off" spellcheck="false"
-          type=${kind === 'TIMESTAMP' ? 'datetime-local' : 'text'} step=${kind === 'TIMESTAMP' ? '0.001' : nothing}
+          ?readonly=${busy || !canEdit} spellcheck="false" aria-invalid=${wrong[name] ? 'true' : nothing} @input=${input}></textarea>`
+        : html`<input id=${id} .value=${text} ?readonly=${busy || !canEdit} autocomplete="off" spellcheck="false"
+          type=${isDate ? 'datetime-local' : 'text'} step=${isDate ? '0.001' : nothing}
           inputmode=${kind === 'INT64' || kind === 'DOUBLE' ? 'decimal' : nothing}
           list=${kind === 'REFERENCE' ? `${id}-found` : nothing} aria-invalid=${wrong[name] ? 'true' : nothing}
           aria-describedby=${wrong[name] ? `${id}-wrong` : nothing} @input=${event => {
@@ -247,10 +258,9 @@ class RecordPanel extends Asking {
   }
 
   #json() {
-    const {json, record} = this.state;
+    const {json, busy} = this.state;
     return html`<div class="field"><label for="json">The record as the server has it</label>
-      <textarea id="json" rows="18" spellcheck="false" ?readonly=${!may('record save')}
-        .value=${json ?? this.#asJSON(record)} @input=${event => { this.state.json = event.target.value; }}></textarea></div>`;
+      <textarea id="json" rows="18" spellcheck="false" ?readonly=${busy || !may('record save')} .value=${json} @input=${event => { this.state.json = event.target.value; }}></textarea></div>`;
   }
 
   #asJSON(record) {
@@ -258,12 +268,18 @@ class RecordPanel extends Asking {
     return JSON.stringify({recordName, recordType, recordChangeTag, parent, fields}, null, 2);
   }
 
-  #turn(tab) {
-    if (tab === 'json' && Object.keys(this.state.edited).length) {
+  /// Fields that are edited are in the JSON, too; what is typed there is not in the fields.
+  async #turn(tab) {
+    const {record, newName, text, json, tab: now = 'fields'} = this.state;
+    if (tab === now) return;
+    if (tab === 'json') {
       const values = this.#read();
       if (!values) return;
-      this.set({json: this.#asJSON({
-        ...this.state.record, recordName: this.name || this.state.newName, fields: {...this.state.record.fields, ...values}})});
+      const text = this.#asJSON({...record, recordName: this.name || newName, fields: {...record.fields, ...values}});
+      this.set({text, json: text});
+    } else if (json !== text) {
+      if (!await confirm({act: 'Leave', ...LOST})) return;
+      this.set({json: text});
     }
     this.set({tab});
   }
@@ -275,13 +291,15 @@ class RecordPanel extends Asking {
       ${!this.#isNew && may('record delete') ? button('Delete…', () => this.#delete(), {kind: 'danger'}) : nothing}</div>`;
   }
 
-  #copy() {
+  async #copy() {
     const {record} = this.state;
+    const edited = Object.fromEntries(this.#fields.filter(({name, type}) => record.fields?.[name] && !/^ASSET/.test(type)).map(
+      ({name, type}) => [name, written(record.fields[name].type ?? type, record.fields[name].value)]));
+    if (!await change({record: '', new: '1'})) return;
     this.asked = JSON.stringify(['', this.target]);
-    this.state = {record: {recordType: record.recordType, fields: {}}, opened: new Set(), added: [],
-      edited: Object.fromEntries(this.#fields.filter(({name, type}) => record.fields?.[name] && !/^ASSET/.test(type)).map(
-        ({name, type}) => [name, written(record.fields[name].type ?? type, record.fields[name].value)]))};
-    change({record: '', new: '1'});
+    this.state = {};
+    this.#show({recordType: record.recordType, fields: {}});
+    this.set({edited});
   }
 
   /// What is edited, as values; null where something is wrong, which then stands beside it.
@@ -305,9 +323,10 @@ class RecordPanel extends Asking {
   }
 
   async #save(over) {
-    const {record, tab, json} = this.state;
+    const {record, tab, text, json, busy} = this.state;
+    if (busy || !record) return;
     let whole;
-    if (tab === 'json' && json !== undefined) {
+    if (tab === 'json' && json !== text) {
       try { whole = parse(json); } catch (error) {
         this.set({failure: {message: `This is no JSON: ${error.message}`}});
         return;
@@ -360,28 +379,23 @@ class RecordPanel extends Asking {
   }
 
   async #delete() {
+    const {name, target} = this;
     const meant = await confirm({title: 'Delete the record?', act: 'Delete',
       text: html`<p>Records that refer to it with DELETE_SELF go with it.</p>`});
-    if (!meant) return;
-    const {name, target} = this;
+    // Who one acts as may have ended while the question stood.
+    if (!meant || name !== this.name || JSON.stringify(target) !== JSON.stringify(this.target)) return;
     await this.attempt(async still => {
       const {records: [{serverErrorCode, reason}]} = await run('record delete', {...target, name: [name], yes: true});
       if (serverErrorCode) throw new Error(reason);
       say('The record is deleted.');
       this.dispatchEvent(new CustomEvent('gone', {detail: {name, target}}));
-      if (still()) this.#close();
+      if (!still()) return;
+      this.state = {};
+      this.#close();
     });
   }
 
-  async #close() {
-    const {edited = {}, json, record} = this.state;
-    const isDirty = Object.keys(edited).length > 0 || json !== undefined && json !== this.#asJSON(record);
-    if (isDirty && this.state.record) {
-      const meant = await confirm({title: 'Leave without saving?', act: 'Leave', text: 'What you have typed is lost.'});
-      if (!meant) return;
-    }
-    change({record: '', new: ''});
-  }
+  #close() { change({record: '', new: ''}); }
 }
 define('record-panel', RecordPanel, ['target', 'name', 'type', 'schema', 'state']);
 

@@ -1,9 +1,8 @@
 // The schema of a container environment: its text, its types and indexes, its roles, and the way to production. What is right in
 // it decides the server.
 
-import {Asking, button, bytes, change, check, codes, confirm, define, empty, field, foot, html, many, may, nothing, number,
+import {Asking, LISTING, Listing, button, bytes, change, check, codes, confirm, define, empty, field, foot, give, html, indexWork, many, may, nothing, number,
   problem, run, say, select, submitted, table, time, to, views, waiting} from './screen.js';
-import {give} from './transfer.js';
 import {isSystem, readSchema} from './values.js';
 
 const RESERVED = new Set(['GRANT', 'PREFERRED', 'QUERYABLE', 'SORTABLE', 'SEARCHABLE']);
@@ -347,9 +346,8 @@ class SchemaScreen extends Asking {
           const field = draft.types.find(each => each.name === type).fields.find(each => each.name === name);
           field.indexes = INDEXES.filter(each => each === word ? target.checked : field.indexes.includes(each));
         })}>` : indexes.includes(word) ? 'yes' : '–'}</td>`)}
-      <td>${made.length === 0 ? html`<span class="quiet">–</span>` : made.map(({kind, state, percent, entries}) => html`<div>${kind}:
-        ${state === 'whole' ? 'complete' : html`<progress max="100" value=${percent} aria-label=${`Index of ${name}`}></progress>
-          ${state === 'filling' ? `being filled, ${percent} %` : 'being removed'}`}${entries === undefined ? nothing
+      <td>${made.length === 0 ? html`<span class="quiet">–</span>` : made.map(({kind, entries, ...index}) => html`<div>${kind}:
+        ${index.state === 'whole' ? 'complete' : indexWork(`Index of ${name}`, index)}${entries === undefined ? nothing
           : html`<span class="quiet">, ${many(entries, 'entry')}${entries >= 100_000 ? ' or more' : nothing}</span>`}</div>`)}</td>
       <td>${mayChange && !isSystem(name) && type !== 'Users' ? button('Remove', () => this.#edit(draft => {
         const owner = draft.types.find(each => each.name === type);
@@ -415,27 +413,20 @@ function versions(lines) {
 }
 
 /// Who changed the schema, when, and in what.
-class SchemaHistory extends Asking {
+class SchemaHistory extends Listing {
   asks() { return [this.values]; }
 
-  async load() {
+  async find(signal) {
     const {container, environment, limit = 50} = this.values;
-    this.state = {};
-    await this.ask(async signal => {
-      const {changes} = await run('schema history', {container, environment, limit: String(limit)}, {signal});
-      this.state = {history: versions(changes)};
-    });
+    const {changes} = await run('schema history', {container, environment, limit: String(limit)}, {signal});
+    return versions(changes);
   }
 
   render() {
     const {limit = 50} = this.values;
-    const {failure, history} = this.state;
-    if (failure) return problem(failure, () => this.load());
-    if (!history) return waiting('Reading the history…');
-    if (history.length === 0) return empty('Nothing has changed yet.');
-    return html`<ol class="history">${history.map(({number: version, made, who, difference}) => html`<li class="card">
+    return this.shown('Reading the history…', history => history.length === 0 ? empty('Nothing has changed yet.') : html`<ol class="history">${history.map(({number: version, made, who, difference}) => html`<li class="card">
         <p><b>${number(version)}</b> · ${time(made)} · <bdi>${who}</bdi></p>${codes(difference)}</li>`)}</ol>
-      ${foot(many(history.length, 'change'), history.length >= limit, () => change({limit: Number(limit) + 200}))}`;
+      ${foot(many(history.length, 'change'), history.length >= limit, () => change({limit: Number(limit) + 200}))}`);
   }
 }
-define('schema-history', SchemaHistory, ['values', 'state']);
+define('schema-history', SchemaHistory, LISTING);

@@ -1,9 +1,9 @@
 // What the server did for whom: charts of what it has counted in one container environment, and its requests, searched and live.
 
-import {Asking, button, bytes, change, choice, columnChoice, define, empty, facts, files, follow, foot, html, isHere, kept, many, may, moment, named,
+import {Asking, button, bytes, change, choice, define, empty, facts, files, follow, foot, give, html, many, may, moment, named,
   nothing, number, pick, problem, run, say, search, short, stamp, submitted, table, time, to, user, waiting}
   from './screen.js';
-import {give} from './transfer.js';
+import {columnChoice, kept} from './queries.js';
 import {localMinute as local} from './values.js';
 
 const milliseconds = value => value === undefined ? null : value / 1000;
@@ -20,6 +20,7 @@ const CHARTS = [
 /// The library is a classic script of the document, loaded beside everything else.
 const library = () => new Promise((done, failed) => {
   if (window.uPlot) return done(window.uPlot);
+  if (document.readyState === 'complete') return failed(new Error('The charts could not be loaded: load the page anew.'));
   const script = document.getElementById('charts');
   script.addEventListener('load', () => done(window.uPlot));
   script.addEventListener('error', () => failed(new Error('The charts could not be loaded.')));
@@ -87,31 +88,19 @@ function draw(element, {uPlot, told, before, marks, zoomed}) {
   return charts;
 }
 
-/// What a list says, or nothing where it may not be asked.
-async function asked(command, values, signal) {
-  if (!isHere(command) || !may(command)) return {};
-  try {
-    return await run(command, values, {signal});
-  } catch (failure) {
-    if (failure.name === 'AbortError') throw failure;
-    return {};
-  }
-}
-
 /// - Returns: moments in milliseconds, each with words, the earliest first.
-/// - starts: of the server, as the charts' answer has them.
-async function marks({container, environment, from, to, starts}, signal) {
-  const [{entries = []}, {backups}, history] = await Promise.all([
-    asked('audit list', {limit: 1000, since: new Date(from).toISOString().replace(/\.\d+Z$/, 'Z')}, signal),
-    asked('server show', {}, signal),
-    asked('schema history', {container, environment, limit: 100}, signal)]);
+/// - starts: of the server, as the charts' answer has them; - part: asks for each.
+async function marks({container, environment, from, to, starts}, part) {
+  const [audit, server, history] = await Promise.all([
+    part('audit list', {limit: 1000, since: stamp(from)}), part('server show', {}),
+    part('schema history', {container, environment, limit: 100})]);
   const found = starts.map(({minute}) => ({time: minute, words: 'server started'}));
-  for (const at of backups?.kept ?? []) found.push({time: Date.parse(at), words: 'backup'});
-  for (const {time, what} of entries) {
+  for (const at of server?.backups?.kept ?? []) found.push({time: Date.parse(at), words: 'backup'});
+  for (const {time, what} of audit?.entries ?? []) {
     if (['backup', 'shrink', 'restore'].includes(what)) found.push({time, words: what});
   }
   // A line for each difference, with the number and the moment of its change in front.
-  const schema = new Map((history.changes ?? []).map(line => line.split(/\s+/)).map(([number, at]) => [number, Date.parse(at)]));
+  const schema = new Map((history?.changes ?? []).map(line => line.split(/\s+/)).map(([number, at]) => [number, Date.parse(at)]));
   for (const time of schema.values()) {
     found.push({time, words: environment === 'production' ? 'schema deployed' : 'schema changed'});
   }
@@ -155,7 +144,7 @@ class TelemetryScreen extends Asking {
 
   async load() {
     const {container, environment, hours = '24', until, operation} = this.values;
-    [this.told, this.before, this.marks, this.failure] = [null, null, [], null];
+    [this.told, this.before, this.marks, this.failure, this.partFailure] = [null, null, [], null, null];
     if (!container) return;
     const asked = {container, environment, hours, operation};
     await this.ask(async signal => {
@@ -164,7 +153,7 @@ class TelemetryScreen extends Asking {
       const {from, to: end, starts} = this.told;
       [this.before, this.marks] = await Promise.all([
         run('telemetry show', {...asked, until: stamp(from - 1)}, {signal}),
-        marks({container, environment, from, to: end, starts}, signal)]);
+        marks({container, environment, from, to: end, starts}, (name, values) => this.part(name, values, signal))]);
     }, failure => { this.failure = failure; });
   }
 
@@ -181,7 +170,7 @@ class TelemetryScreen extends Asking {
 
   #figures() {
     const {total, stepSeconds, from, to: end} = this.told;
-    return html`${this.#totals(total)}
+    return html`${problem(this.partFailure, () => this.load())}${this.#totals(total)}
       <p class="quiet">${moment(from)} to ${moment(end)}, a point is ${stepSeconds >= 3600 ? many(stepSeconds / 3600, 'hour')
         : many(stepSeconds / 60, 'minute')}. Drag over a chart to zoom in; the dashed lines are the time before.
         ${this.#moves(from, end)}</p>
@@ -265,7 +254,7 @@ class TelemetryScreen extends Asking {
       zoomed: (from, end) => this.#zoom(from, end)}) : [];
   }
 }
-define('telemetry-screen', TelemetryScreen, ['values', 'told', 'before', 'marks', 'failure']);
+define('telemetry-screen', TelemetryScreen, ['values', 'told', 'before', 'marks', 'failure', 'partFailure']);
 
 const PAGE = 500;
 const KEPT = 5000;
@@ -309,7 +298,12 @@ class LogsScreen extends Asking {
     return [container, user, operation, error, hours, since, until, live];
   }
 
-  load() { return this.values.live ? this.#follow() : this.#load(); }
+  load() {
+    const search = JSON.stringify(this.asks().slice(0, -1));
+    if (search !== this.search) this.entries = null;
+    this.search = search;
+    return this.values.live ? this.#follow() : this.#load();
+  }
 
   #selection() {
     const {container, user, operation, error, hours, since, until, live} = this.values;

@@ -1,7 +1,6 @@
 // The values of fields: how each type is shown in a line, and how people write it.
 
-import {briefMoment} from './screen.js';
-import {parse} from './json.js';
+import {briefMoment, isMoment, parse} from './screen.js';
 
 /// A moment as `datetime-local` fields have it, in the reader's time zone: their ISO form in a time zone of no offset.
 const localMoment = milliseconds => {
@@ -25,7 +24,7 @@ const plain = value => value?.rawJSON ?? value;
 
 function shownOne(type, value, whole) {
   switch (type) {
-    case 'TIMESTAMP': return briefMoment(value);
+    case 'TIMESTAMP': return isMoment(value) ? briefMoment(value) : String(plain(value));
     case 'LOCATION': return `${value.latitude}, ${value.longitude}`;
     case 'REFERENCE': return `→ ${value.recordName}`;
     case 'ASSETID': case 'ASSET': return `${value.size ?? 0} bytes`;
@@ -51,7 +50,7 @@ export function written(type, value) {
   if (value === undefined || value === null) return '';
   if (isList(type)) return JSON.stringify(value);
   switch (type) {
-    case 'TIMESTAMP': return localMoment(value);
+    case 'TIMESTAMP': return isMoment(value) ? localMoment(value) : String(plain(value));
     case 'LOCATION': {
       const {latitude, longitude} = value;
       return `${latitude}, ${longitude}`;

@@ -161,7 +161,7 @@ static struct row *read_rows(PGconn *connection, const struct settings *settings
     PGresult *result = ask(
         connection,
         "SELECT r.name, r.body, r.type, r.flags::bigint FROM zones z JOIN records r"
-        " ON r.store = z.store AND r.zone = z.zone WHERE z.name = $1 AND z.store < 1 << 30"
+        " ON r.store = z.store AND r.zone = z.zone WHERE z.name = $1 AND z.store <> 1::bigint << 40"
         " AND r.deleted_at IS NULL ORDER BY r.position LIMIT $2",
         settings->zone, (int64_t)settings->rows);
     *count = (uint64_t)PQntuples(result);

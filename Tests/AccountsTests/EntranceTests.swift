@@ -22,14 +22,16 @@ final class TestAccounts {
     let accountUseCases: AccountUseCases
     let failures = ToldFailures()
 
-    init(_ change: (inout AccountsSettings) -> Void = { _ in }) throws {
+    init(
+        random: RandomSource = .system, _ change: (inout AccountsSettings) -> Void = { _ in }
+    ) throws {
         var settings = AccountsSettings()
         settings.passwordCosts = PasswordHash.Costs(bits: 8, blockSize: 8, parallelism: 1)
         change(&settings)
         server = try TestServer(settings: settings)
         accountUseCases = try AccountUseCases(
-            catalog: server.catalog, secrets: .forTests(), settings: settings, signUp: .open,
-            letterKinds: [.email], publicBaseURL: "https://sync.example",
+            catalog: server.catalog, random: random, secrets: .forTests(), settings: settings,
+            signUp: .open, letterKinds: [.email], publicBaseURL: "https://sync.example",
             failed: { [failures] in failures.add($0) })
     }
 
@@ -65,6 +67,25 @@ final class TestAccounts {
             return try accountUseCases.letters.contents(of: letter, now: server.now).map {
                 (letter.address.text, $0)
             }
+        }
+    }
+}
+
+/// Randomness before which something else happens, once.
+final class InterruptedRandom: Sendable {
+    private let interruption = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Has something happen before the next bytes are made.
+    func interrupt(_ body: @escaping @Sendable () -> Void) { interruption.withLock { $0 = body } }
+
+    var source: RandomSource {
+        RandomSource { [self] count in
+            let body = interruption.withLock { body in
+                defer { body = nil }
+                return body
+            }
+            body?()
+            return RandomSource.system.bytes(count)
         }
     }
 }
@@ -207,6 +228,78 @@ struct EntranceTests {
         #expect(isIn(try test.signIn("ida@example.org", "correct horse")))
     }
 
+    @Test(
+        "A password that is set while the previous one is hashed anew stays, and that one is wrong")
+    func renewedTooLate() throws {
+        let random = InterruptedRandom()
+        let test = try TestAccounts(random: random.source)
+        let users = Users(
+            catalog: test.catalog, costs: PasswordHash.Costs(bits: 9, blockSize: 8, parallelism: 1))
+        _ = try users.create(
+            email: "ida@example.org", password: Array("correct horse".utf8), now: 0)
+        random.interrupt {
+            #expect(throws: Never.self) {
+                try users.setPassword(Array("battery staple".utf8), email: "ida@example.org")
+            }
+        }
+        #expect(try test.signIn("ida@example.org", "correct horse") == .wrong)
+        // Where it is the same one that was stored meanwhile, it is right.
+        random.interrupt {
+            #expect(throws: Never.self) {
+                try users.setPassword(Array("battery staple".utf8), email: "ida@example.org")
+            }
+        }
+        let outcome = try test.signIn("ida@example.org", "battery staple")
+        let stored = try users.find(email: "ida@example.org")
+        #expect(outcome == .signedIn(stored, isNewDevice: true))
+    }
+
+    @Test("A sign-in with a password that is another one by the end of it comes to nothing")
+    func resetMeanwhile() throws {
+        let test = try TestAccounts()
+        let ida = try test.user("ida@example.org")
+        try test.catalog.set(.all, of: ida.id, now: 0)
+        guard case .signedIn(let account, _) = try test.signIn("ida@example.org", "correct horse")
+        else { throw CatalogRefusal.accountUnknown }
+        let (sessions, passwords) = (test.accountUseCases.sessions, test.accountUseCases.passwords)
+        try passwords.set(Array("battery staple".utf8), of: ida.id)
+        #expect(throws: CatalogRefusal.passwordChanged) {
+            try sessions.begin(for: account, device: "Fox", isKept: true, now: test.server.now)
+        }
+        #expect(throws: CatalogRefusal.passwordChanged) {
+            try passwords.set(
+                Array("correct horse".utf8), of: ida.id, inPlaceOf: account.password)
+        }
+        #expect(try sessions.list(ida.id, now: test.server.now).isEmpty)
+        #expect(isIn(try test.signIn("ida@example.org", "battery staple")))
+    }
+
+    @Test("An operator's sign-in with a password that is another one by the end of it is refused")
+    func operatorResetMeanwhile() throws {
+        let random = InterruptedRandom()
+        let test = try TestAccounts(random: random.source)
+        let ida = try test.user("ida@example.org")
+        try test.catalog.set(.all, of: ida.id, now: 0)
+        let users = Users(catalog: test.catalog, costs: test.server.settings.passwordCosts)
+        func begin(_ password: String) throws -> OperatorSessions.Outcome {
+            try test.accountUseCases.operatorSessions.begin(
+                OperatorSessions.Attempt(
+                    address: "ida@example.org", password: Array(password.utf8), code: nil,
+                    client: nil), wantsSecondFactor: false, now: test.server.now)
+        }
+        random.interrupt {
+            #expect(throws: Never.self) {
+                try users.setPassword(Array("battery staple".utf8), email: "ida@example.org")
+            }
+        }
+        #expect(try begin("correct horse") == .wrong)
+        #expect(try test.catalog.browserSessions(.console, .account(ida.id)).isEmpty)
+        guard case .signedIn = try begin("battery staple") else {
+            Issue.record("the new password is not taken")
+            return
+        }
+    }
+
     /// The time that this thread has used the processor for.
     private func work(_ body: () throws -> Void) rethrows -> Double {
         func used() -> Double {
@@ -298,7 +391,7 @@ struct EntranceTests {
         let ida = try test.user("ida@example.org")
         let sessions = test.accountUseCases.sessions
         func begin(_ isKept: Bool = false) throws -> String {
-            try sessions.begin(for: ida.id, device: "Fox", isKept: isKept, now: test.server.now)
+            try sessions.begin(for: ida, device: "Fox", isKept: isKept, now: test.server.now)
                 .cookie
         }
         let (short, long) = (try begin(), try begin(true))

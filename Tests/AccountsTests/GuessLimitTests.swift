@@ -31,6 +31,18 @@ struct GuessLimitTests {
         for _ in 0..<5 { #expect(try take(.address("a"), at: now + 86_400_000) == nil) }
     }
 
+    @Test("A process whose clock is ahead has nobody wait longer")
+    func clockAhead() throws {
+        #expect(try take(.address("a"), at: 60_000) == nil)
+        for _ in 0..<4 { #expect(try take(.address("a"), at: 0) == nil) }
+        for _ in 0..<5 { #expect(try take(.address("b"), at: 60_000) == nil) }
+        for subject in [GuessLimits.Subject.address("a"), .address("b")] {
+            #expect(try take(subject, at: 0) == 1)
+            #expect(try take(subject, at: 999) == 1)
+            #expect(try take(subject, at: 1_000) == nil)
+        }
+    }
+
     @Test("One who has to wait for one reason costs the other nothing")
     func severalSubjects() throws {
         for _ in 0..<5 { #expect(try take(.address("a"), at: 0) == nil) }

@@ -59,9 +59,9 @@ struct LetterTests {
             try answers.reset(secret, password: Array("short".utf8), now: now)
         }
         let session = try test.accountUseCases.sessions.begin(
-            for: ida.id, device: "", isKept: true, now: now)
+            for: ida, device: "", isKept: true, now: now)
         #expect(
-            try answers.reset(secret, password: Array("battery staple".utf8), now: now)
+            try answers.reset(secret, password: Array("battery staple".utf8), now: now)?.id
                 == ida.id)
         #expect(try answers.reset(secret, password: Array("another one".utf8), now: now) == nil)
         #expect(try test.accountUseCases.sessions.find(session.cookie, now: now) == nil)
@@ -112,10 +112,29 @@ struct LetterTests {
             } == 1)
         let noor = try Users(catalog: test.catalog).find(email: "noor@example.org")
         #expect(noor.givenName == "Noor")
+        #expect(try answers.link(of: secret, .invitation, now: now) == nil)
         // Who has an account is told so, where nobody else sees it.
         _ = try ask(.invitation, "noor@example.org")
         #expect(try test.sent().map(\.contents) == [.accountExists(returnPath: nil)])
         #expect(try CatalogCheck(path: test.server.catalog.path).problems().isEmpty)
+    }
+
+    @Test("An invitation that comes to nothing is still good")
+    func invitationRefused() throws {
+        _ = try ask(.invitation, "noor@example.org")
+        let (secret, answers, now) = (try secret(), test.accountUseCases.letterAnswers, now)
+        func signUp() throws -> AccountRecord? {
+            try answers.signUp(
+                secret, givenName: nil, familyName: nil, password: Array("password".utf8), now: now)
+        }
+        // Meanwhile the address is another's.
+        let users = Users(catalog: test.catalog)
+        _ = try users.verify(email: "ida@example.org", address: "noor@example.org", now: now)
+        #expect(throws: CatalogRefusal.addressTaken) { try signUp() }
+        #expect(try answers.link(of: secret, .invitation, now: now) != nil)
+        _ = try test.catalog.delete(ida.id)
+        #expect(try signUp()?.email == "noor@example.org")
+        #expect(try signUp() == nil)
     }
 
     @Test("A code makes an address the account's own, once, in five tries")
@@ -270,7 +289,7 @@ struct LetterTests {
         _ = try ask(.reset, "ida@example.org")
         let secret = try secret()
         let session = try test.accountUseCases.sessions.begin(
-            for: ida.id, device: "", isKept: true, now: now)
+            for: ida, device: "", isKept: true, now: now)
         try test.server.catalog.checkpoint()
         let bytes = try Data(contentsOf: URL(filePath: test.server.catalog.path))
         for text in [secret, session.cookie] {

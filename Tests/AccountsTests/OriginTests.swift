@@ -40,6 +40,26 @@ struct OriginTests {
         ])
     func noOrigin(text: String) { #expect(WebOrigin.serialized(text) == nil) }
 
+    @Test(
+        "A URL has its host behind any user's name, its port, and the rest as it was written",
+        arguments: [
+            ("HTTPS://Tea.example:8443/a?b#c", "Tea.example", 8443, "/a?b#c", false),
+            ("https://tea.example@evil.example/", "evil.example", nil, "/", true),
+            ("http://[::1]?q", "[::1]", nil, "?q", false),
+            ("myapp://open", "open", nil, "", false),
+        ] as [(String, String, Int?, String, Bool)])
+    func parts(text: String, host: String, port: Int?, rest: String, hasUser: Bool) throws {
+        let url = try #require(WebURL(text))
+        #expect(url.host == host && url.port == port && url.rest == rest)
+        #expect(url.hasUser == hasUser && url.scheme == url.scheme.lowercased())
+    }
+
+    @Test("A URL whose port the system chooses is read, and is no origin")
+    func chosenPort() {
+        #expect(WebURL("http://127.0.0.1:0/a")?.host == "127.0.0.1")
+        #expect(WebOrigin.serialized("http://127.0.0.1:0") == nil)
+    }
+
     @Test("Any text gives no origin or one whose spelling is stable and plain")
     func fuzz() {
         let seed = UInt64.random(in: .min ... .max)
@@ -53,6 +73,12 @@ struct OriginTests {
             let text = (0..<Int(generator.next() % 9)).map { _ in
                 pieces[Int(generator.next() % UInt64(pieces.count))]
             }.joined()
+            if let url = WebURL(text) {
+                #expect(text.hasSuffix(url.rest) && text.contains(url.host), "seed \(seed)")
+                #expect(!"/?#@".contains { url.host.contains($0) }, "seed \(seed): \(text)")
+                #expect(WebURL(url.origin)?.origin == url.origin, "seed \(seed): \(text)")
+                #expect(url.rest.first.map { "/?#".contains($0) } ?? true, "seed \(seed)")
+            }
             guard let serialized = WebOrigin.serialized(text) else { continue }
             #expect(WebOrigin.serialized(serialized) == serialized, "seed \(seed): \(text)")
             #expect(serialized.utf8.allSatisfy { (0x21...0x7e).contains($0) }, "seed \(seed)")

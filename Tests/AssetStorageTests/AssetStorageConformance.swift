@@ -105,6 +105,35 @@ struct AssetStorageConformance {
     private static let sizes = [0, 1, 65_535, 65_536, 65_537, 131_072, 1_000_003]
 
     @Test(
+        "A container that goes takes its files along, unless somebody may have made it again",
+        arguments: StorageUnderTest.all)
+    func everything(_ test: StorageUnderTest) throws {
+        let folder = try TemporaryFolder()
+        let storage = try test.make(folder)
+        let placed = try storage.put(pattern(70_000)).digest
+        let upload = try storage.begin(expectedBytes: 9)
+        try [UInt8](repeating: 1, count: 9).withUnsafeBytes { try upload.append($0) }
+        _ = try storage.begin(resumable: "0123", byteCount: 9)
+        #expect(throws: AssetFailure.self) { try storage.removeEverything { false } }
+        #expect(try storage.get(placed) == pattern(70_000))
+        try storage.removeEverything { true }
+        #expect(try storage.open(placed) == nil)
+        #expect(try storage.list(after: nil, limit: 10) == [])
+        #expect(folder.files == [])
+        // What was on its way goes nowhere; what comes later is another container's.
+        #expect(throws: AssetFailure.self) {
+            _ = try upload.seal()
+            try upload.place()
+        }
+        #expect(folder.files == [])
+        let next = try storage.put(pattern(10)).digest
+        #expect(try storage.get(next) == pattern(10))
+        try storage.removeEverything { true }
+        try storage.removeEverything { true }
+        #expect(folder.files == [])
+    }
+
+    @Test(
         "Files come back byte for byte, whatever the pieces in which they came",
         arguments: StorageUnderTest.all)
     func bytes(_ test: StorageUnderTest) throws {

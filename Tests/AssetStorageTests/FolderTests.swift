@@ -109,6 +109,24 @@ struct FolderTests {
         #expect(throws: AssetFailure.self) { _ = try storage.open(digest) }
     }
 
+    @Test("What a removal of everything has left aside goes with upkeep, and not what came since")
+    func leftAside() throws {
+        let folder = try TemporaryFolder()
+        let storage = FolderAssets(path: "\(folder.path)/assets")
+        try storage.put(pattern(70_000))
+        for name in ["assets", "assets-sums"] {
+            try FileManager.default.moveItem(
+                atPath: "\(folder.path)/\(name)", toPath: "\(folder.path)/\(name)-removed")
+        }
+        let digest = try storage.put(pattern(70_001)).digest
+        try storage.removeAbandoned(begunBefore: 0)
+        #expect(try storage.get(digest) == pattern(70_001))
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+                "assets", "assets-sums",
+            ])
+    }
+
     @Test("A damaged file is not copied")
     func damaged() throws {
         let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())

@@ -140,6 +140,39 @@ struct ResumeTests {
     }
 
     @Test(
+        "What others have left is removed after its time, noted or not; what had bytes since stays",
+        arguments: StorageUnderTest.all)
+    func othersLeftovers(_ test: StorageUnderTest) throws {
+        let folder = try TemporaryFolder()
+        let storage = try test.make(folder)
+        let coming = try storage.begin(expectedBytes: 1)
+        try Self.append([1], to: coming)
+        let incoming = folder.path + "/assets/incoming"
+        func write(_ name: String, _ text: String, isOld: Bool) throws {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: "\(incoming)/\(name)"))
+            guard isOld else { return }
+            try FileManager.default.setAttributes(
+                [.modificationDate: Date(timeIntervalSince1970: 1_000)],
+                ofItemAtPath: "\(incoming)/\(name)")
+        }
+        let before = try Set(FileManager.default.contentsOfDirectory(atPath: incoming))
+        // Of an upload in one piece, of a machine that has begun anew, and of no upload that anybody could know.
+        try write("0a", "x", isOld: true)
+        try write("0b", "x", isOld: true)
+        try write("b.note", "0b 9 another\n", isOld: true)
+        try write("c.note", "what", isOld: true)
+        try write("b.note.0d", "0b 9", isOld: true)
+        // Of another machine with the same folder, where the file still comes.
+        try write("0e", "x", isOld: false)
+        try write("e.note", "0e 9 another\n", isOld: true)
+        try storage.removeAbandoned(begunBefore: 1_000_001)
+        let left = try Set(FileManager.default.contentsOfDirectory(atPath: incoming))
+        #expect(left == before.union(["0e", "e.note"]))
+        try coming.place()
+        #expect(try storage.get(coming.seal().digest) == [1])
+    }
+
+    @Test(
         "Whatever a note says, only a file beside it is gone on with, and nothing else is touched")
     func randomNotes() throws {
         let folder = try TemporaryFolder()

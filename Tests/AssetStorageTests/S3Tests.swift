@@ -135,7 +135,7 @@ struct S3Tests {
         #expect(throws: foreign) { try second.0.confirm() }
         #expect(throws: foreign) { try second.1.put(pattern(20)) }
         #expect(throws: foreign) { try second.1.delete(digest) }
-        #expect(throws: foreign) { try second.1.removeEverything() }
+        #expect(throws: foreign) { try second.1.removeEverything { true } }
         #expect(throws: foreign) { try second.1.removeAbandoned(begunBefore: .max) }
         #expect(second.2.files.isEmpty)
         #expect(store.objects.keys == [object, Self.prefix + digest.hexadecimal])
@@ -420,7 +420,7 @@ struct S3Tests {
             $0.objects["lenticular/tea/production/x"] = .init(bytes: [1])
             $0.uploads["1"] = .init(key: Self.prefix + "ab")
         }
-        try fixture.assets.removeEverything()
+        try fixture.assets.removeEverything { true }
         #expect(store.objects.keys == ["lenticular/tea/production/x"])
         #expect(store.objects.uploadCount == 0)
     }

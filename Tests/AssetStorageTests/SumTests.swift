@@ -247,6 +247,12 @@ struct SumTests {
         let incoming = "\(fixture.folder.path)-sums/incoming"
         #expect(try FileManager.default.contentsOfDirectory(atPath: incoming) == [])
         try Data([1]).write(to: URL(filePath: "\(incoming)/\(digest.hexadecimal).1"))
+        // Beside other processes only what is old.
+        try fixture.another.removeAbandoned(begunBefore: 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: incoming).count == 1)
+        try fixture.another.removeAbandoned(begunBefore: .max)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: incoming) == [])
+        try Data([1]).write(to: URL(filePath: "\(incoming)/\(digest.hexadecimal).1"))
         try fixture.another.removeUnfinished()
         #expect(try FileManager.default.contentsOfDirectory(atPath: incoming) == [])
         #expect(FileManager.default.fileExists(atPath: fixture.sums(digest)))

@@ -113,10 +113,12 @@ struct WebPushTests {
 @Suite("Signatures of webhooks")
 struct WebhookSignatureTests {
     @Test("The signature covers id, time and body, with each of the keys")
-    func signature() {
+    func signature() throws {
         let keys = [Array("key one".utf8), Array("key two".utf8)]
-        let headers = WebhookSignature.headers(
-            identifier: "msg_1", seconds: 1_614_265_330, body: Array("{\"a\":1}".utf8), keys: keys)
+        let headers = try #require(
+            WebhookSignature.headers(
+                identifier: "msg_1", seconds: 1_614_265_330, body: Array("{\"a\":1}".utf8),
+                keys: keys))
         #expect(headers.map(\.name) == ["webhook-id", "webhook-timestamp", "webhook-signature"])
         #expect(headers[0].value == "msg_1" && headers[1].value == "1614265330")
         let expected = keys.map {
@@ -127,12 +129,23 @@ struct WebhookSignatureTests {
         #expect(headers[2].value == expected.joined(separator: " "))
     }
 
+    @Test("Nothing is signed without a key, or under an identifier that could end elsewhere")
+    func unsigned() {
+        let key = [UInt8](0..<32)
+        for (identifier, keys) in [("msg", []), ("a.b", [key]), ("a b", [key])] {
+            let headers = WebhookSignature.headers(
+                identifier: identifier, seconds: 1, body: [], keys: keys)
+            #expect(headers?.count == nil)
+        }
+    }
+
     @Test("The signature is that of another implementation")
-    func elsewhere() {
+    func elsewhere() throws {
         // Python's hmac, over the same text and the key 00 01 … 1f.
-        let headers = WebhookSignature.headers(
-            identifier: "msg_p5jXN8AQM9LWM0D4loKWxJek", seconds: 1_614_265_330,
-            body: Array("{\"test\": 2432232314}".utf8), keys: [[UInt8](0..<32)])
+        let headers = try #require(
+            WebhookSignature.headers(
+                identifier: "msg_p5jXN8AQM9LWM0D4loKWxJek", seconds: 1_614_265_330,
+                body: Array("{\"test\": 2432232314}".utf8), keys: [[UInt8](0..<32)]))
         #expect(headers[2].value == "v1,O4Gjv1HqPqsMrjmczoggs/sWA8gZD0VyHG+fLh4+ktI=")
     }
 }

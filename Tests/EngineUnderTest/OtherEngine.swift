@@ -15,10 +15,16 @@ package final class OtherEngine: Sendable {
     }
 
     package let engine: any StorageEngine
+    /// Changes a bit of the records of a name behind the engine's back, as a disk that decays does.
+    package let damage: @Sendable (_ name: String) throws -> Void
     private let removeData: @Sendable () -> Void
 
-    private init(_ engine: any StorageEngine, removeData: @escaping @Sendable () -> Void) {
+    private init(
+        _ engine: any StorageEngine, damage: @escaping @Sendable (_ name: String) throws -> Void,
+        removeData: @escaping @Sendable () -> Void
+    ) {
         self.engine = engine
+        self.damage = damage
         self.removeData = removeData
     }
 
@@ -42,6 +48,14 @@ package final class OtherEngine: Sendable {
     }
 
     #if PostgreSQL
+        /// How many groups of writes a store has committed, and how many times these have waited for the server; nil of
+        /// another engine.
+        package static func groups(of store: any EngineStore) -> (count: Int, roundTrips: Int)? {
+            guard let store = store as? PostgreSQLStore else { return nil }
+            let roundTrips = store.groupRoundTrips
+            return (Int(store.measurements.commits), roundTrips)
+        }
+
         /// Engines of so many processes on one PostgreSQL database; the first is to be ended last.
         package static func processes(
             _ count: Int, clock: Clock, random: @escaping @Sendable (Int) -> [UInt8]
@@ -53,7 +67,8 @@ package final class OtherEngine: Sendable {
             var connection = ConnectionOptions(address: server.address(of: name))
             // On a busy machine everything takes long.
             connection.answerMillisecondsMax = 600_000
-            var settings = PostgreSQLEngine.Settings(connection)
+            let options = connection
+            var settings = PostgreSQLEngine.Settings(options)
             settings.sessionsMax = 16
             settings.sessionWaitSecondsMax = 600
             settings.snapshotSecondsMax = 600
@@ -63,7 +78,16 @@ package final class OtherEngine: Sendable {
                     EngineOptions(
                         clock: clock, random: random, report: { _, _ in },
                         onIndeterminate: { _ in }))
-                return OtherEngine(engine) {
+                return OtherEngine(
+                    engine,
+                    damage: { name in
+                        _ = try Connection(options).run(
+                            """
+                            UPDATE stores.records SET body = set_byte(body, 0, get_byte(body, 0) # 1)
+                            WHERE name = $1
+                            """, .text(name))
+                    }
+                ) {
                     guard number == 0 else { return }
                     // NB: the server is gone with the test's process in any case.
                     try? Connection(admin).run(

@@ -74,6 +74,15 @@ struct NumberTests {
         #expect(try number("1e-" + digits).double == 0)
     }
 
+    @Test("What JSON has no number for is null")
+    func endless() {
+        for value in [Double.infinity, -.infinity, .nan] {
+            var writer = JSONWriter()
+            writer.double(value)
+            #expect(writer.bytes == Array("null".utf8))
+        }
+    }
+
     @Test("Every finite double reads back as written")
     func roundTrip() throws {
         var random = SeededRandom("number")

@@ -31,7 +31,8 @@ final class PageServer: Sendable {
         signUp: SignUpMode = .open, letterKinds: Set<Address.Kind> = [.email],
         base: String = "https://sync.example", fetch: (any ProviderFetch)? = nil,
         shares: (any SharedLinks)? = nil, books: Phrasebooks = .english,
-        mark: ServiceMark = ServiceMark(name: "Elm & Sync"),
+        mark: ServiceMark = ServiceMark(name: "Elm & Sync"), processCount: Int = 1,
+        random: RandomSource = .system,
         _ change: (inout AccountsSettings) -> Void = { _ in }
     ) throws {
         folder = FileManager.default.temporaryDirectory
@@ -43,9 +44,10 @@ final class PageServer: Sendable {
         change(&settings)
         self.settings = settings
         accountUseCases = try AccountUseCases(
-            catalog: catalog, secrets: .forTests(), settings: settings, signUp: signUp,
-            letterKinds: letterKinds,
-            publicBaseURL: base, note: { [noted] what, _, _ in noted.add(what) },
+            catalog: catalog, random: random, secrets: .forTests(), settings: settings,
+            signUp: signUp, letterKinds: letterKinds,
+            publicBaseURL: base, processCount: { processCount },
+            note: { [noted] what, _, _ in noted.add(what) },
             fetch: fetch)
         authenticator = try Authenticator(
             catalog: catalog, settings: settings, publicBaseURL: base, report: { _ in })

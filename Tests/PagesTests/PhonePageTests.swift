@@ -157,6 +157,21 @@ struct PhonePageTests {
         #expect(try ask("+15550100196", 7).status == 200)
     }
 
+    @Test("Of two processes each sends half of an hour's text messages")
+    func budgetOfProcesses() throws {
+        let server = try PageServer(letterKinds: [.phone], processCount: 2) {
+            $0.textMessagesPerHourMax = 5
+        }
+        let answers = try (0..<3).map { number in
+            let visitor = Browser(server)
+            visitor.client = "192.0.2.\(number)"
+            try visitor.get("/sign-in/forgotten")
+            return try visitor.post("/sign-in/forgotten", ["address": "+1555010019\(number)"])
+                .status
+        }
+        #expect(answers == [200, 200, 429])
+    }
+
     @Test("News of a browser that was not known goes to the phone of who has no e-mail address")
     func news() throws {
         try makeAccount()

@@ -21,6 +21,27 @@ struct SecondFactorPageTests {
         try browser.signIn("/sign-in")
     }
 
+    @Test("A code counts also after a password that is hashed anew by that sign-in")
+    func outdatedHash() throws {
+        let mo = try Users(
+            catalog: server.catalog,
+            costs: PasswordHash.Costs(bits: 9, blockSize: 8, parallelism: 1)
+        ).create(email: "mo@example.org", password: Array("correct horse".utf8), now: server.now)
+        let factors = server.accountUseCases.secondFactors
+        let secret = factors.makeSecret()
+        let (codes, step) = (TimeCodes(secret: secret), TimeCodes.step(at: server.now))
+        let recovery = try factors.set(
+            secret: secret, code: codes.code(ofStep: step - 1), of: mo.id, now: server.now)
+        #expect(recovery != nil)
+        let browser = Browser(server)
+        try browser.get("/sign-in")
+        let asked = try browser.signIn("/sign-in", "mo@example.org")
+        let pageToken = try #require(asked.attribute("name=\"pass\" value"))
+        let done = try browser.post(
+            "/sign-in", ["step": "code", "pass": pageToken, "code": codes.code(ofStep: step)])
+        #expect(done.header("Location") == "/account")
+    }
+
     /// What the page shows that is between two texts.
     private func piece(_ shown: Shown, after start: String, before end: String) throws -> String {
         let from = try #require(shown.text.range(of: start)?.upperBound)

@@ -93,5 +93,26 @@
             }
             #expect(isThere(living))
         }
+
+        @Test("A process whose role may not end sessions does what one does for all, all the same")
+        func refused() throws {
+            let location = try PostgreSQLLocation()
+            defer { location.remove() }
+            let owner = try Connection(location.connection(of: "weak"))
+            let database = try owner.run("SELECT current_database()").text(0, 0)
+            let role = "weak_\(UInt32.random(in: 0...UInt32.max))"
+            for statement in [
+                "CREATE ROLE \(role)", "GRANT CREATE ON DATABASE \(database) TO \(role)",
+                "GRANT CREATE ON SCHEMA public TO \(role)",
+                "REVOKE EXECUTE ON FUNCTION pg_terminate_backend FROM PUBLIC",
+            ] {
+                _ = try owner.run(statement)
+            }
+            let engine = try location.engine(
+                "weak",
+                settings: { $0.connection.settings.append("SET ROLE \(role)") })
+            defer { engine.close() }
+            try Wait.until { engine.processes.leads }
+        }
     }
 #endif

@@ -57,8 +57,7 @@
             defer { location.remove() }
             var options = location.connection
             options.address = options.address.replacing(server.folder, with: proxy.folder)
-            let ends = Mutex(0)
-            let catalog = try PostgreSQLCatalog(options) { _ in ends.withLock { $0 += 1 } }
+            let catalog = try PostgreSQLCatalog(options)
             let record = try Self.container("lost")
             // The commit's text passes when it is prepared: with the first write of a session.
             proxy.cut(arrives ? .after : .before, at: "COMMIT")
@@ -69,12 +68,26 @@
             } else {
                 #expect(throws: StorageFailure.self) { try outcome.get() }
             }
-            #expect(ends.withLock { $0 } == 0)
             #expect(try location.openCatalog().container(record.id) == (arrives ? record : nil))
             proxy.cut(.before, at: "nothing has this word")
             let other = try Self.container("other")
             try catalog.add(other)
             #expect(try catalog.container(other.id) == other)
+        }
+
+        @Test("A write that is silent within its turn loses it to the next, and says so")
+        func silence() throws {
+            let location = try PostgreSQLLocation()
+            defer { location.remove() }
+            let stopped = try PostgreSQLCatalog(location.connection, silenceSecondsMax: 1)
+            let catalog = try location.openCatalog()
+            let (first, second) = try (Self.container("first"), Self.container("second"))
+            #expect(throws: StorageFailure.self) {
+                try stopped.write(endsWhatWasTrue: true) { _ in try catalog.add(first) }
+            }
+            try stopped.add(second)
+            #expect(try catalog.container(first.id) == first)
+            #expect(try catalog.container(second.id) == second)
         }
 
         @Test("A server that is started again is met by new sessions")

@@ -116,6 +116,27 @@
             #expect(try isLeftOpen(engine()) == false)
         }
 
+        @Test("What is read behind a store that is gone is as new as ever")
+        func behindMissing() throws {
+            defer { location.remove() }
+            let (one, other) = (try engine(), try engine())
+            try one.catalog.add(ContainerRecord(id: key.container, createdAt: 1))
+            let production = StoreKey(key.container, .production)
+            let connection = try Connection(location.connection(of: "a"))
+            let gone = try one.open(key, notices: CommitNotices())
+            let number = try connection.run("SELECT store FROM stores").number(0, 0)
+            let read = try one.open(production, notices: CommitNotices())
+            let written = try other.open(production, notices: CommitNotices())
+            _ = try connection.run("DELETE FROM progress WHERE store = $1", .number(number))
+            let owner = try #require(UserRecordName("_00000000000000000000000000000001"))
+            for name in ["a", "b", "c"] {
+                #expect(throws: StorageFailure.missing) { try gone.identity }
+                let zone = try #require(ZoneName(name))
+                try written.writeAndWait { _ = try $0.makeZone(named: zone, ofOwnerNamed: owner) }
+                #expect(try read.read { try $0.zone(named: zone, ofOwnerNamed: owner) } != nil)
+            }
+        }
+
         @Test("A store whose rows are gone is missing, and is not made anew")
         func missing() throws {
             defer { location.remove() }
@@ -158,7 +179,7 @@
             #expect(engine.close(key, isUnused: true) != nil)
             #expect(try engine.problems(of: .store(key), lossesSince: 0) == [])
             try engine.overwriteDeleted(in: .store(key)) { true }
-            try engine.remove(key.container) {}
+            try engine.remove(key.container) { _ in }
             #expect(try engine.stores(ListRequest()).items.isEmpty)
         }
     }

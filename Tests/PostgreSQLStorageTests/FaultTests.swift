@@ -121,8 +121,8 @@
         func silentGroup() throws {
             defer { location.remove() }
             let options = location.connection
-            #expect(PostgreSQLEngine.Settings(options).groupSilenceSecondsMax == 15)
-            let fixture = try GroupFixture(location) { $0.groupSilenceSecondsMax = 1 }
+            #expect(PostgreSQLEngine.Settings(options).silenceSecondsMax == 15)
+            let fixture = try GroupFixture(location) { $0.silenceSecondsMax = 1 }
             let wide = try #require(ZoneName("wide"))
             let user = try #require(GroupFixture.user)
             #expect(throws: StorageFailure.self) {

@@ -31,6 +31,16 @@
                 }
             }
 
+            /// Has somebody follow who wants former versions.
+            func follow() throws {
+                let zone = zone.number
+                try one.writeAndWait { transaction in
+                    _ = try transaction.follow(
+                        as: PostgreSQLFollowingTests.follower,
+                        wanting: [PreviousVersionNeed(.zone(zone))], alone: true)
+                }
+            }
+
             /// Saves records in one write that says what it needs.
             func save(_ count: Int, body: [UInt8] = [123, 125], in store: PostgreSQLStore) throws {
                 let names = (0..<count).compactMap { RecordName("r\($0)") }
@@ -95,11 +105,7 @@
         func followed() throws {
             let fixture = try Fixture()
             defer { fixture.location.remove() }
-            let zone = fixture.zone.number
-            try fixture.one.writeAndWait { transaction in
-                _ = try transaction.follow(
-                    as: Self.follower, wanting: [PreviousVersionNeed(.zone(zone))], alone: true)
-            }
+            try fixture.follow()
             // More than are kept, so that the follower is let go in the last group.
             for _ in 0..<3 {
                 let before = fixture.one.groupRoundTrips
@@ -113,15 +119,44 @@
             #expect(try fixture.one.problems() == [])
         }
 
+        @Test("What nobody follows any more is forgotten in steps, and the rest is collected")
+        func forgottenInSteps() throws {
+            let fixture = try Fixture()
+            defer { fixture.location.remove() }
+            try fixture.follow()
+            let connection = try Connection(fixture.location.connection)
+            // Bodies of 100 MB in all come first, of which one step forgets two thirds.
+            _ = try connection.run(
+                """
+                INSERT INTO changes (store, position, kind, zone, was_alive, previous_body)
+                SELECT store, number, 3, 1, 0,
+                    CASE WHEN number <= 100 THEN convert_to(repeat('a', 1048576), 'UTF8') END
+                FROM progress, generate_series(1, 25000) AS number
+                """)
+            _ = try connection.run("UPDATE progress SET changes_kept = 25000")
+            func kept() throws -> [Int64] {
+                let rows = try connection.run(
+                    "SELECT (SELECT count(*) FROM changes), changes_kept FROM progress")
+                return [rows.number(0, 0), rows.number(0, 1)]
+            }
+            try fixture.one.writeAndWait { try $0.unfollow(Self.follower) }
+            #expect(try kept() == [24_936, 24_936])
+            let next = try fixture.one.read {
+                try $0.nextWorkMoment([.collect], for: WorkHolder(1))
+            }
+            #expect(next != nil, "the rest is due")
+            var steps = 0
+            while try fixture.one.writeAndWait({ try $0.collect(olderThan: 0, limit: 20_000) }) {
+                steps += 1
+            }
+            #expect(try kept() == [0, 0] && steps >= 3)
+        }
+
         @Test("Pages of changes end at their bytes, and none is left out")
         func pages() throws {
             let fixture = try Fixture()
             defer { fixture.location.remove() }
-            let zone = fixture.zone.number
-            try fixture.one.writeAndWait { transaction in
-                _ = try transaction.follow(
-                    as: Self.follower, wanting: [PreviousVersionNeed(.zone(zone))], alone: true)
-            }
+            try fixture.follow()
             let body = [UInt8](repeating: 7, count: 1_000_000)
             for _ in 0..<2 { try fixture.save(12, body: body, in: fixture.one) }
             #expect(try fixture.changes(in: fixture.one) == (24, 12))

@@ -65,6 +65,7 @@
         func grants() throws {
             let fixture = try GroupFixture()
             defer { fixture.location.remove() }
+            try fixture.save(["root", "share"])
             let share = try fixture.store.writeAndWait { [fixture] in
                 try $0.makeShare(
                     in: fixture.zone.number, record: RecordNumber(2), root: RecordNumber(1),
@@ -248,6 +249,36 @@
                 return counts.all >= 200
             }
             #expect(counts.inPlace * 10 >= counts.all * 9, "\(counts)")
+        }
+
+        @Test("Marks of groups are few, also where every other group has written nothing")
+        func marks() throws {
+            let fixture = try GroupFixture()
+            defer { fixture.location.remove() }
+            // The zone is the first group; so those that save have odd numbers.
+            for number in 0..<600 {
+                try fixture.store.writeAndWait { _ in }
+                try fixture.save(["r\(number)"])
+            }
+            let connection = try Connection(fixture.location.connection)
+            let marks = try connection.run("SELECT count(*) FROM group_marks").number(0, 0)
+            #expect(marks > 0 && marks < 400, "\(marks)")
+        }
+
+        @Test("A look for work of any kind takes one round trip more")
+        func work() throws {
+            let fixture = try GroupFixture()
+            defer { fixture.location.remove() }
+            let kinds: [WorkKind] = [.cover, .deleteSources, .collect, .tellRequests]
+            try fixture.store.writeAndWait { try $0.enqueue(.collect) }
+            let before = fixture.store.groupRoundTrips
+            let found = try fixture.store.writeAndWait { transaction in
+                var turn = WorkTurn(WorkHolder(1), kinds)
+                turn.subjects = [.cover: 7, .collect: 7]
+                return try transaction.takeWork(&turn)
+            }
+            #expect(found?.task == .collect)
+            #expect(fixture.store.groupRoundTrips - before == 3)
         }
 
         @Test("A version that is not what was written is never handed out, and is told of")

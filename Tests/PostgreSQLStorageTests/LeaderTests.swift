@@ -1,10 +1,12 @@
 #if PostgreSQL
     import Awaiting
     import CloudModel
+    import Dispatch
     import PostgreSQL
     import PostgreSQLStorage
     import Storage
     import StorageConformance
+    import Synchronization
     import Testing
 
     @Suite("What one of several processes does for all")
@@ -12,6 +14,39 @@
         private let location: PostgreSQLLocation
 
         init() throws { location = try PostgreSQLLocation() }
+
+        @Test("A leader whose session ends as an elder process is back lets it lead")
+        func elderIsBack() throws {
+            let sleeps = Atomic(true)
+            let elder = try location.engine(settings: { settings in
+                settings.leaseClock = {
+                    sleeps.load(ordering: .relaxed) ? 1 : DispatchTime.now().uptimeNanoseconds
+                }
+            })
+            let connection = try location.connection(of: "a")
+            let younger = try location.engine(settings: { settings in
+                settings.listening = connection
+                settings.listening?.settings = ["SET application_name = 'younger'"]
+            })
+            defer {
+                for engine in [elder, younger] { engine.close() }
+                location.remove()
+            }
+            let watch = try Connection(connection)
+            let dead = LivingProcess(identity: elder.process, version: "", catalogVersion: .max)
+            _ = try LivingProcesses(watch).renew(dead, for: 0)
+            try Wait.until { younger.processes.leads }
+            sleeps.store(false, ordering: .relaxed)
+            try Wait.until {
+                try LivingProcesses(watch).living().first?.identity == elder.process
+            }
+            _ = try watch.run(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE application_name = 'younger' AND datname = current_database()
+                """)
+            try Wait.until { elder.processes.leads && !younger.processes.leads }
+        }
 
         @Test("A leader that was stopped writes nothing once another process has taken over")
         func late() throws {

@@ -138,7 +138,7 @@
             }
             goesOn.tell(true)
             #expect(try isDone.value())
-            #expect(try taken.value() == lease.number + 1)
+            #expect(try taken.value() > lease.number)
         }
 
         @Test("A write that shares a group with a refused step is done all the same")
@@ -173,7 +173,7 @@
         func stoppedInGroup() throws {
             let location = try PostgreSQLLocation()
             defer { location.remove() }
-            let stopped = try location.openPostgreSQLStore { $0.groupSilenceSecondsMax = 1 }
+            let stopped = try location.openPostgreSQLStore { $0.silenceSecondsMax = 1 }
             let store = try location.openPostgreSQLStore()
             let user = try #require(Self.user)
             let (lost, kept) = (try #require(ZoneName("lost")), try #require(ZoneName("kept")))

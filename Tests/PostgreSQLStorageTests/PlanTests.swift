@@ -1,5 +1,6 @@
 #if PostgreSQL
     import CloudModel
+    import Dispatch
     import PostgreSQL
     import PostgreSQLServer
     import PostgreSQLStorage
@@ -144,6 +145,82 @@
                 }
             }
             #expect(found == [])
+        }
+
+        @Test("Who collects does not look at the zones that are done with")
+        func purgedZones() throws {
+            let filled = try Filled([400])
+            defer { filled.location.remove() }
+            _ = try filled.connection.run(
+                """
+                INSERT INTO zones (
+                    store, zone, owner, name, created, changed, whole_after, deleted_at, is_purged)
+                SELECT z.store, 1000 + n, z.owner, convert_to('z' || n, 'UTF8'), 1, z.changed, 0, n, 1
+                FROM zones z, generate_series(1, 20000) AS n
+                """)
+            let found = try filled.wasteful {
+                _ = try filled.store.writeAndWait { try $0.collect(olderThan: 0, limit: 100) }
+            }
+            #expect(found == [])
+        }
+
+        @Test("What shares say is found by keys, in a zone of many shares, viewers and records")
+        func shares() throws {
+            let filled = try Filled([12_000])
+            defer { filled.location.remove() }
+            try Self.share(filled.zone, filled.connection)
+            var needs = StoreNeeds()
+            (needs.owner, needs.zone) = (Self.user, filled.zone.name)
+            needs.viewer = UserRecordName("_00000000000000000000000000001000")
+            needs.records = Self.names(500..<564)
+            let load = WriteLoad(needs: { [needs] in needs })
+            let viewer = try #require(needs.viewer)
+            let (zone, names) = (filled.zone.number, needs.records)
+            let trips = filled.store.groupRoundTrips
+            let found = try filled.wasteful {
+                let done = DispatchSemaphore(value: 0)
+                filled.store.write(load) { transaction in
+                    let records = try transaction.heads(of: names, in: zone).compactMap {
+                        $0?.record
+                    }
+                    let covering = try transaction.currentMemberships(of: records)
+                    let shares = covering.compactMap { $0?.share }
+                    let parents = try transaction.parents(of: records).compactMap { $0 }
+                    let grants = try transaction.grants(of: viewer, .shares(Array(Set(shares))))
+                    #expect((shares.count, parents.count, grants.count) == (64, 64, 1))
+                    #expect(try transaction.view(of: viewer, in: zone) != nil)
+                } completion: { _ in
+                    done.signal()
+                }
+                #expect(done.wait(timeout: .now() + .seconds(600)) == .success)
+            }
+            #expect(found == [])
+            #expect(filled.store.groupRoundTrips - trips == 2)
+        }
+
+        /// Has the first record be the root of a tree of all records, and 2,000 others the roots of trees without any,
+        /// and 3,000 viewers see the first of them; and the server look at the tables, as the engine does.
+        private static func share(_ zone: StoredZone, _ connection: Connection) throws {
+            let zone = zone.number.value
+            try connection.run(
+                script: """
+                    INSERT INTO shares (store, share, zone, record, root, public_permission, created)
+                    SELECT store, record, zone, record + 1, record, 0, 1 FROM records
+                    WHERE zone = \(zone) AND record % 2 = 1 AND record < 4000;
+                    INSERT INTO current_memberships (store, record, share, position)
+                    SELECT store, record, 1, position FROM records WHERE zone = \(zone);
+                    INSERT INTO links (store, target_zone, target_name, kind, source)
+                    SELECT r.store, r.zone, t.name, 3, r.record
+                    FROM records r JOIN records t ON t.store = r.store AND t.record = 1
+                    WHERE r.zone = \(zone);
+                    INSERT INTO grants (store, viewer, zone, share, permission, granted, changed)
+                    SELECT DISTINCT store, convert_to('_' || lpad(v::text, 32, '0'), 'UTF8'), zone, 1, 1, 1, v
+                    FROM shares, generate_series(1, 3000) AS v;
+                    INSERT INTO views
+                        (store, viewer, zone, since, shares_granted, changed, whole_after)
+                    SELECT store, viewer, zone, 1, 1, changed, 1 FROM grants;
+                    ANALYZE;
+                    """)
         }
 
         @Test(

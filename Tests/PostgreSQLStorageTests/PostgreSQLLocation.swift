@@ -90,7 +90,7 @@
             // On a busy machine reads take long.
             options.snapshotSecondsMax = 600
             options.readerWaitSecondsMax = 600
-            options.groupSilenceSecondsMax = 600
+            options.silenceSecondsMax = 600
             options.followerChangesMax = followerChangesMax
             options.connection.answerMillisecondsMax = 600_000
             change(&options)
@@ -123,7 +123,7 @@
         func openBeside() throws -> (any Store)? { try openStore() }
 
         func openCatalog() throws -> any CatalogStorage {
-            try PostgreSQLCatalog(connection) { _ in }
+            try PostgreSQLCatalog(connection)
         }
 
         func delete(_ container: ContainerID, from catalog: any CatalogStorage) throws {
@@ -144,7 +144,7 @@
             settings.sessionsMax = 12
             settings.sessionWaitSecondsMax = 600
             settings.snapshotSecondsMax = 600
-            settings.groupSilenceSecondsMax = 600
+            settings.silenceSecondsMax = 600
             change(&settings)
             return PostgreSQLEngineFactory(settings, place: "a test's database") { count in
                 (0..<count).map { _ in .random(in: 0...255) }

@@ -117,6 +117,51 @@
             #expect(awake.catalog.version == other)
         }
 
+        @Test("A lease counts from before the look at the catalog that goes with it")
+        func slowLook() throws {
+            let now = Atomic<UInt64>(0)
+            let engine = try location.engine(settings: { settings in
+                settings.leaseClock = { now.load(ordering: .relaxed) }
+            })
+            let options = try location.connection(of: "a")
+            let (first, second, watch) = try (
+                Connection(options), Connection(options), Connection(options)
+            )
+            defer {
+                // NB: what a test that fails has left locked would hold up the engine's end.
+                for session in [first, second] { _ = try? session.run("ROLLBACK") }
+                end([engine])
+            }
+            let table = "catalog.catalog_version"
+            let lock = [Query("BEGIN"), Query("LOCK TABLE \(table) IN ACCESS EXCLUSIVE MODE")]
+            let process = try second.run("SELECT pg_backend_pid()::bigint").number(0, 0)
+            /// Whether a look waits, and the second lock is had or waits before it.
+            func looks(whileLocked isLocked: Bool) throws -> Bool {
+                let rows = try watch.run(
+                    """
+                    SELECT count(*) FILTER (WHERE mode = 'AccessShareLock' AND NOT granted),
+                        count(*) FILTER (WHERE pid = $1 AND granted = \(isLocked))
+                    FROM pg_locks WHERE relation = '\(table)'::regclass
+                    """, .number(process))
+                return rows.number(0, 0) == 1 && rows.number(0, 1) == 1
+            }
+            _ = try first.run(lock)
+            try Wait.until {
+                try watch.run(
+                    "SELECT 1 FROM pg_locks WHERE relation = '\(table)'::regclass AND NOT granted"
+                ).count == 1
+            }
+            // Behind the look that waits, and before the next one.
+            try second.runLater(lock)
+            try Wait.until { try looks(whileLocked: false) }
+            now.add(4_000_000_000, ordering: .relaxed)
+            try first.rollBack()
+            try Wait.until { try looks(whileLocked: true) }
+            now.add(2_000_000_000, ordering: .relaxed)
+            let version = engine.catalog.version
+            #expect(engine.catalog.version != version)
+        }
+
         @Test("Who lives and does not know a migration is found by what each says that it knows")
         func outdated() throws {
             let engines = try engines(1)
@@ -293,6 +338,28 @@
             let sessions = try Connection(connection).run(
                 "SELECT 1 FROM pg_stat_activity WHERE application_name = 'listening'")
             #expect(sessions.count == 1)
+        }
+
+        @Test(
+            "A process whose session begins anew, as with a promoted standby, drops what it kept of the catalog"
+        )
+        func newSession() throws {
+            let connection = try location.connection(of: "a")
+            let engine = try location.engine(settings: { settings in
+                settings.listening = connection
+                settings.listening?.settings = ["SET application_name = 'ends'"]
+                // Its lease goes on, whatever happens.
+                settings.leaseClock = { 1 }
+            })
+            defer { end([engine]) }
+            let version = engine.catalog.version
+            let ended = try Connection(connection).run(
+                """
+                SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                WHERE application_name = 'ends' AND datname = current_database()
+                """)
+            #expect(ended.count == 1)
+            try Wait.until { engine.catalog.version != version }
         }
 
         @Test("A process that would listen to another database is refused")

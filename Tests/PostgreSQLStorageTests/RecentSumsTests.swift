@@ -158,7 +158,7 @@
             try store.read { snapshot in
                 for name in owners {
                     guard let owner = try snapshot.owner(named: name) else { continue }
-                    let zones = try snapshot.zones(of: owner.number, .kept(limit: 1_000))
+                    let zones = try snapshot.zones(of: owner.number, .stored(limit: 1_000))
                     var expected: [Position: ZoneNumber] = [:]
                     for zone in zones {
                         guard let changed = zone.changed, changed > 0 else { continue }

@@ -7,6 +7,7 @@
     import PostgreSQLStorage
     import Storage
     import StorageConformance
+    import Synchronization
     import Testing
 
     @Suite("Standbys of the database, waited for or not")
@@ -97,22 +98,92 @@
             #expect(try fixture.names() == 2)
         }
 
-        @Test("A change of the catalog of which no standby is known to have it is not acknowledged")
+        @Test(
+            "A change of the catalog that no standby is known to have is not acknowledged, and ends no process"
+        )
         func catalog() throws {
             let server = try PostgreSQLServer(waitsForDisk: false)
-            let location = try PostgreSQLLocation(on: server)
-            let told = Awaited<Bool>()
-            var options = location.connection
-            options.answerMillisecondsMax = 2_000
-            let catalog = try PostgreSQLCatalog(options) { _ in told.tell(true) }
-            _ = try Self.waitForNobody(server)
+            let ends = Atomic(0)
+            let engine = try PostgreSQLLocation(on: server).engine {
+                $0.onIndeterminate = { _ in ends.add(1, ordering: .relaxed) }
+            } settings: {
+                $0.connection.answerMillisecondsMax = 2_000
+            }
+            defer { engine.close() }
+            let watch = try Self.waitForNobody(server)
+            let version = engine.catalog.version
+            let unknown = ContainerRecord(
+                id: try #require(ContainerID("iCloud.unknown")), createdAt: 1)
+            #expect(throws: StorageFailure.indeterminate) { try engine.catalog.add(unknown) }
+            let catalog = try #require(engine.catalog as? PostgreSQLCatalog)
             #expect(throws: StorageFailure.indeterminate) {
                 try catalog.write(endsWhatWasTrue: true) { _ in }
             }
-            #expect(try told.value())
+            #expect(engine.catalog.version != version)
+            try Self.waitForNone(watch)
+            let known = ContainerRecord(
+                id: try #require(ContainerID("iCloud.known")), createdAt: 1)
+            try engine.catalog.add(known)
+            #expect(try engine.catalog.container(known.id) == known)
+            #expect(ends.load(ordering: .relaxed) == 0)
+        }
+
+        @Test(
+            "A server that was promoted since is asked for the mark of a change of the catalog, not for its number"
+        )
+        func catalogOnAnother() throws {
+            let server = try PostgreSQLServer(waitsForDisk: false)
+            let location = try PostgreSQLLocation(on: server)
+            var options = location.connection
+            options.address = Self.both(location, server)
+            options.answerMillisecondsMax = 600_000
+            let catalog = try PostgreSQLCatalog(options)
+            try server.addStandby()
+            let (primary, standby) = try (
+                Connection(location.connection), Connection(location.standbyConnection)
+            )
+            try Self.cutOff(standby, from: primary)
+            let watch = try Self.waitForNobody(server)
+            func container(_ name: String) throws -> ContainerRecord {
+                ContainerRecord(id: try #require(ContainerID("iCloud.\(name)")), createdAt: 1)
+            }
+            let (lost, next) = try (container("lost"), container("next"))
+            let outcome = Awaited<Result<Void, any Error>>()
+            DispatchQueue.global().async { outcome.tell(Result { try catalog.add(lost) }) }
+            var number: Int64 = 0
+            try Wait.until {
+                let rows = try watch.run(
+                    """
+                    SELECT backend_xid::text::bigint FROM pg_stat_activity
+                    WHERE \(Self.waiting) AND backend_xid IS NOT NULL
+                    """)
+                if rows.count == 1 { number = rows.number(0, 0) }
+                return number > 0
+            }
+            try server.promoteStandby()
+            // There another transaction has its number, and is committed.
+            try Wait.until {
+                try standby.run("SELECT pg_current_xact_id()::text::bigint").number(0, 0) > number
+            }
+            try server.stop()
+            let failure = #expect(throws: StorageFailure.self) { try outcome.value().get() }
+            #expect(failure != .indeterminate)
+            #expect(try catalog.container(lost.id) == nil)
+            try catalog.add(next)
+            #expect(try catalog.container(next.id) == next)
         }
 
         // MARK: - A standby that lacks commits
+
+        /// How a process reaches whichever server takes writes.
+        private static func both(
+            _ location: PostgreSQLLocation, _ server: PostgreSQLServer
+        ) -> String {
+            location.connection.address.replacing(
+                "host=\(server.folder)",
+                with: "host=\(server.folder),\(server.folder)/standby-socket")
+                + " target_session_attrs=read-write"
+        }
 
         /// Has the standby get nothing any more of what is committed from now on.
         private static func cutOff(_ standby: Connection, from primary: Connection) throws {
@@ -128,18 +199,28 @@
             }
         }
 
+        @Test("A session that is to write does not begin with a standby")
+        func writing() throws {
+            let server = try PostgreSQLServer()
+            try server.addStandby()
+            var options = ConnectionOptions(address: server.standbyAddress(of: "postgres"))
+            _ = try Connection(options)
+            options.takesStandby = false
+            let failure = #expect(throws: PostgreSQLError.self) { _ = try Connection(options) }
+            #expect(failure?.kind == .readOnly && failure?.endsSession == true)
+            try server.promoteStandby()
+            _ = try Connection(options)
+        }
+
         @Test(
             "A standby that lacked commits goes on from what it has: later tokens expire, no number comes again"
         )
         func promotion() throws {
             let server = try PostgreSQLServer()
             let location = try PostgreSQLLocation(on: server)
-            // A process that follows to whichever server takes writes.
-            let both = location.connection.address.replacing(
-                "host=\(server.folder)",
-                with: "host=\(server.folder),\(server.folder)/standby-socket")
+            let both = Self.both(location, server)
             let fixture = try GroupFixture(location) {
-                $0.connection.address = both + " target_session_attrs=read-write"
+                $0.connection.address = both
                 $0.connection.connectSecondsMax = 5
             }
             try fixture.save(["a", "b"])
@@ -160,7 +241,7 @@
             try server.stop()
             try server.promoteStandby()
             let other = try location.openPostgreSQLStore {
-                $0.connection.address = both + " target_session_attrs=read-write"
+                $0.connection.address = both
             }
             #expect(try other.identity.knows(before.incarnation, through: before.last))
             #expect(try !other.identity.knows(beyond.incarnation, through: beyond.last))

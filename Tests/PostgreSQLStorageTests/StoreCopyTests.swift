@@ -128,7 +128,7 @@
             let store = try target.open(key, notices: CommitNotices())
             #expect(try store.read { try $0.lastPosition() } == 0)
             _ = target.close(key, isUnused: true)
-            try target.recover { _ in }
+            try target.recover { _, _ in }
             #expect(try target.problems(of: .catalog, lossesSince: 0) == [])
             #expect(try target.problems(of: .store(key), lossesSince: 0) == [])
             target.close()

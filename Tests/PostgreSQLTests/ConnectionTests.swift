@@ -212,6 +212,21 @@
             guard case .indeterminate = late.commit(after: []) else { throw Unexpected() }
         }
 
+        @Test("A session that is cut off while it waits is lost, and says so in words")
+        func cutOff() throws {
+            let server = try PostgreSQLServer.shared()
+            let proxy = try CuttingProxy(before: server)
+            let connection = try Self.connect {
+                $0.address = $0.address.replacing(server.folder, with: proxy.folder)
+            }
+            proxy.cut(.before, at: "cut here")
+            let error = #expect(throws: PostgreSQLError.self) {
+                try connection.run("SELECT convert_to('cut here', 'UTF8')")
+            }
+            #expect(error?.kind == .lost)
+            #expect(error?.message.contains("server") == true, "\(error?.message ?? "")")
+        }
+
         @Test("Where nobody listens, the connection is not made")
         func nobody() throws {
             let kind = try Self.kind {

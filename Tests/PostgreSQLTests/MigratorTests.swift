@@ -37,6 +37,39 @@
             #expect(rows.number(1, 1) == second.checksum)
         }
 
+        @Test("A server older than PostgreSQL 15 is refused, which says so, and gets no table")
+        func outdatedServer() throws {
+            let connection = try Connection(database())
+            #expect(connection.serverNumber >= OutdatedServer.numberMin)
+            for number in [149_999, 140_012, 90_624] {
+                let migrator = Migrator(
+                    MigrationHistory([first]), serverNumber: { _ in number })
+                let error = #expect(throws: OutdatedServer.self) {
+                    try migrator.migrate(connection)
+                }
+                #expect(
+                    error?.description
+                        == "the server is PostgreSQL \(number / 10_000), and PostgreSQL 15 or later is needed"
+                )
+            }
+            #expect(try Migrator(MigrationHistory([first])).pendingCount(connection) == 1)
+            let oldest = Migrator(MigrationHistory([first]), serverNumber: { _ in 150_000 })
+            try oldest.migrate(connection)
+            #expect(try oldest.pendingCount(connection) == 0)
+        }
+
+        @Test("A session that is gone says that, and not that its server is too old")
+        func gone() throws {
+            let options = try database()
+            let connection = try Connection(options)
+            let process = try connection.run("SELECT pg_backend_pid()::bigint").number(0, 0)
+            _ = try Connection(options).run(
+                "SELECT pg_terminate_backend($1::bigint::int, 60000)", .number(process))
+            #expect(throws: PostgreSQLError.self) { try connection.run("SELECT 1") }
+            #expect(connection.isLost && connection.serverNumber == 0)
+            #expect(throws: PostgreSQLError.self) { try migrate(connection, [first]) }
+        }
+
         @Test("Of processes that begin at once one migrates, and the others find it done")
         func together() throws {
             let options = try database()

@@ -28,11 +28,19 @@ struct MigrationTests {
         }
     }
 
+    @Test("The migrations of every engine are among those of releases")
+    func engines() throws {
+        let released = try #require(Repository.text("migrations/released.sha256"))
+        for path in Repository.files(under: "migrations", endingIn: [".sql"]) {
+            let engine = path.split(separator: "/")[1]
+            #expect(released.contains("  \(engine)/"), "\(path)")
+        }
+    }
+
     /// What a release contains is what databases out there say that they are made of.
     @Test("No migration of a release was changed since, and none was taken out")
     func released() throws {
         let lines = (Repository.text("migrations/released.sha256") ?? "").split(separator: "\n")
-        #expect(!lines.isEmpty)
         for line in lines {
             let words = line.split(separator: " ").map(String.init)
             let path = "migrations/\(words.last ?? "")"
@@ -42,7 +50,7 @@ struct MigrationTests {
                 digest == words.first,
                 """
                 \(path) is of a release: a new form is a migration with the next number. Before the first release \
-                is tagged only: (cd migrations && sha256sum sqlite/*/*.sql >released.sha256)
+                is tagged only: (cd migrations && sha256sum */*/*.sql >released.sha256)
                 """)
         }
     }

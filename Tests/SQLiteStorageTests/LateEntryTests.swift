@@ -273,6 +273,29 @@ final class LateEntryTests {
         #expect(try location.problems() == [])
     }
 
+    @Test("Words that come late to an index that goes are taken out of it once")
+    func leavesWhileLate() throws {
+        let zone = try makeZone()
+        try save("a", "few words", in: zone)
+        _ = try makeIndex()
+        for name in ["b", "c"] { try save(name, text(5_000), in: zone) }
+        try work(steps: 3)
+        let type = try type()
+        try store.writeAndWait { try $0.dropIndexes(ofType: type, fields: ["t"]) }
+        // What was late comes before the work that empties the index has begun.
+        for _ in 0..<2 {
+            try work()
+            try workOnIndexes()
+        }
+        #expect(try termsSum == 0)
+        #expect(try number("SELECT count(*) FROM indexes") == 0)
+        #expect(try number("SELECT count(*) FROM late_bodies") == 0)
+        #expect(try location.problems() == [])
+        let again = try makeIndex()
+        try work()
+        try expectWhole(again, in: zone)
+    }
+
     @Test("The words of a deleted zone go in steps, and with them the texts that were kept for it")
     func purged() throws {
         let zone = try makeZone()

@@ -1,4 +1,5 @@
 import Administration
+import Awaiting
 import CloudDatabase
 import CloudModel
 import Configuration
@@ -14,7 +15,26 @@ struct AccountDeletionTests {
     private static let dayMilliseconds: Milliseconds = 86_400_000
     private static let zones = 5
 
-    private final class Time: Sendable { let now = Mutex<Milliseconds>(1_000_000) }
+    private final class Time: Sendable {
+        let now = Mutex<Milliseconds>(1_000_000)
+        /// What happens once somebody has asked for the time so often.
+        private let interruption = Mutex<(count: Int, body: @Sendable () -> Void)?>(nil)
+
+        func interrupt(after count: Int, _ body: @escaping @Sendable () -> Void) {
+            interruption.withLock { $0 = (count, body) }
+        }
+
+        func ask() -> Milliseconds {
+            let due = interruption.withLock { interruption in
+                interruption?.count -= 1
+                guard let next = interruption, next.count == 0 else { return nil as (() -> Void)? }
+                interruption = nil
+                return next.body
+            }
+            due?()
+            return now.withLock { $0 }
+        }
+    }
 
     private let temporary: TemporaryFolder
     private let time = Time()
@@ -26,7 +46,7 @@ struct AccountDeletionTests {
     init() throws {
         temporary = try TemporaryFolder()
         var process = ProcessEnvironment.ofProcess()
-        process.clock = Clock { [time] in time.now.withLock { $0 } }
+        process.clock = Clock { [time] in time.ask() }
         var configuration = ServerConfiguration()
         configuration.listen = ["127.0.0.1:0"]
         configuration.storage.reserveBytes = 0
@@ -116,6 +136,40 @@ struct AccountDeletionTests {
         time.now.withLock { $0 += 30 * Self.dayMilliseconds }
         #expect(
             try !folder.accountUseCases.endings.takeBack(of: id, now: time.now.withLock { $0 }) {})
+    }
+
+    @Test("What is taken back while others are deleted stays, and what has begun goes on")
+    func takenBackMeanwhile() throws {
+        defer { folder.close() }
+        let now = time.now.withLock { $0 }
+        let ann = try folder.users.find(email: "ann@a.example").id
+        let bob = try folder.users.create(email: "bob@a.example", now: 1).id
+        let endings = folder.accountUseCases.endings
+        try endings.ask(for: ann, publicRecords: .keep, now: now - 1)
+        try endings.ask(for: bob, publicRecords: .keep, now: now)
+        let due = endings.due(now: now)
+        time.now.withLock { $0 = due }
+        // The look asks for the time, and then the ledger: by then both are known to be due. The clock of the process
+        // that people sign in at is behind.
+        let takenBack = Mutex<[Bool]>([])
+        time.interrupt(after: 2) {
+            #expect(throws: Never.self) {
+                for account in [ann, bob] {
+                    let isTaken = try endings.takeBack(of: account, now: due - 2) {}
+                    takenBack.withLock { $0.append(isTaken) }
+                }
+            }
+        }
+        let accountDeletions = AccountDeletions(folder, log: log, intervalSeconds: 3_600)
+        // The data is removed once all that are due are deleted.
+        try Wait.until {
+            try !folder.users.list().items.contains { $0.id == ann }
+                && folder.users.unfinishedDeletions().items.isEmpty
+        }
+        accountDeletions.stop()
+        #expect(takenBack.withLock { $0 } == [false, true])
+        #expect(try folder.users.list().items.map(\.id) == [bob])
+        #expect(try ErasureLedger(in: folder.path).entries().map(\.account) == [ann])
     }
 
     @Test("An erasure that is cut off anywhere is done by the next, and leaves nothing wrong")

@@ -1,4 +1,5 @@
 import Awaiting
+import EngineUnderTest
 import Foundation
 import Testing
 
@@ -63,6 +64,24 @@ struct CommandLookTests {
         let words = ["record", "changes"] + place + ["public", "--since", "nonsense"]
         let refused = try Program.run(words + ["--data", folder.path("data")])
         #expect(refused.status == 1 && refused.error.contains("BAD_REQUEST"), "\(refused)")
+    }
+
+    @Test("A list says how many records it leaves out, as they are not what was written")
+    func damaged() throws {
+        for name in ["one", "two", "three"] { try save(name) }
+        let words = ["record", "list"] + place + ["public", "--data", folder.path("data")]
+        let whole = try Program.run(words + ["--json"])
+        #expect(whole.status == 0 && whole.object["damaged"] == nil, "\(whole)")
+        let store = folder.path("data/containers/icloud.a/development/store.sqlite")
+        try StoreDecay(store: store).damage("one")
+        // It lies behind the end of this page, which leaves out nothing.
+        let first = try Program.run(words + ["--json", "--limit", "1"])
+        #expect(first.status == 0 && first.object["damaged"] == nil, "\(first)")
+        let listed = try Program.run(words + ["--json"])
+        let records = listed.object["records"] as? [[String: Any]] ?? []
+        #expect(records.map { $0["recordName"] as? String } == ["three", "two"])
+        #expect(listed.status == 1 && listed.object["damaged"] as? Int == 1, "\(listed)")
+        #expect(try Program.run(words).output.contains("left out, as not what was written: 1;"))
     }
 
     @Test("Every look as a user is noted of their account, of the public database too")

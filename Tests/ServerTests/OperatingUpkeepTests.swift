@@ -161,7 +161,7 @@ struct OperatingUpkeepTests {
         let now = folder.clock.now()
         try store.writeAndWait { transaction in
             _ = try transaction.collect(olderThan: 0, limit: 100)
-            let forgotten = try transaction.forgetUnusedAssets([content.digest], since: now)
+            let forgotten = try transaction.remove(.begin([content.digest], unusedSince: now))
             #expect(forgotten == [content.digest])
         }
         assetStore.claims.unclaim([content.digest])

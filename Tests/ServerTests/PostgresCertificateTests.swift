@@ -43,6 +43,25 @@
             return Int(UInt16(bigEndian: address.sin_port))
         }
 
+        @Test("It ends a session, with what that holds, once the network has lost the client")
+        func lostClients() throws {
+            let port = try Self.freePort()
+            let database = try PostgreSQLServer(
+                waitsForDisk: false, certified: ("db.example", port))
+            let session = try connect(
+                "db.example", "&sslrootcert=\(database.certificate)", to: port)
+            // As its socket has them: twice `storage.postgres.answerSecondsMax`, with three looks in the second half.
+            let limits = [
+                "tcp_user_timeout": "60000", "tcp_keepalives_idle": "30",
+                "tcp_keepalives_interval": "10", "tcp_keepalives_count": "3",
+            ]
+            for (name, value) in limits {
+                let found = try session.run(
+                    "SELECT convert_to(setting, 'UTF8') FROM pg_settings WHERE name = '\(name)'")
+                #expect(found.text(0, 0) == value, "\(name)")
+            }
+        }
+
         @Test("Its name and its authority are checked, unless the URL says otherwise")
         func checked() throws {
             let port = try Self.freePort()

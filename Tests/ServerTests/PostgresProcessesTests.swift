@@ -7,11 +7,10 @@
     import Testing
 
     @Suite("Several servers on one PostgreSQL")
-    struct PostgresProcessesTests {
-        private static let base = "/database/1/iCloud.a/development/private"
-        private let folder: TemporaryFolder
-        private let database: PostgreSQLServer
-        private let environment: [String: String]
+    struct PostgresProcessesTests: ServersOnPostgres {
+        let folder: TemporaryFolder
+        let database: PostgreSQLServer
+        let environment: [String: String]
 
         init() throws {
             folder = try TemporaryFolder()
@@ -19,53 +18,9 @@
             environment = try PostgresServingTests.environment(of: "app", on: database)
         }
 
-        private func start(_ data: String) throws -> ServerProcess {
-            try ServerProcess(data: folder.path(data), environment: environment)
-        }
-
-        /// A data folder that shares what processes must share with that of a server.
-        private func makeFolder(_ data: String, beside server: ServerProcess) throws {
-            let files = FileManager.default
-            try files.createDirectory(
-                atPath: folder.path(data), withIntermediateDirectories: true)
-            try files.createSymbolicLink(
-                atPath: folder.path("\(data)/containers"),
-                withDestinationPath: "\(server.data)/containers")
-            try files.copyItem(
-                atPath: "\(server.data)/secrets.key", toPath: folder.path("\(data)/secrets.key"))
-        }
-
-        private func command(_ words: String..., on server: ServerProcess) throws -> [String: Any] {
-            let outcome = try Program.run(
-                words + ["--data", server.data, "--json"], environment: environment)
-            try #require(outcome.status == 0, "\(outcome.error)")
-            return outcome.object
-        }
-
-        /// Makes a container and a person; the query that she asks with.
-        private func enter(_ server: ServerProcess) throws -> String {
-            _ = try command("container", "create", "iCloud.a", on: server)
-            _ = try command("user", "create", "ann@a.example", on: server)
-            let api = try command("api-token", "create", "iCloud.a", "development", on: server)
-            let web = try command(
-                "web-token", "create", "iCloud.a", "development", "ann@a.example", on: server)
-            return "ckAPIToken=\(try #require(api["apiToken"] as? String))"
-                + "&ckWebAuthToken=\(try #require(web["webAuthToken"] as? String))"
-        }
-
-        private func post(
-            _ server: ServerProcess, _ query: String, _ operation: String, _ body: String
-        ) throws -> (status: Int, body: String) {
-            let answer = try server.request("\(Self.base)/\(operation)?\(query)", ["-d", body])
-            return (answer.status, answer.body)
-        }
-
         @Test("What one has acknowledged another one knows, tokens that ended among it")
         func serving() throws {
-            let first = try start("a")
-            let query = try enter(first)
-            try makeFolder("b", beside: first)
-            let second = try start("b")
+            let (first, second, query) = try startTwo()
             let zone =
                 #"{"operations":[{"operationType":"create","zone":{"zoneID":{"zoneName":"z"}}}]}"#
             try #require(try post(first, query, "zones/modify", zone).status == 200)
@@ -101,10 +56,7 @@
             "What each did for whom every one tells: lines of requests, a user's sync, the audit log"
         )
         func seen() throws {
-            let first = try start("a")
-            let query = try enter(first)
-            try makeFolder("b", beside: first)
-            let second = try start("b")
+            let (first, second, query) = try startTwo()
             for server in [first, second, second] {
                 try #require(try post(server, query, "zones/list", "{}").status == 200)
             }
@@ -132,10 +84,7 @@
 
         @Test("Who was erased at one server is in the ledgers of all, which outlive the database")
         func erased() throws {
-            let first = try start("a")
-            _ = try enter(first)
-            try makeFolder("b", beside: first)
-            let second = try start("b")
+            let (first, second, _) = try startTwo()
             _ = try command(
                 "user", "erase", "ann@a.example", "--public", "delete", "--yes", on: second)
             func ledger(_ data: String) throws -> String {
@@ -149,18 +98,16 @@
             #expect(try again.request("/readyz").status == 200)
         }
 
+        private static func creation(of name: String) -> String {
+            #"{"operations":[{"operationType":"create","record":{"#
+                + #""recordType":"Note","recordName":"\#(name)"}}]}"#
+        }
+
         @Test("A container that leaves the database is out of use at all until it is reopened")
         func moving() throws {
-            let first = try start("a")
-            let query = try enter(first)
-            try makeFolder("b", beside: first)
-            let second = try start("b")
+            let (first, second, query) = try startTwo()
             func save(_ name: String, at server: ServerProcess) throws -> Int {
-                try post(
-                    server, query, "records/modify",
-                    #"{"operations":[{"operationType":"create","record":{"#
-                        + #""recordType":"Note","recordName":"\#(name)"}}]}"#
-                ).status
+                try post(server, query, "records/modify", Self.creation(of: name)).status
             }
             // Both have the store open.
             for server in [first, second] {
@@ -171,13 +118,7 @@
                 #expect(try save("r\(saved)", at: second) == 200)
                 saved += 1
             }
-            let source = environment["LENTICULAR_STORAGE_POSTGRES_URL"] ?? ""
-            let copied = try Program.run(
-                [
-                    "storage", "copy", "--from", source, "--to",
-                    "sqlite:\(folder.path("moved"))", "--data", first.data, "--json",
-                ], environment: environment)
-            #expect(copied.status == 0, "\(copied)")
+            try moveOut(of: first)
             for server in [first, second] {
                 let refused = try post(server, query, "zones/list", "{}")
                 #expect(refused.status == 503, "\(refused)")
@@ -196,6 +137,59 @@
             let found = try post(
                 moved, query, "records/lookup", #"{"records":[\#(names)]}"#)
             #expect(found.status == 200 && !found.body.contains("NOT_FOUND"), "\(found)")
+        }
+
+        @Test("What one acknowledges that wakes up after a copy is in the copy")
+        func wakingUp() throws {
+            let (first, second, query) = try startTwo()
+            let target = "\(Self.base)/records/modify?\(query)"
+            // A connection for each that has saved, so that the store is open and the token known.
+            let waiting = try (0..<16).map { number in
+                let connection = WireConnection(address: second.address)
+                let saved = connection.send("POST", target, Self.creation(of: "r\(number)"))
+                guard case .answered(200, _) = saved else { throw NotSaved(answer: "\(saved)") }
+                return connection
+            }
+            second.signal(SIGSTOP)
+            // Without it the process would not end with its signal.
+            defer { second.signal(SIGCONT) }
+            for (number, connection) in waiting.enumerated() {
+                let body = Self.creation(of: "late\(number)")
+                let length = "Content-Length: \(body.utf8.count)\r\n"
+                try #require(connection.begin("POST", target, length, body: body))
+            }
+            try moveOut(of: first)
+            second.signal(SIGCONT)
+            var names = (0..<16).map { "r\($0)" }
+            for (number, connection) in waiting.enumerated() {
+                let answer = connection.text { $0.contains("\r\n\r\n") } ?? ""
+                guard answer.hasPrefix("HTTP/1.1 200 ") else {
+                    #expect(answer.hasPrefix("HTTP/1.1 503 "), "\(answer)")
+                    continue
+                }
+                names.append("late\(number)")
+            }
+            let moved = try ServerProcess(data: folder.path("moved"))
+            let wanted = names.map { #"{"recordName":"\#($0)"}"# }.joined(separator: ",")
+            let found = try post(moved, query, "records/lookup", #"{"records":[\#(wanted)]}"#)
+            #expect(found.status == 200 && !found.body.contains("NOT_FOUND"), "\(found)")
+        }
+
+        private struct NotSaved: Error {
+            let answer: String
+        }
+
+        /// What names the database of the servers.
+        private var source: String { environment["LENTICULAR_STORAGE_POSTGRES_URL"] ?? "" }
+
+        /// Has a server copy all there is into the folder `moved`.
+        private func moveOut(of server: ServerProcess) throws {
+            let copied = try Program.run(
+                [
+                    "storage", "copy", "--from", source, "--to",
+                    "sqlite:\(folder.path("moved"))", "--data", server.data, "--json",
+                ], environment: environment)
+            try #require(copied.status == 0, "\(copied)")
         }
 
         @Test("Each session says of which process it is, those of logs and telemetry among them")
@@ -246,10 +240,7 @@
             "A command waits for one that is stopped until its lease has ended; that one wakes up to nothing it had kept"
         )
         func stoppedProcess() throws {
-            let first = try start("a")
-            let query = try enter(first)
-            try makeFolder("b", beside: first)
-            let second = try start("b")
+            let (first, second, query) = try startTwo()
             // It has the token in memory from here on.
             let known = try second.request("\(Self.base)/zones/list?\(query)")
             try #require(known.status == 200)
@@ -291,6 +282,28 @@
             let apart = try refused("b")
             #expect(apart.contains("mount one folder as containers/"), "\(apart)")
             #expect(try first.request("/readyz").status == 200)
+        }
+
+        @Test(
+            "A server whose folder of assets is another one than before is refused, and served once it has the mark"
+        )
+        func otherFolder() throws {
+            let first = try start("a")
+            first.signal(SIGTERM)
+            #expect(first.wait() == 0)
+            try makeFolder("b", beside: first)
+            // As where the file system is not mounted that has the files.
+            try FileManager.default.removeItem(atPath: folder.path("b/containers"))
+            try FileManager.default.createDirectory(
+                atPath: folder.path("b/containers"), withIntermediateDirectories: false)
+            let alone = try refused("b")
+            #expect(
+                alone.contains("b/containers is not the folder that the database knows"), "\(alone)"
+            )
+            let mark = "containers/.lenticular-assets"
+            try String(contentsOfFile: folder.path("a/\(mark)"), encoding: .utf8)
+                .write(toFile: folder.path("b/\(mark)"), atomically: true, encoding: .utf8)
+            #expect(try start("b").request("/readyz").status == 200)
         }
 
         @Test("One whose key does not open what is sealed is refused, beside others and alone")
@@ -373,6 +386,40 @@
             }
             #expect(statuses.count > 5 && statuses.last == 429, "\(statuses)")
             #expect(statuses.dropLast().allSatisfy { $0 == 403 }, "\(statuses)")
+        }
+
+        @Test("A user's rate is divided among the servers that live: one of two grants half of it")
+        func rates() throws {
+            let bound = 10
+            let low = environment.merging(["LENTICULAR_LIMITS_USER_REQUESTS_PER_SECOND_MAX": "1"]) {
+                $1
+            }
+            let first = try ServerProcess(data: folder.path("a"), environment: low)
+            let (ann, bob) = (try enter(first), try enter("bob@a.example", at: first))
+            // Of ten seconds, so many may come at once.
+            #expect(try granted(ann, bound, at: first).count == bound)
+            try makeFolder("b", beside: first)
+            let second = try ServerProcess(data: folder.path("b"), environment: low)
+            try Wait.until {
+                try [first, second].allSatisfy { try metric("lenticular_processes", of: $0) == 2 }
+            }
+            let half = try granted(bob, bound, at: second)
+            // What time has added meanwhile is divided, too.
+            #expect(half.count >= bound / 2 && half.count <= bound / 2 + half.seconds / 2 + 1)
+        }
+
+        /// How many of so many requests of a user one server grants, and how many seconds they took; one that is refused is
+        /// told to come again later.
+        private func granted(
+            _ query: String, _ count: Int, at server: ServerProcess
+        ) throws -> (count: Int, seconds: Int) {
+            let began = ContinuousClock.now
+            let statuses = try (0..<count).map { _ in
+                try post(server, query, "zones/list", "{}").status
+            }
+            #expect(statuses.allSatisfy { $0 == 200 || $0 == 429 }, "\(statuses)")
+            let granted = statuses.count { $0 == 200 }
+            return (granted, Int(began.duration(to: .now).components.seconds) + 1)
         }
 
         private struct Visitor: CurlBrowser {

@@ -121,6 +121,21 @@
             #expect(check.status == 0, "\(check.output)\(check.error)")
         }
 
+        @Test("A server that serves no store yet is not ready while its database is away")
+        func readiness() throws {
+            let server = try start()
+            #expect(try server.request("/readyz").status == 200)
+            try database.stop()
+            try Wait.until {
+                let answer = try server.request("/readyz")
+                return answer.status == 503 && answer.body == "database unreachable\n"
+            }
+            try database.start()
+            try Wait.until { try server.request("/readyz").status == 200 }
+            server.signal(SIGTERM)
+            #expect(server.wait() == 0)
+        }
+
         @Test("A backup of a running server is restored into another database")
         func backup() throws {
             let server = try start()
@@ -292,6 +307,9 @@
             #expect(far.listening?.address == "postgresql://u@one.example/app")
             #expect(far.listening?.password == "s3cret")
             #expect(far.listening?.defaults == ["sslmode": "verify-full"])
+            #expect(
+                [far.connection, far.listening, far.standby].map { $0?.takesStandby }
+                    == [false, false, true])
             let near = try settings("postgresql://u@localhost/app")
             #expect(near.connection.defaults.isEmpty)
         }

@@ -70,7 +70,7 @@ extension StoragePromise {
                 testStore.read { try $0.assets(.unused(since: moment, limit: 9)) }, is: [digest(1)])
             try expect(
                 testStore.write {
-                    try $0.forgetUnusedAssets([digest(1), digest(2)], since: moment)
+                    try $0.remove(.begin([digest(1), digest(2)], unusedSince: moment))
                 }, is: [digest(1)])
             try expect(
                 testStore.read { try $0.assets(.unknown(among: [digest(1)])) }, is: [digest(1)])

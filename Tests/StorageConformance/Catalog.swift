@@ -212,15 +212,15 @@ extension StoragePromise {
             let first = webToken(1, of: "a", in: home)
             try refuses(.accountUnknown) {
                 try catalog.add(
-                    webToken(8, of: "x", in: home), replacing: nil, for: user, sessionsMax: 9,
+                    webToken(8, of: "x", in: home), on: .account, for: user, sessionsMax: 9,
                     now: 1)
             }
-            try catalog.add(first, replacing: nil, for: user, sessionsMax: 9, now: 1)
+            try catalog.add(first, on: .account, for: user, sessionsMax: 9, now: 1)
             try catalog.add(
-                webToken(2, of: "a", in: home), replacing: [1], for: user, sessionsMax: 9, now: 2)
+                webToken(2, of: "a", in: home), on: .token([1]), for: user, sessionsMax: 9, now: 2)
             try refuses(.webTokenUnknown) {
                 try catalog.add(
-                    webToken(3, of: "a", in: home), replacing: [7], for: user, sessionsMax: 9,
+                    webToken(3, of: "a", in: home), on: .token([7]), for: user, sessionsMax: 9,
                     now: 2)
             }
             try expect(catalog.account(named: user, in: home) == AccountID("a"))
@@ -233,9 +233,9 @@ extension StoragePromise {
             try catalog.deleteWebTokens(session: [1])
             try expect(catalog.webToken(hash: [2]) == nil)
             try catalog.add(
-                webToken(4, of: "a", in: home), replacing: nil, for: user, sessionsMax: 9, now: 3)
+                webToken(4, of: "a", in: home), on: .account, for: user, sessionsMax: 9, now: 3)
             try catalog.add(
-                webToken(5, of: "a", in: home, session: 2), replacing: nil, for: user,
+                webToken(5, of: "a", in: home, session: 2), on: .account, for: user,
                 sessionsMax: 9, now: 1_000)
             try expect(catalog.webToken(hash: [4]) == nil)
             try catalog.deleteWebTokens(of: AccountID("a"))
@@ -310,7 +310,7 @@ extension StoragePromise {
             try moves(true) { try catalog.deleteServerKey(keyID: "ab") }
             try moves(false) {
                 try catalog.add(
-                    webToken(1, of: "a", in: home), replacing: nil, for: TestStore.user(1),
+                    webToken(1, of: "a", in: home), on: .account, for: TestStore.user(1),
                     sessionsMax: 9, now: 1)
             }
             try moves(true) { try catalog.deleteWebTokens(session: [1]) }

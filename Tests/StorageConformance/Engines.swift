@@ -61,11 +61,11 @@ final class EngineTestData: Sendable {
         }
     }
 
-    /// Finishes what was cut short, which must have been the removal of these containers.
-    func recover(leaving containers: [ContainerID]) throws {
-        var told: [ContainerID] = []
-        try engine.recover { told.append($0) }
-        try expect(told, is: containers)
+    /// Finishes what was cut short; of which stores others are to remove what they keep.
+    func recovered() throws -> Set<StoreKey> {
+        var told: Set<StoreKey> = []
+        try engine.recover { key, _ in told.insert(key) }
+        return told
     }
 
     var zones: [String] {
@@ -217,7 +217,7 @@ extension StoragePromise {
                 EngineTestData.key,
                 to: StoreBeginning(
                     schema: schema, moment: 5, who: "trial", difference: ["+ type Note"]))
-            try test.recover(leaving: [])
+            try expect(test.recovered(), is: [])
             try expect(test.zones.isEmpty)
             try test.withStore { store in
                 try expect(store.schema.types[TestStore.type] != nil)
@@ -230,6 +230,25 @@ extension StoragePromise {
             try expect(test.zones, is: ["b"])
             try test.check()
         },
+        StoragePromise("What a removal has left of one environment does not go with another's") {
+            testStore in
+            let test = try EngineTestData(testStore)
+            let other = StoreKey(EngineTestData.container, .production)
+            try test.makeContainer()
+            try test.makeZone("a")
+            _ = try test.engine.open(other, notices: CommitNotices())
+            _ = test.engine.close(other, isUnused: true)
+            try expectFailure(StorageFailure.self) {
+                try test.engine.remove(EngineTestData.container) { _ in throw StorageFailure.full }
+            }
+            try test.makeContainer()
+            try test.makeZone("b")
+            try test.restart()
+            try expect(test.recovered(), is: [other])
+            try expect(test.recovered(), is: [])
+            try expect(test.zones, is: ["b"])
+            try test.check()
+        },
         StoragePromise("Of a container that is removed nothing is left, for its name's next either")
         {
             testStore in
@@ -239,7 +258,9 @@ extension StoragePromise {
                 try test.makeZone("a")
                 // What others keep of it cannot be removed at first.
                 try expectFailure(StorageFailure.self) {
-                    try test.engine.remove(EngineTestData.container) { throw StorageFailure.full }
+                    try test.engine.remove(EngineTestData.container) { _ in
+                        throw StorageFailure.full
+                    }
                 }
                 try expect(
                     test.engine.catalog.containers(ListRequest()).items.isEmpty
@@ -250,18 +271,20 @@ extension StoragePromise {
                     try test.makeZone("b")
                 }
                 try test.restart()
-                if !isMadeAtOnce {
-                    try test.engine.recover { _ in throw StorageFailure.full }
-                    try test.recover(leaving: [EngineTestData.container])
+                if isMadeAtOnce {
+                    try expect(!test.recovered().contains(EngineTestData.key))
+                } else {
+                    try test.engine.recover { _, _ in throw StorageFailure.full }
+                    try expect(test.recovered().contains(EngineTestData.key))
                 }
-                try test.recover(leaving: [])
+                try expect(test.recovered(), is: [])
                 if !isMadeAtOnce { try test.makeContainer() }
                 try expect(test.zones, is: isMadeAtOnce ? ["b"] : [])
                 try test.check()
             }
             let test = try EngineTestData(testStore)
             try expectFailure(CatalogRefusal.self, where: { $0 == .containerUnknown }) {
-                try test.engine.remove(EngineTestData.container) {}
+                try test.engine.remove(EngineTestData.container) { _ in }
             }
             try test.check()
         },
@@ -320,6 +343,25 @@ extension StoragePromise {
                 try expect(!store.identity.knows(life.incarnation, through: after))
             }
             try expect(restored.makeZone("c") > after)
+            try restored.check()
+        },
+        StoragePromise("What a restored catalog numbers comes behind what it has") { testStore in
+            let test = try EngineTestData(testStore)
+            func add(_ detail: String, to catalog: any CatalogStorage) throws {
+                let letter = Letter(
+                    purpose: .device, account: nil, address: TestPeople.address("ann"),
+                    detail: detail, madeAt: 1)
+                try catalog.add(letter, dueAt: 1)
+            }
+            for detail in ["a", "b", "c"] { try add(detail, to: test.engine.catalog) }
+            let bytes = try test.engine.read(.catalog) { try Self.bytes(of: $0) }
+            try test.check()
+            try testStore.location.factory("restored").restore(
+                .catalog, from: { visit in try Self.hand(bytes, to: visit) }, assets: { _ in })
+            let restored = try EngineTestData(testStore, "restored")
+            try add("d", to: restored.engine.catalog)
+            let due = try restored.engine.catalog.dueLetters(to: .email, now: 1, countMax: 9)
+            try expect(due.map(\.detail), is: ["a", "b", "c", "d"])
             try restored.check()
         },
         StoragePromise("Damaged bytes are not restored, and leave no data") { testStore in

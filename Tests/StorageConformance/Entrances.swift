@@ -114,15 +114,15 @@ extension StoragePromise {
             let catalog = try testStore.location.openCatalog()
             let ending = AccountEnding(
                 account: AccountID("a"), dueAt: 10, publicRecords: .anonymous)
-            try refuses(.accountUnknown) { try catalog.set(ending, of: AccountID("a")) }
+            try refuses(.accountUnknown) { try catalog.set(ending) }
             try catalog.add(account("a", "a@x.example"))
-            try expect(!catalog.set(ending, of: AccountID("a")))
+            try expect(!catalog.set(ending))
             let again = try testStore.location.openCatalog()
             try expect(again.ending(of: AccountID("a")) == ending)
             try expect(again.dueEndings(now: 9, countMax: 5).isEmpty)
             try expect(again.dueEndings(now: 10, countMax: 5), is: [ending])
-            try expect(try again.set(nil, of: AccountID("a")))
-            try expect(try !again.set(nil, of: AccountID("a")))
+            try expect(try again.replace(ending, by: nil))
+            try expect(try !again.replace(ending, by: nil))
             let home = container("iCloud.home")
             try again.add(ContainerRecord(id: home, createdAt: 1))
             try again.note(TestStore.user(1), of: AccountID("a"), in: home)

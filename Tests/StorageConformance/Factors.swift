@@ -100,20 +100,25 @@ extension StoragePromise {
                 AccountEnding(account: TestPeople.id(name), dueAt: due, publicRecords: .anonymous)
             }
             try scene.refuses(.accountUnknown) {
-                try catalog.set(ending("none", 1), of: TestPeople.id("none"))
+                try catalog.set(ending("none", 1))
             }
             for (name, due): (String, Milliseconds) in [("ann", 50), ("bob", 20), ("eve", 30)] {
-                try catalog.set(ending(name, due), of: TestPeople.id(name))
+                try catalog.set(ending(name, due))
             }
-            try expect(catalog.set(ending("eve", 10), of: TestPeople.id("eve")))
+            try expect(catalog.set(ending("eve", 10)))
             let again = try testStore.location.openCatalog()
             try expect(again.ending(of: TestPeople.id("eve")) == ending("eve", 10))
             try expect(again.dueEndings(now: 9, countMax: 9).isEmpty)
             try expect(
                 again.dueEndings(now: 49, countMax: 9) == [ending("eve", 10), ending("bob", 20)])
             try expect(again.dueEndings(now: 99, countMax: 1) == [ending("eve", 10)])
-            try expect(again.set(nil, of: TestPeople.id("eve")))
-            try expect(!again.set(nil, of: TestPeople.id("eve")))
+            // What was read before and is another by now is not replaced.
+            try expect(!again.replace(ending("eve", 30), by: nil))
+            try expect(again.replace(ending("eve", 10), by: ending("eve", 0)))
+            try expect(!again.replace(ending("eve", 10), by: nil))
+            try expect(again.ending(of: TestPeople.id("eve")) == ending("eve", 0))
+            try expect(again.replace(ending("eve", 0), by: nil))
+            try expect(!again.replace(ending("eve", 0), by: nil))
             try expect(again.ending(of: TestPeople.id("eve")) == nil)
             _ = try again.delete(TestPeople.id("bob"))
             try expect(again.dueEndings(now: 99, countMax: 9) == [ending("ann", 50)])

@@ -69,7 +69,7 @@ extension StoragePromise {
             try expect(!add(.device, waitingMax: 2))
             try expect(add(.device, waitingMax: 3))
         },
-        StoragePromise("A link is handed to one caller, in its time, and ends its like") {
+        StoragePromise("A link is used up once, in its time, and ends its like") {
             testStore in
             let scene = try TestPeople(testStore, ["ann", "bob"])
             let catalog = scene.catalog
@@ -79,19 +79,68 @@ extension StoragePromise {
             ] { try catalog.add(one, now: 1) }
             try expect(catalog.letterLink(hash: [1], now: 2) == link(1, to: "ann"))
             try expect(catalog.letterLink(hash: [1], now: 101) == nil)
-            let taken = Mutex(0)
-            try together(8) { _ in
-                guard let found = try catalog.takeLetterLink(hash: [1], now: 3) else { return }
-                try expect(found == link(1, to: "ann"))
-                taken.withLock { $0 += 1 }
+            @Sendable func reset(_ name: String, by hash: UInt8, now: Milliseconds = 3) throws {
+                try catalog.change(
+                    TestPeople.id(name),
+                    by: AccountChange(
+                        password: "by \(hash)", on: .resetLink(hash: [hash], now: now)))
             }
-            try expect(taken.withLock { $0 }, is: 1)
+            let used = Mutex(0)
+            try together(8) { _ in
+                do {
+                    try reset("ann", by: 1)
+                    used.withLock { $0 += 1 }
+                } catch CatalogRefusal.letterLinkUnknown {}
+            }
+            try expect(used.withLock { $0 }, is: 1)
+            try expect(catalog.account(TestPeople.id("ann"))?.password, is: "by 1")
             try expect(catalog.letterLink(hash: [2], now: 3) == nil)
             try expect(catalog.letterLink(hash: [3], now: 3) != nil)
-            try expect(catalog.takeLetterLink(hash: [3], now: 101) == nil)
+            for (name, hash, now): (String, UInt8, Milliseconds) in [
+                ("bob", 3, 101), ("ann", 3, 3), ("ann", 4, 3),
+            ] {
+                try scene.refuses(.letterLinkUnknown) { try reset(name, by: hash, now: now) }
+            }
+            // What lets nobody in as an operator.
+            try catalog.set(.all, of: TestPeople.id("bob"), now: 2)
+            try scene.refuses(.letterLinkUnknown) { try reset("bob", by: 3) }
+            try expect(catalog.account(TestPeople.id("bob"))?.password == nil)
             try expect(
-                catalog.takeLetterLink(hash: [4], now: 3)
-                    == link(4, to: "ann", purpose: .invitation))
+                catalog.letterLink(hash: [4], now: 3) == link(4, to: "ann", purpose: .invitation))
+        },
+        StoragePromise("A link is used up together with what it is for, or not at all") {
+            testStore in
+            let scene = try TestPeople(testStore, ["ann", "bob"])
+            let (catalog, ann) = (scene.catalog, TestPeople.id("ann"))
+            for one in [
+                link(1, to: "ann"), link(2, to: "ann", purpose: .invitation),
+                link(3, to: "cy", purpose: .invitation),
+            ] { try catalog.add(one, now: 1) }
+            try scene.refuses(.addressTaken) {
+                try catalog.change(
+                    ann,
+                    by: AccountChange(
+                        verified: (TestPeople.address("bob"), at: 3), password: "p",
+                        on: .resetLink(hash: [1], now: 3)))
+            }
+            let again = AccountRecord(
+                id: TestPeople.id("again"), givenName: nil, familyName: nil,
+                addresses: TestPeople.account("ann").addresses, password: nil, createdAt: 1)
+            try scene.refuses(.addressTaken) {
+                try catalog.add(again, by: .invitation(link: [2]), now: 3)
+            }
+            for hash: UInt8 in 1...3 {
+                try expect(catalog.letterLink(hash: [hash], now: 3) != nil)
+            }
+            let cy = TestPeople.account("cy")
+            for (hash, now): (UInt8, Milliseconds) in [(1, 3), (3, 101), (9, 3)] {
+                try expect(!catalog.add(cy, by: .invitation(link: [hash]), now: now))
+            }
+            try expect(catalog.account(cy.id) == nil)
+            try expect(catalog.add(cy, by: .invitation(link: [3]), now: 3))
+            try expect(catalog.account(cy.id) != nil)
+            try expect(catalog.letterLink(hash: [3], now: 3) == nil)
+            try expect(!catalog.add(cy, by: .invitation(link: [3]), now: 3))
         },
         StoragePromise("A code is guessed at so often, and right once") { testStore in
             let scene = try TestPeople(testStore, ["ann"])
@@ -127,7 +176,9 @@ extension StoragePromise {
                     provedAt: 1,
                     expiresAt: 1_000)
             }
-            for number: UInt8 in 1...2 { try catalog.add(session(number), countMax: 9, now: 1) }
+            for number: UInt8 in 1...2 {
+                try catalog.add(session(number), password: nil, countMax: 9, now: 1)
+            }
             try catalog.change(ann, by: AccountChange(password: "form 2"))
             try expect(catalog.account(ann)?.password, is: "form 2")
             try expect(catalog.browserSessions(of: ann).count, is: 2)

@@ -125,7 +125,7 @@ private struct TestLists {
                         hash: Self.bytes(name) + [number], session: Self.bytes(name),
                         account: Self.owner, container: Self.home, environment: .production,
                         madeAt: 1, expiresAt: end),
-                    replacing: nil, for: TestStore.user(2), sessionsMax: 1_000, now: 0)
+                    on: .account, for: TestStore.user(2), sessionsMax: 1_000, now: 0)
             }
         } remove: {
             try catalog.deleteWebTokens(session: Self.bytes($0))

@@ -13,6 +13,13 @@ extension StoragePromise {
             address: TestPeople.address(name), rights: rights, expiresAt: expiresAt)
     }
 
+    /// The link of a letter that invites somebody; its hash is their name.
+    private static func letterLink(to name: String) -> LetterLink {
+        LetterLink(
+            hash: Array(name.utf8), purpose: .invitation, account: nil,
+            address: TestPeople.address(name), expiresAt: 1_000)
+    }
+
     private static func token(
         _ number: UInt8, _ rights: OperatorRights = .all, expiresAt: Milliseconds = 1_000
     ) -> OperatorTokenRecord {
@@ -59,7 +66,9 @@ extension StoragePromise {
             try catalog.add(invitation("cy", .all, expiresAt: 20), now: 1)
             try catalog.add(invitation("ann", .all), now: 1)
             for (name, now) in [("bob", 20), ("cy", 20), ("dee", 20)] as [(String, Int64)] {
-                try catalog.add(TestPeople.account(name), by: .invitation, now: now)
+                try catalog.add(letterLink(to: name), now: 1)
+                try catalog.add(
+                    TestPeople.account(name), by: .invitation(link: Array(name.utf8)), now: now)
             }
             let again = try testStore.location.openCatalog()
             let bob = OperatorRecord(account: TestPeople.id("bob"), rights: some, madeAt: 20)
@@ -73,8 +82,9 @@ extension StoragePromise {
             let taken = AccountRecord(
                 id: TestPeople.id("eve"), givenName: nil, familyName: nil,
                 addresses: TestPeople.account("ann").addresses, password: nil, createdAt: 1)
+            try again.add(letterLink(to: "ann"), now: 1)
             try scene.refuses(.addressTaken) {
-                try again.add(taken, by: .invitation, now: 20)
+                try again.add(taken, by: .invitation(link: Array("ann".utf8)), now: 20)
             }
             try expect(again.operatorRecord(of: taken.id) == nil)
             // Nor does an account that the person had before.

@@ -84,7 +84,7 @@ extension StoragePromise {
             try add(["A"], testStore, who: "y")
             let last = try testStore.store.schema
             try expect(last.types[named("A")]?.number == first.types[named("A")]?.number)
-            try expect(last.formerTypes.isEmpty)
+            try expect(last.earlierTypes.isEmpty)
             try expect(last.version, is: first.version + 2)
             let history = try testStore.read { try $0.schemaHistory(limit: 2) }
             try expect(history.map(\.who), is: ["y", "x"])

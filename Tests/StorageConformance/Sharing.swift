@@ -61,6 +61,9 @@ extension StoragePromise {
                     try expect(found?.number == tree.share.number && found?.ended == nil)
                     try expect(found?.publicPermission == .readOnly)
                 }
+                let keys = [tree.share.record, RecordNumber(999_999), tree.root.record]
+                let either = try snapshot.shares(.rootsOrRecords(keys)).map { $0?.number }
+                try expect(either == [tree.share.number, nil, tree.share.number])
                 try expect(snapshot.record(ofShortGUID: "guid") == tree.root.record)
                 try expect(snapshot.shortGUID(of: tree.root.record) == "guid")
                 try expect(snapshot.record(ofShortGUID: "other") == nil)
@@ -76,6 +79,9 @@ extension StoragePromise {
                 try expect(snapshot.share(tree.share.number)?.ended != nil)
                 try expect(snapshot.share(ofRoot: tree.root.record) == nil)
                 try expect(snapshot.share(ofRecord: tree.share.record) == nil)
+                try expect(
+                    snapshot.shares(.rootsOrRecords([tree.root.record, tree.share.record]))
+                        == [nil, nil])
                 try expect(snapshot.shares(in: zone.number, limit: 5).isEmpty)
                 try expect(snapshot.currentMembership(of: tree.root.record) == nil)
                 try expect(snapshot.record(ofShortGUID: "guid") == tree.root.record)
@@ -192,7 +198,7 @@ extension StoragePromise {
             try testStore.read { snapshot in
                 try expect(snapshot.grant(of: two.number, to: viewer)?.permission == .readOnly)
                 try expect(
-                    snapshot.views(of: viewer, .standing).map(\.zone), is: [zone.number])
+                    snapshot.views(of: viewer, .current).map(\.zone), is: [zone.number])
                 let grants = try snapshot.grants(of: viewer, in: zone.number, changedAfter: 0)
                 try expect(Set(grants.map(\.share)), is: [one.number, two.number])
                 try expect(
@@ -211,7 +217,7 @@ extension StoragePromise {
             try expect(ended.ended == ended.changed && ended.changed > since)
             try testStore.read { snapshot in
                 try expect(snapshot.grant(of: two.number, to: viewer) == nil)
-                try expect(snapshot.views(of: viewer, .standing).isEmpty)
+                try expect(snapshot.views(of: viewer, .current).isEmpty)
             }
             try testStore.write { try $0.grant(one, to: viewer, permission: .readOnly) }
             try expect(view()?.ended == nil && view()?.since ?? 0 > ended.changed)

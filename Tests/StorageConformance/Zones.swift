@@ -157,8 +157,8 @@ extension StoragePromise {
             try expect(seen.suffix(100).map(\.number), is: touched)
             try testStore.read { snapshot in
                 try expect(
-                    snapshot.zones(of: first.owner, .kept(limit: 10_000)).count, is: count + 1)
-                try expect(snapshot.zones(of: first.owner, .kept(limit: 20)).count, is: 20)
+                    snapshot.zones(of: first.owner, .stored(limit: 10_000)).count, is: count + 1)
+                try expect(snapshot.zones(of: first.owner, .stored(limit: 20)).count, is: 20)
                 try expect(snapshot.zones(of: first.owner).count, is: count + 1)
             }
         },

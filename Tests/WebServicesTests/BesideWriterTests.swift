@@ -200,6 +200,22 @@ struct BesideWriterTests {
         #expect(try scene.plain.problems() == [])
     }
 
+    @Test("A share that comes to lie below a record meanwhile is seen", arguments: [1_000, 0])
+    func shareBelow(_ descendantsReadMax: Int) throws {
+        let scene = try Scene { $0.descendantsReadMax = descendantsReadMax }
+        let ida = scene.ida
+        try ida.put(("top", nil), ("middle", "top"), ("branch", nil), ("leaf", "branch"))
+        try ida.share("leaf")
+        let share = shareOperation("create", "s", root: "top", rootTag: try ida.record("top").tag)
+        // It is neither a root nor shared itself.
+        scene.meanwhile { try ida.put(("branch", "middle")) }
+        let refused = try ida.modify([share]).records[0]
+        #expect(refused.reason.contains("'leaf' below it"), "\(refused.raw)")
+        try ida.put(("branch", nil))
+        #expect(try ida.modify([share]).records[0].code == nil)
+        #expect(try scene.plain.problems() == [])
+    }
+
     @Test("A zone that is made anew meanwhile is another zone")
     func otherZone() throws {
         let scene = try Scene()

@@ -27,13 +27,17 @@ import WebServices
         private func readings(of operation: DescribedInterface.Operation) throws -> Set<[String]> {
             let client = try operation.isForKeys ? server.key(scope: .container) : server.user()
             var found: Set<[String]> = []
-            for body in document.examples(of: operation) {
+            // Readings are told apart by their bytes alone: so that no other test sends the same, white space ends them.
+            let end = "\n\t \n\t "
+            for body in document.examples(of: operation).map({ $0 + end }) {
                 let readings = JSONReadings(of: Array(body.utf8))
                 let isOfUsers = operation.path.contains("/users/")
                 let module = operation.path.split(separator: "/")[0]
-                let end = operation.path.split(separator: "/").dropFirst(4).joined(separator: "/")
-                    .replacing("{database}", with: isOfUsers ? "public" : "private")
-                let answer = try client.send(end, body, module: String(module))
+                let target = operation.path.split(separator: "/").dropFirst(4).joined(
+                    separator: "/"
+                )
+                .replacing("{database}", with: isOfUsers ? "public" : "private")
+                let answer = try client.send(target, body, module: String(module))
                 #expect(answer.status < 500, "\(body): \(answer.text)")
                 found.formUnion(readings.end())
             }

@@ -76,6 +76,15 @@ struct DiscoveryTests {
         #expect(try look(10, by: ida).status == 200)
     }
 
+    @Test("Of two processes each lets a user look up half of a day's addresses")
+    func processes() throws {
+        let server = try WireServer(processCount: 2) { $0.discoveriesPerDayMax = 5 }
+        let ida = try server.user()
+        let info = "{\"emailAddress\":\"a@example.org\"}"
+        let answers = try (0..<3).map { _ in try discover(info, by: ida).status }
+        #expect(answers == [200, 200, 429])
+    }
+
     @Test("Hidden and unknown people are answered alike: as they were asked for, in order")
     func hidden() throws {
         let infos =

@@ -97,6 +97,8 @@
             _ = try collection.removeUnused(since: .max)
             #expect(outcomes.withLock { $0 } == [false])
             #expect(try files.list(after: nil, limit: 1).isEmpty)
+            // The removal's end is noted behind its answer, and before what is written from here on.
+            try first.store().writeAndWait { _ in }
             #expect(try upload(to: second, as: 2))
         }
 

@@ -19,10 +19,15 @@ final class SharingWireServer: SharingWire {
     private let held: HeldStorage?
     private var clients: [Int: WireClient] = [:]
 
-    /// - Parameter isBesideWriter: whether batches are decided on snapshots.
-    init(holdsWork: Bool = false, isBesideWriter: Bool = false) throws {
+    /// - Parameters:
+    ///   - isBesideWriter: whether batches are decided on snapshots.
+    ///   - descendantsReadMax: how far down shares are looked for, before they are looked for upwards.
+    init(
+        holdsWork: Bool = false, isBesideWriter: Bool = false, descendantsReadMax: Int = 1_000
+    ) throws {
         first = try WireServer {
             if isBesideWriter { $0.writerMillisecondsMax = 0 }
+            $0.descendantsReadMax = descendantsReadMax
             $0.accessRequestsPerDayMax = .max
         }
         let store = try first.store()
@@ -37,6 +42,7 @@ final class SharingWireServer: SharingWire {
         }
         server = try WireServer(storage: held) {
             if isBesideWriter { $0.writerMillisecondsMax = 0 }
+            $0.descendantsReadMax = descendantsReadMax
             $0.shareStepRecordsMax = Self.stepRecords
             // Nothing is waited for that only a step of work brings.
             ($0.sharedPageHoldMilliseconds, $0.indexWaitMilliseconds) = (0, 0)
@@ -144,7 +150,8 @@ struct SharingTests {
         options.eagerness = choice.one(of: [5, 50, 95])
         options.isHeldBack = choice.happens(50)
         let wire = try SharingWireServer(
-            holdsWork: options.isHeldBack, isBesideWriter: choice.happens(50))
+            holdsWork: options.isHeldBack, isBesideWriter: choice.happens(50),
+            descendantsReadMax: choice.one(of: [1_000, 2, 0]))
         if options.isHeldBack { options.countSpared = SharingWireServer.stepRecords }
         let run = try SharingRun(wire: wire, seed: seed, options: options)
         try run.run(steps: steps)

@@ -12,6 +12,7 @@ import JSON
 import SQLiteStorage
 import Storage
 import Synchronization
+import Testing
 import WebServices
 
 /// The protocol without sockets: requests go in as values, and answers come back.
@@ -234,6 +235,12 @@ final class WireServer: Sendable {
         let id = try Self.id(container)
         try stores.close(id, environment)
         try change(stores.path(id, environment))
+    }
+
+    /// Changes a bit of a record's present version, as a disk that decays does.
+    func damage(_ name: String) throws {
+        if let other { return try other.damage(name) }
+        try restart { path in try StoreDecay(store: path).damage(name) }
     }
 
     /// Removes tombstones older than a moment, in steps of `limit` until nothing is left.

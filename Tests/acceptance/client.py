@@ -93,13 +93,13 @@ class Signer:
         self.key_file = key_file
 
     @staticmethod
-    def make(server, container):
-        folder = server.folder
-        key, public = os.path.join(folder, "key.pem"), os.path.join(folder, "public.pem")
+    def make(server, container, environment="development"):
+        stem = os.path.join(server.folder, f"{container}.{environment}")
+        key, public = f"{stem}.key.pem", f"{stem}.public.pem"
         openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", key)
         openssl("ec", "-in", key, "-pubout", "-out", public)
         answer = server.command(
-            "server-key", "add", container, "development", "--public-key", public
+            "server-key", "add", container, environment, "--public-key", public
         )
         return Signer(answer["keyID"], key)
 

@@ -4,9 +4,11 @@ A script of a screen makes a class of `Run` with its parts, and hands it to `hel
 nothing, light and dark, at three widths. With a folder as argument, pictures of the screens are kept there.
 """
 
+import contextlib
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import time
@@ -72,6 +74,25 @@ class ConsoleServer(Server):
         assert done.returncode == 0, done.stderr + done.stdout[:500]
         return json.loads(done.stdout)["records"]
 
+    def damage(self, text):
+        """The record that has a text decays on the disk."""
+        if self.storage:
+            return self.damage_row(text)
+        path = os.path.join(self.data, "containers", CONTAINER.lower(), "development", "store.sqlite")
+        with contextlib.closing(sqlite3.connect(path, timeout=60)) as store, store:
+            done = store.execute("UPDATE version_rows SET content = CAST(replace(content, ?, ?) AS BLOB) WHERE instr(content, ?)",
+                                 (text.encode(), text.upper().encode(), text.encode()))
+            assert done.rowcount == 1, done.rowcount
+
+    def damage_row(self, text):
+        """The same in PostgreSQL."""
+        within = f"position('{text}'::bytea IN body)"
+        changed = subprocess.run(
+            ["psql", "-At", "-d", self.storage["LENTICULAR_STORAGE_POSTGRES_URL"], "-c",
+             f"UPDATE stores.records SET body = overlay(body PLACING '{text.upper()}'::bytea FROM {within}) WHERE {within} > 0"],
+            check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120).stdout
+        assert changed == "UPDATE 1\n", changed
+
 
 class Run:
     """An operator at the console. `parts` are the names of a script's methods, in order; `looks` how many they look at."""
@@ -93,7 +114,8 @@ class Run:
         page.errors = []
         page.on("pageerror", lambda error: page.errors.append(str(error)))
         page.on("console", lambda line: page.errors.append(line.text) if "Content Security" in line.text else None)
-        page.on("dialog", lambda dialog: page.errors.append(dialog.message))
+        # That a page is left while something is typed is asked by the browser, too.
+        page.on("dialog", lambda dialog: dialog.accept() if dialog.type == "beforeunload" else page.errors.append(dialog.message))
         return page
 
     def look(self, page, name):

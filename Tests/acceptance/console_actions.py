@@ -76,6 +76,12 @@ SIGN_IN = """async ([email, password, code]) => {
   return answer.status;
 }"""
 
+# Draws what came, and tells whether what is on top says that it waits for more: an answer that has come is not yet read.
+DRAWN = """() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+  const root = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document;
+  done([...root.querySelectorAll('.waiting')].some(each => each.checkVisibility()));
+})))"""
+
 # Goes to addresses as a link does, and gives up what is open.
 ARRIVE = """async addresses => {
   document.querySelectorAll('body > :not(console-app)').forEach(each => each.localName.endsWith('-dialog') && each.remove());
@@ -129,9 +135,13 @@ class Walk(Run):
         """Until nothing is awaited any more, and what came is drawn."""
         until, calm = time.monotonic() + self.SECONDS_MAX, 0
         while calm < 2:
-            assert time.monotonic() < until, [request.url for request in self.waiting]
-            self.screen.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
-            calm = 0 if self.waiting and not self.held else calm + 1
+            assert time.monotonic() < until, [[request.url for request in self.waiting], self.said()]
+            is_waiting = self.screen.evaluate(DRAWN) or bool(self.waiting)
+            calm = 0 if is_waiting and not self.held else calm + 1
+
+    def said(self):
+        """What the page says, for the message of what failed."""
+        return self.screen.locator("main").first.inner_text()[:500]
 
     def proven(self):
         """Has a session whose proof is fresh; true where it is another one than the page's."""
@@ -237,7 +247,7 @@ class Walk(Run):
         for way in (self.by_mouse, self.by_keyboard):
             self.reach(state)
             action = self.actions(state["area"]).get(key)
-            assert action, "is not there a second time"
+            assert action, f"is not there a second time, where the page says {self.said()!r}"
             self.screen.evaluate(FILL, action["number"])
             effects.append(self.effect(way(action)))
         mouse, keyboard = effects

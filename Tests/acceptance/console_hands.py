@@ -5,15 +5,12 @@ Those that end something end what is made for it, once for each hand.
 """
 
 import base64
-import contextlib
 import hashlib
 import itertools
 import json
 import os
 import re
-import sqlite3
 import stat
-import subprocess
 import tempfile
 import urllib.parse
 
@@ -391,22 +388,7 @@ class Hands(Walk):
         """A record decays on the disk."""
         text = f"decays {next(self.numbers)}"
         self.server.save([{"recordName": text.replace(" ", "-"), "recordType": "Note", "fields": {"title": {"value": text}}}])
-        if self.server.storage:
-            return self.damage_row(text)
-        path = os.path.join(self.server.data, "containers", CONTAINER.lower(), "development", "store.sqlite")
-        with contextlib.closing(sqlite3.connect(path, timeout=60)) as store, store:
-            done = store.execute("UPDATE version_rows SET content = CAST(replace(content, ?, ?) AS BLOB) WHERE instr(content, ?)",
-                                 (text.encode(), text.upper().encode(), text.encode()))
-            assert done.rowcount == 1, done.rowcount
-
-    def damage_row(self, text):
-        """The same in PostgreSQL."""
-        within = f"position('{text}'::bytea IN body)"
-        changed = subprocess.run(
-            ["psql", "-At", "-d", self.server.storage["LENTICULAR_STORAGE_POSTGRES_URL"], "-c",
-             f"UPDATE stores.records SET body = overlay(body PLACING '{text.upper()}'::bytea FROM {within}) WHERE {within} > 0"],
-            check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120).stdout
-        assert changed == "UPDATE 1\n", changed
+        self.server.damage(text)
 
     def rested(self, page):
         """Some backups are there, and none is being made."""

@@ -33,7 +33,7 @@ PAINT_FILES_MAX = 11
 
 
 class In(Run):
-    parts = ("strangers", "weight", "paint", "start", "outside", "rights")
+    parts = ("strangers", "weight", "paint", "start", "unreachable", "outside", "rights")
     looks = 36
 
     def strangers(self):
@@ -117,12 +117,13 @@ class In(Run):
         return plain, len(body)
 
     def whole(self, name, served):
-        """What a browser gets of a file is the file, without comments and spaces."""
+        """What a browser gets of a file is the file, without comments, spaces and, of a script, line breaks."""
         with open(os.path.join(CONSOLE, name), "rb") as file:
             source = file.read()
         lines = [line.lstrip(b" ") for line in source.split(b"\n")]
         source = b"".join(line + b"\n" for line in lines if line and not line.startswith(b"//"))
-        assert served == source if name.endswith(".css") else served.replace(b" ", b"") == source.replace(b" ", b""), name
+        bare = (text.translate(None, b" \n") for text in (served, source))
+        assert served == source if name.endswith(".css") else next(bare) == next(bare), name
 
     def start(self):
         """A container, its token and its origin; and what there is to paste is right."""
@@ -191,6 +192,54 @@ class In(Run):
                                       "--user", "stranger@example.org")["records"]
         assert records[0]["fields"]["title"]["value"] == "Hello", records
         page.context.close()
+
+    def unreachable(self):
+        """Where the containers could not be had, it is said, and they come when somebody asks again or goes to another screen."""
+        page = self.signed_in("op@example.org")
+        list_of_containers = "**/console/api/container/list"
+        card = page.get_by_role("link", name="Data of Atlas")
+        for again in (lambda: page.get_by_role("button", name="Try again").click(),
+                      lambda: (page.get_by_role("link", name="People").click(), page.get_by_role("link", name="Containers", exact=True).click())):
+            page.route(list_of_containers, lambda route: route.abort())
+            page.goto(f"{self.base}/console/containers")
+            page.get_by_role("alert").get_by_text("cannot be reached").wait_for()
+            assert page.get_by_text("Looking for containers").count() == card.count() == 0
+            page.unroute(list_of_containers)
+            again()
+            card.wait_for()
+            assert page.get_by_role("alert").count() == 0
+        self.parts_missing(page)
+        self.signing_out(page)
+        page.context.close()
+
+    def signing_out(self, page):
+        """Who could not be signed out is told so until they are."""
+        page.route("**/console/api/session", lambda route: route.abort())
+        page.locator(".who summary").click()
+        page.get_by_role("button", name="Sign out").click()
+        for _ in range(2):
+            page.get_by_role("alert").get_by_text("cannot be reached").wait_for()
+            with page.expect_request("**/console/api/session"):
+                page.get_by_role("button", name="Try again").click()
+        page.get_by_role("alert").get_by_text("cannot be reached").wait_for()
+        page.unroute("**/console/api/session")
+        page.get_by_role("button", name="Try again").click()
+        page.get_by_role("heading", name="Sign in to the console").wait_for()
+
+    def parts_missing(self, page):
+        """Of what the overview could not look at it says neither that it is empty nor that it is in order."""
+        shown = {"size": page.get_by_role("rowheader", name=CONTAINER).first, "doctor": page.get_by_text("Nothing.", exact=True)}
+        said = {"size": page.get_by_text("No container holds anything yet"), "doctor": shown["doctor"]}
+        for command in shown:
+            page.route(f"**/console/api/{command}", lambda route: route.abort())
+            page.goto(f"{self.base}/console/")
+            page.get_by_role("alert").get_by_text("cannot be reached").wait_for()
+            page.get_by_text("Looking at disk").wait_for(state="detached")
+            assert said[command].count() == 0, command
+            page.unroute(f"**/console/api/{command}")
+            page.get_by_role("button", name="Try again").click()
+            shown[command].wait_for()
+            assert page.get_by_role("alert").count() == 0
 
     def outside(self):
         """Who is no operator, or none any more, by every route of the interface, whatever they carry."""

@@ -126,6 +126,8 @@ class Input(Run):
     def sent_again(self, name, path, opens, typed, send, answer, done):
         page = self.screen
         page.goto(f"{self.base}/console/{path}")
+        # Forms choose among the containers, which come by themselves.
+        page.wait_for_function("() => document.querySelector('console-app')?.containers")
         for word in opens:
             page.get_by_role("button", name=word, exact=True).click()
         for label, value in typed.items():

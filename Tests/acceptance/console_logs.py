@@ -80,6 +80,12 @@ class Logs(Run):
             page.wait_for_function("""lines => [...document.querySelectorAll('logs-screen td')].filter(
               cell => cell.textContent.trim() === 'records/lookup').length === lines""", arg=lines)
         assert len(asked) == 1, asked
+        # Another search begins anew.
+        page.get_by_role("textbox", name="Operation").fill("zones/modify")
+        page.get_by_role("button", name="Search").click()
+        page.get_by_role("cell", name="zones/modify").first.wait_for()
+        operations = page.evaluate("[...new Set(document.querySelector('logs-screen').entries.map(({operation}) => operation))]")
+        assert operations == ["zones/modify"], operations
         page.get_by_role("button", name="Live", exact=True).focus()
         page.keyboard.press("Enter")
         page.get_by_role("button", name="Go live").wait_for()

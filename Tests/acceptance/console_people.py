@@ -73,7 +73,7 @@ class People(Run):
         assert self.apps()["development"]["roles"] == []
         page.get_by_role("button", name="Verify").focus()
         page.keyboard.press("Enter")
-        page.get_by_text("The address is verified.").wait_for()
+        page.get_by_role("main").get_by_text("The address is verified.").wait_for()
         page.get_by_role("button", name="Verify").wait_for(state="detached")
         page.context.close()
 

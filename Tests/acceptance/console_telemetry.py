@@ -12,7 +12,7 @@ COUNTED_SECONDS = 300
 
 
 class Telemetry(Run):
-    parts = ("requests", "charts", "zoom")
+    parts = ("requests", "charts", "zoom", "missing")
     looks = 6
 
     def requests(self):
@@ -77,6 +77,23 @@ class Telemetry(Run):
         page.get_by_role("link", name="The requests themselves").click()
         page.get_by_role("cell", name="records/query").first.wait_for()
         assert page.errors == [], page.errors
+        page.context.close()
+
+    def missing(self):
+        """What could not be had of what happened meanwhile is said, and hides no chart."""
+        page = self.signed_in("op@example.org", f"/console/telemetry?container={CONTAINER}&hours=24")
+        marked = page.get_by_label("What happened meanwhile")
+        marked.get_by_text("schema changed").wait_for()
+        page.route("**/console/api/schema/history", lambda route: route.abort())
+        page.get_by_role("button", name="Look again").click()
+        page.get_by_role("alert").get_by_text("cannot be reached").wait_for()
+        marked.get_by_text("server started").wait_for()
+        assert marked.get_by_text("schema changed").count() == 0
+        page.locator(".chart canvas").first.wait_for()
+        page.unroute("**/console/api/schema/history")
+        page.get_by_role("button", name="Try again").click()
+        marked.get_by_text("schema changed").wait_for()
+        assert page.get_by_role("alert").count() == 0 and page.errors == [], page.errors
         page.context.close()
 
     def zoom(self):

@@ -56,6 +56,14 @@ def databases(socket_folder):
             ask("dropdb", "--force", self.database)
             ask("createdb", self.database)
 
+        def record_count(self):
+            # One that was killed early has no tables.
+            counted = subprocess.run(
+                ["psql", "-h", str(socket_folder), "-U", "postgres", "-At", "-d", self.database, "-c",
+                 "SELECT count(*) FROM stores.records"],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
+            return int(counted.stdout) if counted.returncode == 0 else 0
+
         def change_row(self):
             ask("psql", "-q", "-d", self.database, "-c", "UPDATE stores.zones SET created = created + 1")
 

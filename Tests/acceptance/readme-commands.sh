@@ -84,6 +84,13 @@ eval "${requests//http:\/\/127.0.0.1:8080/$base}" >"$folder/again"
 guid=$(shared)
 [ -n "$guid" ] || fail "README's share conflicts after the printed commands: $(cat "$folder/again")"
 
+# That build has one engine, and says which build has the other.
+refused=$(LENTICULAR_STORAGE_ENGINE=postgres LENTICULAR_STORAGE_POSTGRES_URL=postgresql://u@localhost/app \
+    .build/release/lenticular config check 2>&1) && fail 'a build without PostgreSQL takes its settings'
+for words in 'storage.engine: this build has no postgres' '--traits ApplePush,PostgreSQL'; do
+    grep --fixed-strings --quiet -e "$words" <<<"$refused" || fail "a build without PostgreSQL says $refused"
+done
+
 # What README says of the example page is where that is; the guide of that page drives it.
 pages=$(block sh http.server)
 [ -f "$(sed 's/.*--directory //' <<<"$pages")/shopping.html" ] ||

@@ -1,7 +1,7 @@
 """Assets on a real S3-compatible store: OpenStack Swift with its S3 API.
 
 Small and large files through the server and back, whole and by ranges, sealed, redirected; the store dying
-in the middle; check, backup and restore; a container that goes.
+in the middle; check, backup and restore; a container that goes, and one that moves into the bucket and out of it.
 """
 
 import hashlib
@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import urllib.parse
 
+from movable import Device, Files, check, copy
 from object_store import ACCESS_KEY, REGION, SECRET, ObjectStore
 from server import BINARY, Server, database
 
@@ -170,6 +171,60 @@ def checks(store, album, files):
     take_over(store)
 
 
+class Configured(Files):
+    """A server with a folder and settings of its own, which are in a file."""
+
+    def __init__(self, more):
+        super().__init__()
+        self.file = os.path.join(self.folder, "settings.json5")
+        with open(self.file, "w", encoding="utf-8") as file:
+            json.dump({"data": self.data} | more, file)
+
+    @property
+    def settings(self):
+        return ["--config", self.file]
+
+    @property
+    def others_settings(self):
+        return ["--to-config", self.file]
+
+    def started(self, arguments, **outputs):
+        return super().started([*arguments, *self.settings], **outputs)
+
+    def command(self, *words):
+        return super().command(*words, *self.settings)
+
+
+def moves(store, keys, sealing):
+    """A container goes from a server that seals its files to one with a bucket, and on to a folder."""
+    bucket = {
+        "endpoint": store.origin, "region": REGION, "bucket": BUCKET, "prefix": "moved/", "credentialsFile": keys}
+    with Configured({"assets": {"keyFile": sealing}}) as first, Configured({"s3": bucket}) as second, \
+            Configured({}) as third:
+        first.start()
+        first.command("container", "create", CONTAINER)
+        first.command("user", "create", "ada@example.org")
+        ada = Device(first, "ada@example.org", CONTAINER)
+        ada.make_zone(first)
+        texts, files = ada.fill(first, 20, 3)
+        files["large"] = file_of(20_000_003, 5)
+        ada.save(first, ["large"], ada.upload(first, files["large"]))
+        for source, target in (first, second), (second, third):
+            copied = copy(source, target, "--container", CONTAINER)
+            assert copied.returncode == 0, copied
+            target.start()
+            assert sorted(ada.changes(target)[0]) == sorted([*texts, *files])
+            for name, data in files.items():
+                assert ada.load(target, name) == data, name
+            assert check(target) == "no problems\n", check(target)
+            if target is second:
+                digests = {hashlib.sha256(data).hexdigest() for data in files.values()}
+                found = {key.rsplit("/", 1)[1] for key in store.keys(BUCKET, "moved/")}
+                assert digests <= found, "files are not in the bucket"
+            files[f"of {target.address[1]}"] = data = file_of(1_000, target.address[1])
+            ada.save(target, [f"of {target.address[1]}"], ada.upload(target, data))
+
+
 def take_over(store):
     status, body = store.call("DELETE", f"/{BUCKET}/{OWNER}")
     assert status == 204, body
@@ -198,6 +253,12 @@ def main():
         keys = os.path.join(server.folder, "keys")
         with open(keys, "w", encoding="utf-8") as file:
             file.write(f"{ACCESS_KEY}\n{SECRET}\n")
+        sealing = os.path.join(server.folder, "sealing")
+        with open(sealing, "w", encoding="utf-8") as file:
+            file.write("5" * 64 + "\n")
+        # Between folders: on PostgreSQL, Tests/postgres/moving.py has containers move.
+        if "TEST_POSTGRES" not in os.environ:
+            moves(store, keys, sealing)
         os.environ |= {
             "LENTICULAR_S3_ENDPOINT": store.origin,
             "LENTICULAR_S3_REGION": REGION,
@@ -220,9 +281,6 @@ def main():
 
         checks(store, album, files)
 
-        sealing = os.path.join(server.folder, "sealing")
-        with open(sealing, "w", encoding="utf-8") as file:
-            file.write("5" * 64 + "\n")
         restart(server, LENTICULAR_ASSETS_KEY_FILE=sealing)
         sealed = {"sealed": file_of(300_000, 3), "sealed large": file_of(36_000_000, 4)}
         transfers(store, album, sealed, ".sealed")

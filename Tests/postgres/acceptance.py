@@ -16,14 +16,15 @@ from postgresql import primary, run
 
 SCRIPTS = Path(__file__).resolve().parent.parent / "acceptance"
 LEFT = {
+    "guides.py": "the commands of the pages start their servers themselves, each with a folder",
     "going_back.py": "an upgrade copies SQLite's files; the database's own backup is what one goes back to on PostgreSQL",
     "readme-commands.sh": "`make serve` builds the server without the trait",
     "systemd.py": "the unit's filter of system calls and its drop-ins are of the process, whatever its engine",
 }
 PARTS = {
-    "canonical.py", "chromium.py", "client.py", "console.py", "console_actions.py", "console_sheets.py", "databases.py", "listener.py",
-    "object_store.py", "provider.py", "server.py", "viewer.py", "web_client.py", "web_firefox.py", "web_share.py",
-    "web_store.py"}
+    "canonical.py", "chromium.py", "client.py", "console.py", "console_actions.py", "console_sheets.py", "copy_kills.py",
+    "databases.py", "listener.py", "movable.py", "object_store.py", "provider.py", "server.py", "viewer.py",
+    "web_client.py", "web_firefox.py", "web_share.py", "web_store.py"}
 
 
 def chosen(names):
@@ -45,6 +46,13 @@ def command(name, database):
         "LENTICULAR_STORAGE_POSTGRES_URL": f"postgresql://postgres@/{own}?host={database.folder}"}
 
 
+def used(database):
+    """The databases in which a server has made its tables."""
+    names = database.ask("SELECT datname FROM pg_database WHERE datallowconn AND datname <> 'template1'").split()
+    words = ["-h", str(database.folder), "-U", "postgres", "-At", "-c", "SELECT to_regclass('catalog.containers')"]
+    return {name for name in names if run("psql", *words, "-d", name).strip()}
+
+
 def main():
     asked = argparse.ArgumentParser(description=__doc__)
     asked.add_argument("--binary", type=Path, required=True, help="a server with the trait PostgreSQL")
@@ -56,12 +64,15 @@ def main():
         for name in chosen(asked.scripts):
             began = time.monotonic()
             words, settings = command(name, database)
+            before = used(database)
             done = subprocess.run(words, env=environment | settings, stdin=subprocess.DEVNULL)
             took = time.monotonic() - began
             where = "PostgreSQL with a standby" if os.environ.get("TEST_POSTGRES_STANDBY") == "1" else "PostgreSQL"
             print(f"{'passed' if done.returncode == 0 else 'FAILED'} {name} on {where} ({took:.0f} s)", flush=True)
             if done.returncode != 0:
                 failed.append(name)
+            elif not used(database) - before:
+                failed.append(f"{name} (its servers made no tables in a database)")
     sys.exit(f"failed: {', '.join(failed)}" if failed else 0)
 
 

@@ -40,16 +40,16 @@ def prove(binary):
                 database.ask(f"SELECT create_distributed_table('stores.{table}', 'store')")
             server.start()
             caller = provision([server])
-            must(caller, "zones/modify", {"operations": [{"operationType": "create", "zone": ZONE}]})
+            once(caller, "zones/modify", {"operations": [{"operationType": "create", "zone": ZONE}]})
             for number in range(100):
                 record = {"recordName": f"r{number}", "recordType": "Note", "fields": {"text": {"value": "a"}}}
-                must(caller, "records/modify", ZONE | {"operations": [{"operationType": "create", "record": record}]})
-            page = must(caller, "changes/zone", {"zones": [ZONE]})["zones"][0]
+                once(caller, "records/modify", ZONE | {"operations": [{"operationType": "create", "record": record}]})
+            page = once(caller, "changes/zone", {"zones": [ZONE]})["zones"][0]
             assert len(page["records"]) == 100, page
-            found = must(caller, "records/query", ZONE | {"query": {"recordType": "Note", "filterBy": [
+            found = once(caller, "records/query", ZONE | {"query": {"recordType": "Note", "filterBy": [
                 {"fieldName": "text", "comparator": "EQUALS", "fieldValue": {"value": "a"}}]}})
             assert len(found["records"]) == 100, found
-            must(caller, "zones/modify", {"operations": [{"operationType": "delete", "zone": ZONE}]})
+            once(caller, "zones/modify", {"operations": [{"operationType": "delete", "zone": ZONE}]})
             server.stop()
             problems = server.command("check")["problems"]
             assert problems == [], problems
@@ -58,7 +58,7 @@ def prove(binary):
             server.kill()
 
 
-def must(caller, operation, body):
+def once(caller, operation, body):
     answer = caller.post(operation, body)
     assert answer, f"{operation} is to be tried again"
     return answer

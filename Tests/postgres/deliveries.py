@@ -29,6 +29,7 @@ from leases import Writer, save
 from postgresql import PostgreSQL, url
 from receivers import ApplePush, Mail, Webhook
 from servers import CONTAINER, Caller, Server, free_port, leases, must, provision, until
+from tasks import finish
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ZONE = {"zoneID": {"zoneName": "Shelf"}}
@@ -149,13 +150,8 @@ class Deliveries:
         until("all three come again", SECONDS_MAX, lambda: all(
             held[kind] in receiver.taken for kind, receiver in self.receivers.items()))
         took = time.monotonic() - began
-        for writer in writers:
-            writer.ends.set()
-        for writer in writers:
-            writer.join()
-            if writer.failure:
-                raise writer.failure
-            self.acknowledged += writer.acknowledged
+        finish(writers)
+        self.acknowledged += [change for writer in writers for change in writer.acknowledged]
         self.wait_for_all()
         self.again += len(held)
         print(

@@ -19,13 +19,13 @@ import random
 import select
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 from haproxy import HAProxy
 from postgresql import PostgreSQL, url
 from servers import CONTAINER, Server, provision
+from tasks import Task, finish
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 # How long a restarted server serves before the next one goes.
@@ -98,31 +98,12 @@ class Client:
             return answer.status, content
 
 
-class Task(threading.Thread):
-    def __init__(self, client):
-        super().__init__(daemon=True)
-        self.client, self.chosen = client, client.chosen
-        self.ends, self.failure = threading.Event(), None
-
-    def run(self):
-        try:
-            while not self.ends.is_set():
-                self.step()
-        except Exception as error:
-            self.failure = error
-
-    def finish(self):
-        self.ends.set()
-        self.join()
-        if self.failure:
-            raise self.failure
-
-
 class Writer(Task):
     """What it has in each zone is in `records`, by name: the number of the version, or None once it is deleted."""
 
     def __init__(self, client, label, zones):
-        super().__init__(client)
+        super().__init__()
+        self.client, self.chosen = client, client.chosen
         self.label, self.count, self.versions = label, 0, 0
         self.records = {zone: {} for zone in zones}
 
@@ -160,7 +141,8 @@ class Follower(Task):
     """A device that keeps what it has read of all zones."""
 
     def __init__(self, client, zones):
-        super().__init__(client)
+        super().__init__()
+        self.client, self.chosen = client, client.chosen
         self.tokens = {zone: None for zone in zones}
         # The newest version of each record, and None once it is deleted.
         self.records = {zone: {} for zone in zones}
@@ -253,10 +235,8 @@ class Feeds:
         for task in [*followers, *writers]:
             task.start()
         meanwhile()
-        for writer in writers:
-            writer.finish()
-        for follower in followers:
-            follower.finish()
+        finish(writers)
+        finish(followers)
         anew = Follower(self.client(), self.zones)
         for follower in [*followers, anew]:
             follower.catch_up()
@@ -265,6 +245,10 @@ class Feeds:
         clients = [task.client for task in [*writers, *followers]]
         if proxies and any(client.refused or client.closed for client in clients):
             raise RuntimeError("a proxy refused connections, or closed some")
+        if meanwhile == self.restart and not proxies and not any(client.refused or client.again for client in clients):
+            raise RuntimeError("no request met a restart")
+        if not versions or not all(follower.pages for follower in followers):
+            raise RuntimeError("nothing was written, or nobody read")
         print(
             f"{words}: {versions} versions by {len(writers)} writers over {len(self.servers)} servers,"
             f" {sum(follower.pages for follower in followers)} pages to {len(followers)} followers,"

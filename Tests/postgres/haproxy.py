@@ -5,6 +5,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from servers import free_port
+
 CONFIGURATION = """
 global
     maxconn 1000
@@ -33,9 +35,7 @@ backend servers
 
 class HAProxy:
     def __init__(self, servers, folder):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.file, self.log = Path(folder) / "haproxy.cfg", Path(folder) / "haproxy.log"
         self.file.write_text(CONFIGURATION.format(port=self.port, servers="\n".join(
             f"    server s{number} 127.0.0.1:{server.port}" for number, server in enumerate(servers))))

@@ -7,7 +7,8 @@ No commit waits for the standby. Each round it is cut off from the primary, and 
 then on is acknowledged and read by the primary alone. Then the primary ends and the standby is promoted under the same
 servers. Each of them must refuse as expired the sync tokens that cover what is gone, in `changes/zone` and in
 `changes/database`, and go on from those before it; a full sync has exactly what the standby had. A save under a change
-tag of what is gone is a conflict, and no change tag and no token is given out a second time.
+tag of what is gone is a conflict, and no change tag and no token is given out a second time. A session that was begun and
+used meanwhile is one that nobody knows.
 """
 
 import argparse
@@ -17,7 +18,7 @@ import tempfile
 from pathlib import Path
 
 from postgresql import PostgreSQL, url
-from servers import Server, must, provision, until
+from servers import CONTAINER, Server, must, provision, until
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ZONE = {"zoneID": {"zoneName": "Shelf"}}
@@ -71,7 +72,9 @@ class Promotion:
             self.change(records, tags, f"{number} lost")
         beyond = self.tokens(f"{number} lost")
         self.lost += self.asked.records
+        session = self.sign_in()
         self.promote()
+        self.forget(session)
         # Asked before the first write behind it, and then again.
         self.refuse(beyond)
         self.go_on(before)
@@ -168,6 +171,28 @@ class Promotion:
                 "fields": {"text": {"value": records[name]}}}}
             answer = must(lambda: self.caller.post("records/modify", ZONE | {"operations": [operation]}))["records"][0]
             assert answer.get("serverErrorCode") in ("CONFLICT", "NOT_FOUND"), answer
+
+    # MARK: Who is signed in
+
+    def sign_in(self):
+        """A session that each server has seen: the path to ask by."""
+        web = self.servers[0].command(
+            "web-token", "create", CONTAINER, "development", "ada@example.org", "--expires", "86400")
+        path = self.caller.path("zones/list").split("&")[0] + f"&ckWebAuthToken={web['webAuthToken']}"
+        for server in self.servers:
+            status, answer = server.ask("POST", path, {})
+            assert status == 200, (status, answer)
+        return path
+
+    def forget(self, path):
+        """No server lets anybody in by it."""
+        for server in self.servers:
+            status, answer = must(lambda: self.decided(server, path))
+            assert status == 421, (status, answer)
+
+    def decided(self, server, path):
+        status, answer = server.ask("POST", path, {})
+        return None if answer.get("serverErrorCode") == "TRY_AGAIN_LATER" else (status, answer)
 
     # MARK: The standby
 

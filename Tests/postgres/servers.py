@@ -62,10 +62,10 @@ class Server:
         status, content = self.send(method, path, json.dumps(body))
         return status, json.loads(content)
 
-    def send(self, method, path, body=None):
+    def send(self, method, path, body=None, headers=None):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         try:
-            connection.request(method, path, body)
+            connection.request(method, path, body, headers or {})
             answer = connection.getresponse()
             return answer.status, answer.read()
         except http.client.HTTPException as error:

@@ -53,8 +53,9 @@ package protocol AssetBlobStore: AnyObject, Sendable {
     /// Removes what uploads have left that nobody can go on with; before the first upload.
     func removeUnfinished() throws(AssetFailure)
 
-    /// Removes what unfinished uploads have left. On other machines, these are the uploads that
-    /// were begun before a moment. On this one, they are those that have had no more bytes since.
+    /// Removes what unfinished uploads have left, of this process and of others. On other machines, these are the uploads
+    /// that were begun before a moment. In a folder, they are those that have had no more bytes since. Also removes what
+    /// was left by a removal of everything that was cut short.
     func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure)
 
     /// Removes what is there of resumable uploads whose names begin so; those that still come in come to nothing.
@@ -68,8 +69,11 @@ package protocol AssetBlobStore: AnyObject, Sendable {
     /// - Throws: `AssetFailure.damaged` when the contents that were read are not what they should be.
     func mendSums(_ digest: AssetDigest, comparing: Bool) throws(AssetFailure) -> Bool
 
-    /// Removes everything that is not in the folder of the container environment, which has gone.
-    func removeEverything() throws(AssetFailure)
+    /// Removes everything: the container environment has gone.
+    ///
+    /// - Parameter goesOn: asked before each step; where it says no, another process may have put files there by now.
+    /// - Throws: `AssetFailure.unavailable` where it was told not to go on.
+    func removeEverything(while goesOn: () -> Bool) throws(AssetFailure)
 
     /// Where a client gets a file itself; nil when it comes from here.
     ///
@@ -87,8 +91,6 @@ extension AssetBlobStore {
     package func mendSums(
         _ digest: AssetDigest, comparing: Bool
     ) throws(AssetFailure) -> Bool { false }
-
-    package func removeEverything() throws(AssetFailure) {}
 
     package func address(
         of digest: AssetDigest, presentation: AssetPresentation, seconds: Int64
@@ -176,6 +178,10 @@ package enum AssetFailure: Error, Sendable, Equatable, CustomStringConvertible {
     case unavailable(call: String, reason: String)
     /// A call of the system, or of where the files are, failed.
     case system(call: String, reason: String)
+
+    /// The container may be in use again.
+    static let removalEnded = AssetFailure.unavailable(
+        call: "remove", reason: "the turn to remove the container's files was lost")
 
     /// Whether the same may succeed later, without anybody doing something.
     package var mayPass: Bool {

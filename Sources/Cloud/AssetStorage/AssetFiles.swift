@@ -143,6 +143,18 @@ enum AssetFiles {
         return names.sorted()
     }
 
+    /// Removes a folder with all that is in it, if it is there, and follows no link; others may remove it, too.
+    static func removeTree(_ path: String) throws(AssetFailure) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw failure("lstat")
+        }
+        guard status.st_mode & S_IFMT == S_IFDIR else { return try remove(path) }
+        for name in try names(in: path) { try removeTree("\(path)/\(name)") }
+        if rmdir(path) != 0, errno != ENOENT { throw failure("rmdir") }
+    }
+
     static func remove(_ path: String) throws(AssetFailure) {
         if unlink(path) != 0, errno != ENOENT { throw failure("unlink") }
     }

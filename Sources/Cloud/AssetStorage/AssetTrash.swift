@@ -6,7 +6,7 @@ import Platform
 /// A store that was lost, or put back from an old copy, does not know its files: without this they would be
 /// gone before anybody noticed. The storage still serves what is here.
 package final class AssetTrash: Sendable {
-    private let path: String
+    let path: String
     private let folders: DurableFolders
     /// Where a file belongs.
     private let location: @Sendable (AssetDigest, _ isSealed: Bool) -> String

@@ -75,15 +75,17 @@ extension FolderAssets {
     }
 
     package func removeAbandoned(begunBefore moment: Milliseconds) throws(AssetFailure) {
-        for name in try AssetFiles.names(in: incoming) where name.hasSuffix(ResumableNote.suffix) {
+        try removeAside()
+        try sums.removeAbandoned(writtenBefore: moment)
+        for name in try AssetFiles.names(in: incoming) {
             let path = "\(incoming)/\(name)"
-            guard let note = ResumableNote.read(path) else { continue }
-            // A note is older than the first bytes of its file.
-            let file = "\(incoming)/\(note.file)"
-            guard let touched = Self.modified(file) ?? Self.modified(path), touched < moment else {
-                continue
-            }
-            try AssetFiles.remove(file)
+            let isNote = name.hasSuffix(ResumableNote.suffix)
+            // A note is older than the first bytes of its file, also one of another machine with the same folder.
+            let file = isNote ? ResumableNote.file(in: path).map { "\(incoming)/\($0)" } : nil
+            guard let touched = file.flatMap(Self.modified) ?? Self.modified(path),
+                touched < moment
+            else { continue }
+            if let file { try AssetFiles.remove(file) }
             try AssetFiles.remove(path)
         }
     }

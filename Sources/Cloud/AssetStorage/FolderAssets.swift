@@ -112,6 +112,34 @@ package final class FolderAssets: AssetBlobStore {
         try sums.remove(digest)
     }
 
+    package func removeEverything(while goesOn: () -> Bool) throws(AssetFailure) {
+        for folder in [path, sums.path, leftovers.path] {
+            // What is put into the folder from then on stays, and what is on its way into it comes to nothing.
+            let aside = Self.aside(folder)
+            try AssetFiles.removeTree(aside)
+            guard goesOn() else { throw .removalEnded }
+            guard rename(folder, aside) == 0 else {
+                if errno == ENOENT { continue }
+                throw AssetFiles.failure("rename")
+            }
+            // This process may have been stopped behind the question before.
+            guard goesOn() else {
+                guard rename(aside, folder) == 0 else { throw AssetFiles.failure("rename") }
+                throw .removalEnded
+            }
+            try AssetFiles.removeTree(aside)
+        }
+    }
+
+    /// Removes what is left of a container of the name before, where its removal was cut short.
+    func removeAside() throws(AssetFailure) {
+        for folder in [path, sums.path, leftovers.path] {
+            try AssetFiles.removeTree(Self.aside(folder))
+        }
+    }
+
+    private static func aside(_ folder: String) -> String { "\(folder)-removed" }
+
     package func mendSums(
         _ digest: AssetDigest, comparing: Bool
     ) throws(AssetFailure) -> Bool {

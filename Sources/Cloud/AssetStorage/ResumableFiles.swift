@@ -26,18 +26,28 @@ struct ResumableNote: Equatable {
 
     /// Nil where there is none, or one of another start of the machine.
     static func read(_ path: String) -> ResumableNote? {
+        guard let machine = machineStart, let (note, start) = contents(of: path),
+            start == "\(machine)\n"
+        else { return nil }
+        return note
+    }
+
+    /// The name of the file that a note is beside, whichever start of whichever machine it is of; nil where there is none.
+    static func file(in path: String) -> String? { contents(of: path)?.note.file }
+
+    private static func contents(of path: String) -> (note: ResumableNote, start: Substring)? {
         let descriptor = AssetFiles.open(path, O_RDONLY)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
-        guard let machine = machineStart,
-            // NB: what cannot be read is as good as not there: the upload begins anew.
-            let bytes = try? AssetFiles.read(descriptor, at: 0, count: bytesMax)
-        else { return nil }
+        // NB: what cannot be read is as good as not there: the upload begins anew.
+        guard let bytes = try? AssetFiles.read(descriptor, at: 0, count: bytesMax) else {
+            return nil
+        }
         let words = String(decoding: bytes, as: UTF8.self).split(separator: " ")
-        guard words.count == 3, words[2] == "\(machine)\n", let byteCount = Int(words[1]),
-            byteCount >= 0, Hexadecimal.decode(String(words[0])) != nil
+        guard words.count == 3, let byteCount = Int(words[1]), byteCount >= 0,
+            Hexadecimal.decode(String(words[0])) != nil
         else { return nil }
-        return ResumableNote(file: String(words[0]), byteCount: byteCount)
+        return (ResumableNote(file: String(words[0]), byteCount: byteCount), words[2])
     }
 
     /// Puts it in the place of one that is there.

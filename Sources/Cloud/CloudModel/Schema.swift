@@ -68,7 +68,7 @@ package struct Schema: Sendable, Equatable {
     package var version: Int
     package var types: [RecordTypeName: RecordType]
     /// The numbers of types that it no longer has: feeds still tell deletions of their records.
-    package var formerTypes: [RecordTypeName: Int64] = [:]
+    package var earlierTypes: [RecordTypeName: Int64] = [:]
     /// The roles of the container's own, each with its number in the store; 0 until it is stored.
     package var roles: [RoleName: Int64]
     /// What is about to be removed, while somebody looks whether records have it: no save may bring it.
@@ -84,12 +84,12 @@ package struct Schema: Sendable, Equatable {
 
     /// The numbers in the store of all types, including those that it no longer has.
     package var typeNumbers: [RecordTypeName: Int64] {
-        types.mapValues(\.number).merging(formerTypes) { number, _ in number }
+        types.mapValues(\.number).merging(earlierTypes) { number, _ in number }
     }
 
     /// The number of a type in the store; nil where no record ever had it.
     package func number(of type: RecordTypeName) -> Int64? {
-        types[type]?.number ?? formerTypes[type]
+        types[type]?.number ?? earlierTypes[type]
     }
 
     /// The types that are in every schema, as they are at first.

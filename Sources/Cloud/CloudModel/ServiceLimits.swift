@@ -123,6 +123,11 @@ package struct ServiceLimits: Sendable {
 
     // MARK: - Shared trees
 
+    /// Records below another that are looked at for shares: a few reads, after which looking upwards from all shares of
+    /// the zone is mostly shorter.
+    ///
+    /// When one of them is saved meanwhile, the batch is decided again.
+    package var descendantsReadMax = 1_000
     /// Parents that are followed from a record upwards, so that the way up stays short for all that comes after.
     package var hierarchyDepthMax = 1_000
     /// Records of shared trees that one step of the work on them looks at, and that a batch does at

@@ -197,7 +197,8 @@ final class Exchange: Sendable {
             observation.reason = fault?.reasonCode
             observation.dateAheadMilliseconds = notes.dateAheadMilliseconds
             observation.claimedUser = notes.claimedUser
-            observation.work = notes.work
+            // Handed on, and not copied: nothing comes after the answer.
+            swap(&observation.work, &notes.work)
             observation.stages = notes.stages
             observation.stages.endSending(at: now)
             return observation

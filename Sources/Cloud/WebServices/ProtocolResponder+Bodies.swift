@@ -12,11 +12,11 @@ extension ProtocolResponder {
         let exchange = Exchange(request, reply, observer: dependencies.observer)
         guard let addressed = address(exchange, loop: request.loop) else { return .answered }
         let credentials = Credentials(request, exchange.query)
-        guard !credentials.areSignature else {
-            return .receive(bodyOptions(ofSigned: credentials, for: addressed))
-        }
         do {
-            return .receive(try bodyOptions(of: addressed))
+            return .receive(
+                try credentials.areSignature
+                    ? bodyOptions(ofSigned: credentials, for: addressed)
+                    : bodyOptions(of: addressed))
         } catch {
             exchange.fail(error)
             return .answered
@@ -47,9 +47,9 @@ extension ProtocolResponder {
     /// equally late (rulings.md 7). But a body that can only be refused is not kept.
     private func bodyOptions(
         ofSigned credentials: Credentials, for addressed: AddressedRequest
-    ) -> BodyOptions {
+    ) throws -> BodyOptions {
         let address = addressed.address
-        let mayBeGood = dependencies.authenticator.signatureMayBeGood(
+        let mayBeGood = try dependencies.authenticator.signatureMayBeGood(
             credentials, container: address.container, environment: address.environment,
             now: dependencies.clock.now())
         return BodyOptions(

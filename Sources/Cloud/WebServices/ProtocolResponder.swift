@@ -61,7 +61,7 @@ package final class ProtocolResponder: Responder {
     let rates: RateBudgets
     let containers: ContainerBudgets
     /// Addresses that users look up.
-    let discoveries = DailyBudgets()
+    let discoveries: DailyBudgets
     let people: KnownPeople
     let workers: Workers
     /// Of each event loop, by its number.
@@ -82,6 +82,7 @@ package final class ProtocolResponder: Responder {
             dependencies.catalog, dependencies.limits,
             burstSeconds: dependencies.rates.burstSeconds,
             processCount: dependencies.processCount, now: dependencies.uptime)
+        discoveries = DailyBudgets(processCount: dependencies.processCount)
         addresses = RecentAddresses(loopCount: dependencies.loopCount)
         workers = Workers(name: "web", dependencies.workers)
         turns = (0..<dependencies.loopCount).map { _ in LoopTurns(now: dependencies.uptime) }

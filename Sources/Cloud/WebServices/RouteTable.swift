@@ -36,7 +36,9 @@ enum Audience: Sendable {
 }
 
 /// One endpoint.
-struct Route: Sendable {
+///
+/// A class: every request hands its own on from stage to stage.
+final class Route: Sendable {
     /// The end of its path; names it in logs, metrics and documentation.
     let operation: String
     let audience: Audience

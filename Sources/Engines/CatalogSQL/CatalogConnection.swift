@@ -95,6 +95,14 @@ package struct CatalogConnection {
     /// For how many keys a statement asks: few numbers, so that few statements stay prepared.
     private static let keyCounts = [1, 8, 64, 512]
 
+    /// The first of some keys or rows, as many as a statement takes; the last of them fills it up.
+    static func filled<Key>(_ rest: ArraySlice<Key>) -> (taken: Int, keys: [Key]) {
+        guard let last = rest.last else { return (0, []) }
+        let count = keyCounts.first { $0 >= rest.count } ?? keyCounts[keyCounts.count - 1]
+        let taken = rest.prefix(count)
+        return (taken.count, taken + Array(repeating: last, count: count - taken.count))
+    }
+
     /// Every row of a query for many keys, which are asked for some at a time.
     ///
     /// - Parameter sql: with `(?*)` where the keys stand, behind all other parameters.
@@ -103,14 +111,11 @@ package struct CatalogConnection {
         _ row: (any CatalogRow) throws -> Row
     ) throws -> [Row] {
         var (rows, rest) = ([Row](), keys[...])
-        while let last = rest.last {
-            let count = Self.keyCounts.first { $0 >= rest.count } ?? Self.keyCounts[3]
-            let asked = Array(rest.prefix(count))
-            // The last key fills the statement up.
-            let filled = asked + Array(repeating: last, count: count - asked.count)
+        while !rest.isEmpty {
+            let (taken, filled) = Self.filled(rest)
             let marks = filled.map { _ in "?" }.joined(separator: ", ")
             rows += try all(sql.replacing("?*", with: marks), values + filled, row)
-            rest = rest.dropFirst(count)
+            rest = rest.dropFirst(taken)
         }
         return rows
     }

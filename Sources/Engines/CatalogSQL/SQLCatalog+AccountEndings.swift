@@ -3,19 +3,39 @@ import Storage
 import StoredRows
 
 extension SQLCatalog {
-    package func set(_ ending: AccountEnding?, of account: AccountID) throws -> Bool {
-        try write(endsWhatWasTrue: ending != nil) { catalog in
+    package func set(
+        _ ending: AccountEnding?, of account: AccountID, inPlaceOf previous: AccountEnding?
+    ) throws -> Bool {
+        try write(endsWhatWasTrue: previous == nil) { catalog in
+            if let previous { return try Self.replace(previous, by: ending, in: catalog) }
             let id = CatalogValue.text(account.text)
-            let isFormer =
+            let hadOne =
                 try catalog.run("DELETE FROM account_endings WHERE account = ?", id) == 1
-            guard let ending else { return isFormer }
             try Self.requireAccount(account, in: catalog)
-            try catalog.run(
-                "INSERT INTO account_endings (account, due_at, public_records) VALUES (?, ?, ?)",
-                id, .integer(ending.dueAt), .text(ending.publicRecords.rawValue))
+            if let ending {
+                try catalog.run(
+                    "INSERT INTO account_endings (account, due_at, public_records) VALUES (?, ?, ?)",
+                    id, .integer(ending.dueAt), .text(ending.publicRecords.rawValue))
+            }
             try Self.endSessions(of: account, except: nil, in: catalog)
-            return isFormer
+            return hadOne
         }
+    }
+
+    private static func replace(
+        _ previous: AccountEnding, by next: AccountEnding?, in catalog: CatalogConnection
+    ) throws -> Bool {
+        let values: [CatalogValue] = [
+            .text(previous.account.text), .integer(previous.dueAt),
+            .text(previous.publicRecords.rawValue),
+        ]
+        let isPrevious = "account = ? AND due_at = ? AND public_records = ?"
+        guard let next else {
+            return try catalog.run("DELETE FROM account_endings WHERE \(isPrevious)", values) == 1
+        }
+        return try catalog.run(
+            "UPDATE account_endings SET due_at = ?, public_records = ? WHERE \(isPrevious)",
+            [.integer(next.dueAt), .text(next.publicRecords.rawValue)] + values) == 1
     }
 
     package func endings(_ key: EndingKey) throws -> [AccountEnding] {

@@ -7,11 +7,7 @@ extension SQLCatalog {
         _ account: AccountRecord, by entrance: AccountEntrance, now: Milliseconds
     ) throws -> Bool {
         try write(endsWhatWasTrue: false) { catalog in
-            if case .firstOperator(let hash) = entrance {
-                guard try Self.takeFirstOperator(hash, now: now, in: catalog) else {
-                    return false
-                }
-            }
+            guard try Self.opens(entrance, now: now, in: catalog) else { return false }
             try Self.add(account, in: catalog)
             switch entrance {
             case .plain: break
@@ -22,6 +18,18 @@ extension SQLCatalog {
                 try Self.set(.all, of: account.id, now, in: catalog)
             }
             return true
+        }
+    }
+
+    /// Whether somebody may come by a way, whose secret is used up by that.
+    private static func opens(
+        _ entrance: AccountEntrance, now: Milliseconds, in catalog: CatalogConnection
+    ) throws -> Bool {
+        switch entrance {
+        case .plain, .identity: true
+        case .invitation(let link):
+            try takeLetterLink(link, .invitation, now: now, in: catalog) != nil
+        case .firstOperator(let hash): try takeFirstOperator(hash, now: now, in: catalog)
         }
     }
 
@@ -47,6 +55,7 @@ extension SQLCatalog {
                 "SELECT \(Self.accountColumns) FROM accounts x WHERE x.id IN (?*)", among: ids,
                 Self.account
             ).map { (.id($0.id), $0) }
+            found += try Self.accounts(havingVerified: keys, in: catalog)
             for key in keys {
                 guard let (condition, values) = Self.holding(key) else { continue }
                 let account = try catalog.all(
@@ -60,17 +69,29 @@ extension SQLCatalog {
         }
     }
 
-    /// What finds the account that has something; nil for the account's own ID.
+    private static func accounts(
+        havingVerified keys: Set<AccountKey>, in catalog: CatalogConnection
+    ) throws -> [(key: AccountKey, account: AccountRecord)] {
+        let addresses = Dictionary(
+            grouping: keys.compactMap { key in
+                if case .verified(let address) = key { address } else { nil }
+            }, by: \.folded)
+        return try catalog.all(
+            """
+            SELECT \(accountColumns), a.kind, a.folded FROM addresses a
+            JOIN accounts x ON x.id = a.account
+            WHERE a.verified_at IS NOT NULL AND a.folded IN (?*)
+            """, among: addresses.keys.map { .text($0) }
+        ) { row in
+            let address = addresses[row.string(7)]?.first { $0.kind.rawValue == row.string(6) }
+            return address.map { (.verified($0), account(row)) }
+        }.compactMap { $0 }
+    }
+
+    /// What finds the account that has something; nil for what many are found by at once.
     private static func holding(_ key: AccountKey) -> (String, [CatalogValue])? {
         switch key {
-        case .id: nil
-        case .verified(let address):
-            (
-                """
-                SELECT account FROM addresses
-                WHERE kind = ? AND folded = ? AND verified_at IS NOT NULL
-                """, [.text(address.kind.rawValue), .text(address.folded)]
-            )
+        case .id, .verified: nil
         case .identity(let identity):
             (
                 "SELECT account FROM identities WHERE issuer = ? AND subject = ?",
@@ -118,6 +139,7 @@ extension SQLCatalog {
         let ends = change.verified != nil || change.ended != .none
         try write(endsWhatWasTrue: ends) { catalog in
             try Self.requireAccount(account, in: catalog)
+            try Self.require(change.basis, of: account, in: catalog)
             if let (address, time) = change.verified {
                 try Self.verify(address, of: account, time, catalog)
             }
@@ -130,6 +152,30 @@ extension SQLCatalog {
             guard case .all(let except) = change.ended else { return }
             try Self.endSessions(of: account, except: except, in: catalog)
         }
+    }
+
+    private static func require(
+        _ basis: AccountChangeBasis, of account: AccountID, in catalog: CatalogConnection
+    ) throws {
+        switch basis {
+        case .account: break
+        case .password(let hash): try requirePassword(hash, of: account, in: catalog)
+        case .resetLink(let hash, let now):
+            let isOperator = try catalog.exists(
+                "SELECT 1 FROM operators WHERE account = ?", .text(account.text))
+            guard !isOperator,
+                try takeLetterLink(hash, .reset, now: now, in: catalog)?.account == account
+            else { throw CatalogRefusal.letterLinkUnknown }
+        }
+    }
+
+    static func requirePassword(
+        _ hash: String, of account: AccountID, in catalog: CatalogConnection
+    ) throws {
+        let isSame = try catalog.exists(
+            "SELECT 1 FROM accounts WHERE id = ? AND password = ?", .text(account.text),
+            .text(hash))
+        guard isSame else { throw CatalogRefusal.passwordChanged }
     }
 
     private static func verify(
@@ -252,24 +298,37 @@ extension SQLCatalog {
     }
 
     package func note(
-        _ name: UserRecordName, of account: AccountID, in container: ContainerID
+        _ names: [UserRecordName: AccountID], in container: ContainerID
     ) throws {
+        guard !names.isEmpty else { return }
+        let accounts = Set(names.values).map { CatalogValue.text($0.text) }
         try write(endsWhatWasTrue: false) { catalog in
             try Self.requireContainer(container, in: catalog)
-            try Self.requireAccount(account, in: catalog)
-            try Self.note(name, of: account, in: container, catalog)
+            let known = Set(
+                try catalog.all("SELECT id FROM accounts WHERE id IN (?*)", among: accounts) {
+                    $0.string(0)
+                })
+            guard known.count == accounts.count else { throw CatalogRefusal.accountUnknown }
+            var rest = Array(names)[...]
+            while !rest.isEmpty {
+                let (taken, filled) = CatalogConnection.filled(rest)
+                try Self.note(filled, in: container, catalog)
+                rest = rest.dropFirst(taken)
+            }
         }
     }
 
     static func note(
-        _ name: UserRecordName, of account: AccountID, in container: ContainerID,
+        _ names: some Collection<(key: UserRecordName, value: AccountID)>,
+        in container: ContainerID,
         _ catalog: CatalogConnection
     ) throws {
         try catalog.run(
             """
             INSERT INTO user_names (container, user_record_name, account)
-            VALUES (?, ?, ?) ON CONFLICT DO NOTHING
-            """, .text(container.folded), .text(name.text), .text(account.text))
+            VALUES \(names.map { _ in "(?, ?, ?)" }.joined(separator: ", ")) ON CONFLICT DO NOTHING
+            """,
+            names.flatMap { [.text(container.folded), .text($0.key.text), .text($0.value.text)] })
     }
 
     static func requireAccount(_ id: AccountID, in catalog: CatalogConnection) throws {

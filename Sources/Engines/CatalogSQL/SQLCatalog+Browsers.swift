@@ -3,7 +3,9 @@ import Storage
 import StoredRows
 
 extension SQLCatalog {
-    package func add(_ session: BrowserSession, countMax: Int, now: Milliseconds) throws {
+    package func add(
+        _ session: BrowserSession, password: String?, countMax: Int, now: Milliseconds
+    ) throws {
         try write(endsWhatWasTrue: false) { catalog in
             let account = CatalogValue.text(session.account.text)
             switch session.kind {
@@ -11,6 +13,9 @@ extension SQLCatalog {
             case .console:
                 guard try catalog.exists("SELECT 1 FROM operators WHERE account = ?", account)
                 else { throw CatalogRefusal.operatorUnknown }
+            }
+            if let password {
+                try Self.requirePassword(password, of: session.account, in: catalog)
             }
             try catalog.run("DELETE FROM browser_sessions WHERE expires_at <= ?", .integer(now))
             try catalog.run(
@@ -105,10 +110,11 @@ extension SQLCatalog {
         }
     }
 
-    package func add(_ code: SignInCode, now: Milliseconds) throws {
+    package func add(_ code: SignInCode, askedBy session: [UInt8], now: Milliseconds) throws {
         try write(endsWhatWasTrue: false) { catalog in
             try Self.requireContainer(code.container, in: catalog)
             try Self.requireAccount(code.account, in: catalog)
+            try Self.requireBrowser(session, of: code.account, in: catalog)
             try catalog.run("DELETE FROM sign_in_codes WHERE expires_at <= ?", .integer(now))
             try catalog.run(
                 """
@@ -123,25 +129,44 @@ extension SQLCatalog {
         }
     }
 
-    package func takeSignInCode(hash: [UInt8], now: Milliseconds) throws -> SignInCode? {
-        let query = """
-            SELECT s.account, c.name, s.environment, s.seconds, s.challenge, s.expires_at,
-            s.origin, s.device FROM sign_in_codes s JOIN containers c ON c.folded = s.container WHERE s.hash = ?
-            """
+    static func requireBrowser(
+        _ session: [UInt8], of account: AccountID, in catalog: CatalogConnection
+    ) throws {
+        let isThere = try catalog.exists(
+            "SELECT 1 FROM browser_sessions WHERE hash = ? AND account = ?", .bytes(session),
+            .text(account.text))
+        guard isThere else { throw CatalogRefusal.browserSessionUnknown }
+    }
+
+    package func signInCode(
+        hash: [UInt8], isUsedUp: Bool, now: Milliseconds
+    ) throws -> SignInCode? {
+        guard isUsedUp else { return try read { try Self.signInCode(hash, now: now, in: $0) } }
         return try write(endsWhatWasTrue: false) { catalog in
-            let found = try catalog.first(query, .bytes(hash)) { row in
-                guard let container = ContainerID(row.string(1)),
-                    let environment = Environment(rawValue: row.string(2))
-                else { throw InvalidRow(table: "sign_in_codes") }
-                return SignInCode(
-                    hash: hash, account: AccountID(row.string(0)), container: container,
-                    environment: environment, seconds: Int(clamping: row.int64(3)),
-                    challenge: row.array(4), expiresAt: row.int64(5),
-                    source: SignInSource(origin: row.string(6), device: row.string(7)))
-            }
-            guard let found else { return nil }
+            let found = try Self.signInCode(hash, now: now, in: catalog)
             try catalog.run("DELETE FROM sign_in_codes WHERE hash = ?", .bytes(hash))
-            return now < found.expiresAt ? found : nil
+            return found
+        }
+    }
+
+    private static func signInCode(
+        _ hash: [UInt8], now: Milliseconds, in catalog: CatalogConnection
+    ) throws -> SignInCode? {
+        try catalog.first(
+            """
+            SELECT s.account, c.name, s.environment, s.seconds, s.challenge, s.expires_at,
+            s.origin, s.device FROM sign_in_codes s
+            JOIN containers c ON c.folded = s.container WHERE s.hash = ? AND s.expires_at > ?
+            """, .bytes(hash), .integer(now)
+        ) { row in
+            guard let container = ContainerID(row.string(1)),
+                let environment = Environment(rawValue: row.string(2))
+            else { throw InvalidRow(table: "sign_in_codes") }
+            return SignInCode(
+                hash: hash, account: AccountID(row.string(0)), container: container,
+                environment: environment, seconds: Int(clamping: row.int64(3)),
+                challenge: row.array(4), expiresAt: row.int64(5),
+                source: SignInSource(origin: row.string(6), device: row.string(7)))
         }
     }
 }

@@ -84,22 +84,22 @@ extension SQLCatalog {
         }
     }
 
-    package func letterLink(
-        hash: [UInt8], isUsedUp: Bool, now: Milliseconds
+    package func letterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {
+        try read { try Self.letterLink(hash, now: now, in: $0) }
+    }
+
+    /// Uses a link up, and ends all others of its purpose for its address; nil for one that does not work.
+    static func takeLetterLink(
+        _ hash: [UInt8], _ purpose: LetterLink.Purpose, now: Milliseconds,
+        in catalog: CatalogConnection
     ) throws -> LetterLink? {
-        guard isUsedUp else {
-            return try read { try Self.letterLink(hash, now: now, in: $0) }
-        }
-        return try write(endsWhatWasTrue: false) { catalog in
-            guard let link = try Self.letterLink(hash, now: now, in: catalog) else {
-                return nil
-            }
-            try catalog.run(
-                "DELETE FROM letter_links WHERE purpose = ? AND kind = ? AND folded = ?",
-                .text(link.purpose.rawValue), .text(link.address.kind.rawValue),
-                .text(link.address.folded))
-            return link
-        }
+        guard let link = try letterLink(hash, now: now, in: catalog), link.purpose == purpose
+        else { return nil }
+        try catalog.run(
+            "DELETE FROM letter_links WHERE purpose = ? AND kind = ? AND folded = ?",
+            .text(purpose.rawValue), .text(link.address.kind.rawValue),
+            .text(link.address.folded))
+        return link
     }
 
     private static func letterLink(

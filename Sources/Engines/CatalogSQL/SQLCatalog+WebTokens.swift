@@ -7,18 +7,16 @@ extension SQLCatalog {
     private static var expiredPerTokenMax: Int64 { 1_000 }
 
     package func add(
-        _ token: WebTokenRecord, replacing old: [UInt8]?, for user: UserRecordName,
+        _ token: WebTokenRecord, on basis: WebTokenBasis, for user: UserRecordName,
         sessionsMax: Int, now: Milliseconds
     ) throws {
-        let isFull = try old == nil && sessionCount(like: token) >= sessionsMax
+        let beginsSession = if case .token = basis { false } else { true }
+        let isFull = try beginsSession && sessionCount(like: token) >= sessionsMax
         try write(endsWhatWasTrue: isFull) { catalog in
             if isFull { try Self.endOldest(like: token, of: sessionsMax, in: catalog) }
             try Self.requireContainer(token.container, in: catalog)
             try Self.requireAccount(token.account, in: catalog)
-            if let old {
-                guard try catalog.exists("SELECT 1 FROM web_tokens WHERE hash = ?", .bytes(old))
-                else { throw CatalogRefusal.webTokenUnknown }
-            }
+            try Self.require(basis, of: token.account, in: catalog)
             try catalog.run(
                 """
                 INSERT INTO web_tokens
@@ -29,12 +27,29 @@ extension SQLCatalog {
                 .text(token.container.folded), .text(token.environment.rawValue),
                 .integer(token.madeAt), .integer(token.expiresAt), .integer(token.begunAt),
                 .text(token.source.origin), .text(token.source.device))
-            try Self.note(user, of: token.account, in: token.container, catalog)
+            try Self.note([user: token.account], in: token.container, catalog)
             try catalog.run(
                 """
                 DELETE FROM web_tokens WHERE hash IN
                 (SELECT hash FROM web_tokens WHERE expires_at <= ? LIMIT ?)
                 """, .integer(now), .integer(Self.expiredPerTokenMax))
+        }
+    }
+
+    private static func require(
+        _ basis: WebTokenBasis, of account: AccountID, in catalog: CatalogConnection
+    ) throws {
+        switch basis {
+        case .account: break
+        case .token(let hash):
+            guard try catalog.exists("SELECT 1 FROM web_tokens WHERE hash = ?", .bytes(hash))
+            else { throw CatalogRefusal.webTokenUnknown }
+        case .browserSession(let hash): try requireBrowser(hash, of: account, in: catalog)
+        case .signInCode(let hash):
+            let used = try catalog.run(
+                "DELETE FROM sign_in_codes WHERE hash = ? AND account = ?", .bytes(hash),
+                .text(account.text))
+            guard used == 1 else { throw CatalogRefusal.signInCodeUnknown }
         }
     }
 

@@ -90,7 +90,7 @@ package final class GroupCommitter: Sendable {
     ) {
         let pending = PendingJob(
             cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: options.now(),
-            needs: needs, job: job, completion: completion)
+            needs: needs, work: ValueWork(job, completion: completion))
         let (refusal, starts) = waiting.withLock { waiting -> (WriterError?, Bool) in
             guard waiting.isOpen else { return (.closed, false) }
             if let refusal = waiting.admission.admit(pending) { return (refusal, false) }

@@ -21,6 +21,7 @@ package struct Histogram: Sendable {
 
     /// Adds the observations of another one with the same bounds.
     package mutating func add(_ other: Histogram) {
+        // Bounds are constants of the program, one for each kind: no data reach this.
         precondition(bounds == other.bounds, "histograms of one kind have the same bounds")
         count &+= other.count
         sum += other.sum

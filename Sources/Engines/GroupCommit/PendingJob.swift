@@ -19,14 +19,12 @@ package final class PendingJob: Sendable {
     /// What its submitter has said about it to the engine.
     package let needs: (any Sendable)?
 
-    private let work: @Sendable () throws -> Void
-    private let end: @Sendable ((any Error)?) -> Void
+    /// Nil for one that does nothing.
+    private let work: (any JobWork)?
 
     init(
         cost: Int, bytes: Int = 0, caller: UInt64 = PendingJob.server, frees: Bool = false,
-        submittedAt: UInt64, needs: (any Sendable)? = nil,
-        work: @escaping @Sendable () throws -> Void = {},
-        end: @escaping @Sendable ((any Error)?) -> Void = { _ in }
+        submittedAt: UInt64, needs: (any Sendable)? = nil, work: (any JobWork)? = nil
     ) {
         self.needs = needs
         self.cost = cost
@@ -35,42 +33,44 @@ package final class PendingJob: Sendable {
         self.frees = frees
         self.submittedAt = submittedAt
         self.work = work
-        self.end = end
-    }
-
-    /// A job of whose value its submitter is told.
-    convenience init<Value: Sendable>(
-        cost: Int, bytes: Int, caller: UInt64, frees: Bool, submittedAt: UInt64,
-        needs: (any Sendable)?, job: @escaping @Sendable () throws -> Value,
-        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
-    ) {
-        let outcome = JobOutcome<Value>()
-        self.init(
-            cost: cost, bytes: bytes, caller: caller, frees: frees, submittedAt: submittedAt,
-            needs: needs
-        ) {
-            try outcome.take(job)
-        } end: { groupError in
-            completion(groupError.map { .failure($0) } ?? outcome.value)
-        }
     }
 
     /// Runs the job and keeps its value; its error is kept too, and thrown on.
-    package func run() throws { try work() }
+    package func run() throws { try work?.run() }
 
     /// Tells the submitter: the group's error when there is one, or else the job's own outcome.
-    func finish(groupError: (any Error)?) { end(groupError) }
+    func finish(groupError: (any Error)?) { work?.end(groupError) }
 }
 
-/// What came of a job's last run.
-private final class JobOutcome<Value: Sendable>: Sendable {
-    private let stored = Mutex<Result<Value, any Error>>(.failure(WriterError.closed))
+/// What a job does, and how its submitter hears of it.
+protocol JobWork: AnyObject, Sendable {
+    func run() throws
 
-    var value: Result<Value, any Error> { stored.withLock { $0 } }
+    func end(_ groupError: (any Error)?)
+}
 
-    func take(_ job: () throws -> Value) throws {
+/// A job of whose value its submitter is told.
+final class ValueWork<Value: Sendable>: JobWork {
+    private let job: @Sendable () throws -> Value
+    private let completion: @Sendable (Result<Value, any Error>) -> Void
+    /// Of the last run.
+    private let outcome = Mutex<Result<Value, any Error>>(.failure(WriterError.closed))
+
+    init(
+        _ job: @escaping @Sendable () throws -> Value,
+        completion: @escaping @Sendable (Result<Value, any Error>) -> Void
+    ) {
+        self.job = job
+        self.completion = completion
+    }
+
+    func run() throws {
         let result = Result { try job() }
-        stored.withLock { $0 = result }
+        outcome.withLock { $0 = result }
         _ = try result.get()
+    }
+
+    func end(_ groupError: (any Error)?) {
+        completion(groupError.map { .failure($0) } ?? outcome.withLock { $0 })
     }
 }

@@ -8,7 +8,8 @@
         private let handle: OpaquePointer
         private var limit: DispatchTime
         private let grace: DispatchTimeInterval
-        private let cancel: () -> Void
+        private let cancellation: Cancellation
+        private var hasAsked = false
         /// When nobody waits any longer for a server that was asked to stop.
         private var end: DispatchTime?
         /// How often it is asked.
@@ -19,12 +20,12 @@
         ///   - grace: for how long it may take to do so.
         init(
             _ handle: OpaquePointer, until limit: DispatchTime, grace: DispatchTimeInterval,
-            cancel: @escaping () -> Void
+            _ cancellation: Cancellation
         ) {
             self.handle = handle
             self.limit = limit
             self.grace = grace
-            self.cancel = cancel
+            self.cancellation = cancellation
         }
 
         /// Sends all that waits to be sent, and takes in what comes meanwhile.
@@ -67,7 +68,8 @@
                     self.end = end
                     guard now < end else { throw giveUp() }
                     // One that has not begun yet does not hear it, and is asked again.
-                    cancel()
+                    cancellation.ask()
+                    hasAsked = true
                     limit = min(end, now + .milliseconds(Self.cancelMilliseconds))
                 }
                 let left = (limit.uptimeNanoseconds &- now.uptimeNanoseconds) / 1_000_000 + 1
@@ -77,10 +79,21 @@
             }
         }
 
-        /// Nothing comes any more: whatever was sent may have been done.
-        private func giveUp() -> PostgreSQLError {
+        /// Ends the session where the server may still be asked to stop, which would then be what comes next.
+        func settle() {
+            guard hasAsked, PQstatus(handle) == CONNECTION_OK else { return }
+            let limit = DispatchTime.now() + .milliseconds(Self.cancelMilliseconds)
+            if !cancellation.isOver(by: limit) { shutDown() }
+        }
+
+        private func shutDown() {
             _ = shutdown(PQsocket(handle), Int32(SHUT_RDWR))
             _ = PQconsumeInput(handle)
+        }
+
+        /// Nothing comes any more: whatever was sent may have been done.
+        private func giveUp() -> PostgreSQLError {
+            shutDown()
             return PostgreSQLError(
                 kind: .lost, state: "", message: "the server does not answer", endsSession: true)
         }

@@ -9,7 +9,7 @@
     /// transaction, the queries of one call are one. What fails ends the call; what comes behind it is not done.
     package final class Connection {
         let handle: OpaquePointer
-        private let canceller: OpaquePointer?
+        private let cancellation: Cancellation
         let warnings: Warnings
         private let options: ConnectionOptions
         /// What each prepared text is called.
@@ -53,7 +53,7 @@
                 throw error
             }
             handle = made
-            canceller = PQgetCancel(made)
+            cancellation = Cancellation(made)
             warnings = Warnings()
             self.options = options
             PQsetNoticeReceiver(
@@ -69,12 +69,23 @@
             guard PQsetnonblocking(made, 1) == 0, PQenterPipelineMode(made) == 1 else {
                 throw PostgreSQLError(lost: made)
             }
-            _ = try run(options.settings.map { Query($0) })
+            let limits = NetworkLimits(answerMillisecondsMax: options.answerMillisecondsMax)
+            let rows = try run(
+                [limits.setting, Query("SELECT pg_is_in_recovery()::int")]
+                    + options.settings.map { Query($0) })
+            // An address that follows the primary may lead to the one before.
+            guard options.takesStandby || rows[1].number(0, 0) == 0 else {
+                throw PostgreSQLError(
+                    kind: .readOnly, state: "", message: "the server is a standby",
+                    endsSession: true)
+            }
         }
 
         private static func connect(_ options: ConnectionOptions) -> OpaquePointer? {
             // The later counts.
-            var pairs = options.defaults.map { ($0.key, $0.value) }
+            let limits = NetworkLimits(answerMillisecondsMax: options.answerMillisecondsMax)
+            var pairs = limits.words.merging(options.defaults) { $1 }
+                .map { ($0.key, $0.value) }
             pairs += [
                 ("dbname", options.address), ("application_name", options.name),
                 ("connect_timeout", "\(options.connectSecondsMax)"), ("client_encoding", "UTF8"),
@@ -89,12 +100,14 @@
         }
 
         deinit {
-            PQfreeCancel(canceller)
             PQfinish(handle)
         }
 
         /// Whether the connection is gone.
         package var isLost: Bool { PQstatus(handle) != CONNECTION_OK }
+
+        /// The version of its server, as `server_version_num` has it; 0 where the connection is gone.
+        package var serverNumber: Int { Int(PQserverVersion(handle)) }
 
         /// Whether a transaction is open, be it in order or not.
         package var isInTransaction: Bool {
@@ -204,16 +217,6 @@
             _ = try run([Query("ROLLBACK")])
         }
 
-        /// Asks the server to stop what it does for this session; may be called on any thread.
-        package func cancel() { Self.cancel(canceller) }
-
-        private static func cancel(_ canceller: OpaquePointer?) {
-            guard let canceller else { return }
-            withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
-                _ = PQcancel(canceller, buffer.baseAddress, Int32(buffer.count))
-            }
-        }
-
         /// Waits for what other sessions notify this one of, at most until a moment; empty when nothing has come by then.
         package func notifications(until limit: DispatchTime) throws -> [String] {
             guard unread.isEmpty else { throw PostgreSQLError(lost: handle) }
@@ -296,9 +299,9 @@
             let limit =
                 deadline ?? .now() + .milliseconds(options.answerMillisecondsMax)
             var wait = AnswerWait(
-                handle, until: limit,
-                grace: .milliseconds(options.answerMillisecondsMax)
-            ) { [canceller] in Self.cancel(canceller) }
+                handle, until: limit, grace: .milliseconds(options.answerMillisecondsMax),
+                cancellation)
+            defer { wait.settle() }
             do {
                 try wait.flush()
                 var rows: [Rows] = []

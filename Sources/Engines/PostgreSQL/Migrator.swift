@@ -19,13 +19,17 @@
         /// What the tables have to themselves; sessions look into it first.
         package let schema: String
         private let outdated: Outdated
+        private let serverNumber: @Sendable (Connection) -> Int
 
+        /// - Parameter serverNumber: of the server that a session is with, as `server_version_num` has it.
         package init(
             _ history: MigrationHistory, schema: String = "public",
-            outdated: @escaping Outdated = { _, _, _ in [] }
+            outdated: @escaping Outdated = { _, _, _ in [] },
+            serverNumber: @escaping @Sendable (Connection) -> Int = { $0.serverNumber }
         ) {
             self.history = history
             self.schema = schema
+            self.serverNumber = serverNumber
             self.outdated = outdated
         }
 
@@ -74,8 +78,9 @@
         ///
         /// - Parameter body: what belongs to it; nothing is done of both when it throws. It is not run for a database that
         ///   lacks nothing.
-        /// - Throws: as `pendingCount`, and what `body` throws; the database then stays as it was.
+        /// - Throws: `OutdatedServer`; as `pendingCount`, and what `body` throws. The database then stays as it was.
         package func migrate(_ connection: Connection, with body: () throws -> Void = {}) throws {
+            try OutdatedServer.refuse(serverNumber(connection))
             guard try pendingCount(connection) > 0 else { return }
             do {
                 _ = try connection.run([

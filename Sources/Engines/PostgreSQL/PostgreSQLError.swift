@@ -47,9 +47,16 @@
 
         /// The connection is gone, or never was.
         init(lost connection: OpaquePointer?) {
-            let words = PQerrorMessage(connection).map { String(cString: $0) } ?? "no connection"
-            let line = words.split(whereSeparator: \.isNewline).first.map(String.init) ?? words
-            self.init(kind: .lost, state: "", message: line, endsSession: true)
+            self.init(
+                kind: .lost, state: "",
+                message: Self.firstLine(PQerrorMessage(connection)) ?? "no connection",
+                endsSession: true)
+        }
+
+        private static func firstLine(_ words: UnsafePointer<CChar>?) -> String? {
+            words.flatMap {
+                String(cString: $0).split(whereSeparator: \.isNewline).first.map(String.init)
+            }
         }
 
         /// What a result says.
@@ -63,8 +70,10 @@
             // 'C' is the SQLSTATE, 'V' the severity in English, 'M' the message.
             let state = field("C")
             let ends = ["FATAL", "PANIC"].contains(field("V"))
+            // What libpq itself says, as of a connection that is gone, is in no field.
+            let message = state.isEmpty ? Self.firstLine(PQresultErrorMessage(result)) : field("M")
             self.init(
-                kind: Self.kind(of: state), state: state, message: field("M"),
+                kind: Self.kind(of: state), state: state, message: message ?? "no answer",
                 endsSession: ends || state.isEmpty)
         }
 

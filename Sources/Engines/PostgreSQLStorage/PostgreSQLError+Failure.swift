@@ -9,7 +9,8 @@
     extension PostgreSQLError {
         /// What the failure is to callers of the store; a fault stays what it is.
         var failure: any Error {
-            switch kind {
+            if PooledByTransaction.states.contains(state) { return PooledByTransaction() }
+            return switch kind {
             case .serialization, .deadlock, .lockTimeout: StorageFailure.conflict
             case .cancelled: StorageFailure.interrupted
             case .full: StorageFailure.full

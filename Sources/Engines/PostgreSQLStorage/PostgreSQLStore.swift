@@ -20,7 +20,9 @@
             /// How many changes are kept for a follower that does not come.
             package var followerChangesMax = 250_000
             /// A group that is silent for so long is undone: its process was stopped, and others wait for the store.
-            package var groupSilenceSecondsMax = 15
+            package var silenceSecondsMax = 15
+            /// Whose store it is in the catalog of the same database; nil for one that no catalog knows.
+            var container: ContainerID?
             package var clock: Clock
             package var random: @Sendable (Int) -> [UInt8]
             /// Learns of each commit of this process; waits here go on when the store is closed.
@@ -86,9 +88,10 @@
             server = sessions.server
             groups = StoreGroups(
                 store: number, facts: facts, clock: options.clock, notices: options.notices,
-                exchange: options.exchange, isShared: options.presence != nil,
+                container: options.container, exchange: options.exchange,
+                isShared: options.presence != nil,
                 followerChangesMax: options.followerChangesMax,
-                silenceSecondsMax: options.groupSilenceSecondsMax, random: options.random,
+                silenceSecondsMax: options.silenceSecondsMax, random: options.random,
                 sessions: sessions.writers)
             duties = options.presence.map(HeldDuties.init)
             exchange = options.exchange
@@ -211,7 +214,7 @@
         package func close() {
             committer.close()
             gathered.close()
-            exchange?.leave(number)
+            exchange?.closed(number)
         }
 
         /// What is wrong with the store, one line for each problem; reads all of it.

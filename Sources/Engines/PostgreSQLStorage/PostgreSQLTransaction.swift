@@ -75,7 +75,7 @@
                 }
         }
 
-        override var identity: StoreIdentity { get throws { try group.identity(lives) } }
+        override var identity: StoreIdentity { get throws { try group.identity(lives(of:)) } }
 
         /// A write goes on behind the page, however long that took.
         override func page(
@@ -258,6 +258,50 @@
             ]
         }
 
+        // MARK: - What shares say
+
+        override func shares(_ keys: ShareKeys) throws -> [StoredShare?] {
+            try knownShares(keys) ?? learnShares(keys)
+        }
+
+        override func grants(_ keys: [GrantKey]) throws -> [[StoredGrant]] {
+            try knownGrants(keys) ?? readGrants(keys)
+        }
+
+        override func views(
+            of viewer: UserRecordName, _ selection: ViewSelection
+        ) throws -> [StoredView] {
+            try knownViews(of: viewer, selection) ?? readViews(of: viewer, selection)
+        }
+
+        override func currentMemberships(
+            of records: [RecordNumber]
+        ) throws -> [CurrentMembership?] {
+            try learnMemberships(of: records)
+            return records.map { group.known.shares.membership(of: $0) ?? nil }
+        }
+
+        override func coverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?] {
+            try knownWork(keys) ?? learnWork(keys)
+        }
+
+        override func links(
+            of records: [RecordNumber], kinds: ClosedRange<LinkKind>
+        ) throws -> [[Link]] {
+            try knownParents(of: records, kinds) ?? readLinks(of: records, kinds: kinds)
+        }
+
+        override func sources(
+            of targets: [RecordName], in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
+            after: RecordNumber, limit: Int
+        ) throws -> [[LinkSource]] {
+            let isOfParents = kinds == .parent ... .parent
+            guard !isOfParents || !areChildless(targets, in: zone) else {
+                return targets.map { _ in [] }
+            }
+            return try readSources(of: targets, in: zone, kinds: kinds, after: after, limit: limit)
+        }
+
         // MARK: - Records under their names
 
         override func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
@@ -273,8 +317,12 @@
                 return try super.current(keys, inOrder: inOrder, visit)
             }
             try learn(names, in: zone)
+            var left = LeftBodies(sendingChanges: false)
             for (index, name) in names.enumerated() {
-                guard let record = record(name, in: zone) else { continue }
+                guard var record = record(name, in: zone) else { continue }
+                if !record.hasBody {
+                    record = try left.whole(record, names[index...], in: zone, self)
+                }
                 guard try record.visit({ try visit(index, $0) }) else { return }
             }
         }
@@ -283,7 +331,8 @@
             in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
             expected: Int?, _ visit: (StoredVersion) throws -> Bool
         ) throws {
-            guard through - after == 1, let known = record(at: through, in: zone) else {
+            guard through - after == 1, let known = record(at: through, in: zone), known.hasBody
+            else {
                 return try scan(
                     zone, after: after, through: through, newestFirst: newestFirst,
                     expected: expected, visit)

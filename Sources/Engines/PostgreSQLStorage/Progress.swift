@@ -14,10 +14,10 @@
         var next: NextNumbers
         /// Of subscriptions and destinations.
         var subscriptionRevision: Int64
-        /// Of who follows and which versions they want; 0 while nobody ever has.
+        /// Of who follows and which versions they want; 0 only where nobody ever has.
         var followerRevision: Int64
-        /// How many commits there have been.
-        let commitCount: Int64
+        /// Counts commits; a life begins far beyond the last one before it.
+        var commitCount: Int64
         /// How many changes are kept for followers; writes move it in the row alone.
         let changesKept: Int
         /// Where the row was, for `ProgressRow`.
@@ -60,6 +60,32 @@
             changesKept = Int(rows.number(0, 16))
             commitCount = rows.number(0, 21)
             page = rows.number(0, 22)
+        }
+
+        /// Under which something of the store is known.
+        ///
+        /// - Parameter number: the one that moves with it.
+        func revision(_ number: KeyPath<Progress, Int64>) -> Revision {
+            Revision(life: incarnation, number: self[keyPath: number])
+        }
+
+        /// How far numbers move when a life begins on another server: further than what that one may lack.
+        static let lifeGap: Int64 = 1 << 20
+
+        /// Begins another life, on a server that may lack the last commits.
+        ///
+        /// What processes keep in memory under a number of these commits is not taken for what is there from now on.
+        ///
+        /// - Parameter further: how much further than `lifeGap`, so that a life which a further server lacks has other
+        ///   numbers than the one that begins there.
+        mutating func beginLife(_ incarnation: Int64, on node: Node, further: Int64) {
+            self.incarnation = incarnation
+            self.node = node
+            lifeCount += 1
+            for number in [
+                \Progress.schemaRevision, \.indexRevision, \.followerRevision,
+                \.subscriptionRevision, \.commitCount,
+            ] { self[keyPath: number] += Self.lifeGap + further }
         }
     }
 

@@ -11,9 +11,11 @@
         ///
         /// Plans for any values do not depend on which stores the server knew when it looked last: one for a store that
         /// it has not seen yet takes that store to be empty. All rows are asked for by keys: a table that had few rows
-        /// when the server looked is not read as a whole later.
+        /// when the server looked is not read as a whole later. Nor are all entries of a key read where the first few are
+        /// asked for, as a plan with a bitmap does that was made while there were few.
         static let settings = [
             "SET plan_cache_mode = force_generic_plan", "SET jit = off", "SET enable_seqscan = off",
+            "SET enable_bitmapscan = off",
         ]
 
         private static let growth = 4

@@ -87,6 +87,16 @@
                 """
             ),
             (
+                "the record or the root of a standing share is gone: share",
+                """
+                SELECT s.share FROM shares s
+                    CROSS JOIN LATERAL (VALUES (s.record), (s.root)) AS part (record)
+                    LEFT JOIN records r ON r.store = $1 AND r.record = part.record
+                WHERE s.store = $1 AND s.ended IS NULL AND part.record IS NOT NULL
+                    AND (r.zone IS DISTINCT FROM s.zone OR r.deleted_at IS NOT NULL)
+                """
+            ),
+            (
                 "what is granted has ended, or its viewer does not have the zone: share",
                 """
                 SELECT g.share FROM grants g

@@ -15,7 +15,7 @@
             outdated: KnownMigrations.outdated)
 
         /// How far a counter moves with another life: further than the life before can have gone since it was copied.
-        private static let lifeGap: Position = 1 << 30
+        private static let copyGap: Position = 1 << 30
         private static let dayMilliseconds: Milliseconds = 86_400_000
 
         let connection: Connection
@@ -33,8 +33,8 @@
             }
         }
 
-        /// "LenS", read as a number: the lock of the one that makes a store by its name.
-        private static let lock: Int64 = 0x4c65_6e53
+        /// "LenN", read as a number: the lock of the one that makes a store by its name.
+        private static let lock: Int64 = 0x4c65_6e4e
 
         /// Runs a body as one transaction.
         func transaction<Value>(_ body: () throws -> Value) throws -> Value {
@@ -60,11 +60,28 @@
 
         /// Makes a store that has nothing but what each has; in the caller's transaction.
         func make(named name: [UInt8], tokenKey: [UInt8]? = nil) throws -> Int64 {
-            let made = try connection.run(
-                "INSERT INTO stores (name, token_key) VALUES ($1, $2) RETURNING store",
-                .bytes(name), .bytes(tokenKey ?? random(32)))
-            let store = made.number(0, 0)
+            let store = try Self.insert(
+                named: name, tokenKey: tokenKey ?? random(32), random, connection)
             _ = try connection.run(firstRows(store, try connection.node()))
+            return store
+        }
+
+        /// Writes the row of a new store, and nothing else of it; in the caller's transaction.
+        ///
+        /// Its number is not the next one: a standby that is promoted may not know that this was given out, and a process
+        /// may still have the store open that had it.
+        ///
+        /// - Parameter label: by `label(of:)`, of what another engine's rows make, before the catalog has its name.
+        static func insert(
+            named name: [UInt8], tokenKey: [UInt8], label: [UInt8]? = nil,
+            _ random: (Int) -> [UInt8], _ connection: Connection
+        ) throws -> Int64 {
+            let store = randomNumber(bytes: 7, random)
+            _ = try connection.run(
+                """
+                INSERT INTO stores (store, name, token_key, label)
+                VALUES ($1, $2, $3, $4)
+                """, .number(store), .bytes(name), .bytes(tokenKey), .bytes(label))
             return store
         }
 
@@ -78,7 +95,7 @@
             guard let row = rows.first, row.count == 1 else { return false }
             let last = try Progress(row)
             // Two lives from one copy must not give out the same numbers either.
-            let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 2
+            let further = randomNumber(bytes: 4, random) >> 2
             let node = try connection.node()
             _ = try connection.run([
                 Query(
@@ -91,25 +108,44 @@
                     UPDATE progress SET incarnation = $2, last_position = $3, cluster = $4,
                         timeline = $5, life_count = life_count + 1
                     WHERE store = $1
-                    """, .number(store), .number(random(7).reduce(0) { $0 << 8 | Int64($1) }),
-                    .number(last.lastPosition + Self.lifeGap + further),
+                    """, .number(store), .number(randomNumber(bytes: 7, random)),
+                    .number(last.lastPosition + Self.copyGap + further),
                     .number(node.cluster), .number(node.timeline)),
             ])
             return true
         }
 
-        /// What a store is called that another engine's rows make, before the catalog has its name.
+        /// What a store is called without its name in the catalog: one that another engine's rows make, and one that was
+        /// removed.
         static func label(of key: StoreKey) -> [UInt8] {
             Array("\(key.container.folded)/\(key.environment.rawValue)".utf8)
         }
 
+        /// Takes a store's name for the caller's transaction, which makes one.
+        ///
+        /// What a container of that name has left in the environment's files is the new store's from then on, which finds
+        /// it by and by.
+        ///
+        /// - Throws: `StorageFailure.beginning` while somebody removes that, or takes in a store of that name.
+        func claim(_ key: StoreKey) throws {
+            let label = Self.label(of: key)
+            let turn = try connection.run(
+                "SELECT pg_try_advisory_xact_lock(\(NameTurn.lock))", .bytes(label))
+            guard turn.number(0, 0) != 0 else { throw StorageFailure.beginning }
+            _ = try connection.run(
+                """
+                UPDATE stores SET container = NULL
+                WHERE container = $1 AND removed_at IS NOT NULL AND label = $2
+                """, .text(key.container.folded), .bytes(label))
+        }
+
         /// Takes what such rows have made out of reach; in the caller's transaction.
-        func abandon(takenFor label: [UInt8]) throws {
+        func abandon(label: [UInt8]) throws {
             _ = try connection.run(
                 """
                 WITH gone AS (
                     UPDATE stores SET removed_at = $2
-                    WHERE taken_for = $1 AND removed_at IS NULL RETURNING store)
+                    WHERE label = $1 AND removed_at IS NULL RETURNING store)
                 DELETE FROM progress WHERE store IN (SELECT store FROM gone)
                 """, .bytes(label), .number(now))
         }
@@ -124,9 +160,7 @@
         ) throws {
             let rows = try connection.run([
                 Query("SELECT version FROM catalog.catalog_version WHERE id = 0 FOR SHARE"),
-                Query(
-                    "SELECT 1 FROM catalog.container_settings WHERE container = $1 AND key = $2",
-                    .text(container.folded), .text(ContainerRecord.movedKey)),
+                MovedStores.mark(of: container),
                 Query(
                     "DELETE FROM group_marks WHERE store = $1 AND committed_at < $2",
                     .number(store), .number(now - Self.dayMilliseconds)),
@@ -167,7 +201,7 @@
                         incarnation, cluster, timeline, next_owner, next_zone, next_record, next_type,
                         next_role, next_work, next_share, next_request, index_revision, next_index)
                     VALUES ($1, 0, 0, 0, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, $13)
-                    """, .number(store), .number(random(7).reduce(0) { $0 << 8 | Int64($1) }),
+                    """, .number(store), .number(randomNumber(bytes: 7, random)),
                     .number(node.cluster), .number(node.timeline), .number(first.owner),
                     .number(first.zone), .number(first.record), .number(first.type),
                     .number(first.role), .number(first.work), .number(first.share),

@@ -12,7 +12,7 @@
     final class StoreFacts: Sendable {
         /// The schema, and until when something is held of it.
         struct KnownSchema: Sendable {
-            var revision: Int64
+            var revision: Revision
             var schema: Schema
             var heldUntil: Milliseconds
 
@@ -26,8 +26,10 @@
         }
 
         /// The store's lives before the present one, and its key.
+        ///
+        /// Known by the present one: two of which a server lacked the first may have the same count.
         struct KnownLives: Sendable {
-            let count: Int64
+            let incarnation: Int64
             let previous: Int64?
             let earlier: [Int64: Position]
             let tokenKey: [UInt8]
@@ -35,7 +37,7 @@
 
         /// Who follows, and which versions they want.
         struct KnownFollowing: Sendable {
-            let revision: Int64
+            let revision: Revision
             let following: Following
         }
 
@@ -62,20 +64,20 @@
         /// Where the store's row in `progress` was last.
         var progressPage: Int64 { page.load(ordering: .relaxed) }
 
-        func schema(_ revision: Int64, _ read: () throws -> KnownSchema) throws -> KnownSchema {
+        func schema(_ revision: Revision, _ read: () throws -> KnownSchema) throws -> KnownSchema {
             if let known = schema.withLock({ $0 }), known.revision == revision { return known }
             let found = try read()
-            schema.withLock { if found.revision >= $0?.revision ?? 0 { $0 = found } }
+            keep(found)
             return found
         }
 
         /// Keeps a schema that was committed.
         func keep(_ made: KnownSchema) {
-            schema.withLock { if made.revision >= $0?.revision ?? 0 { $0 = made } }
+            schema.withLock { if made.revision.replaces($0?.revision) { $0 = made } }
         }
 
         func indexes(
-            _ revision: Int64, _ read: () throws -> KnownIndexes
+            _ revision: Revision, _ read: () throws -> KnownIndexes
         ) throws -> KnownIndexes {
             if let known = indexes.withLock({ $0 }), known.revision == revision { return known }
             let found = try read()
@@ -85,25 +87,27 @@
 
         /// Keeps what was committed of the indexes.
         func keep(_ made: KnownIndexes) {
-            indexes.withLock { if made.revision >= $0?.revision ?? 0 { $0 = made } }
+            indexes.withLock { if made.revision.replaces($0?.revision) { $0 = made } }
         }
 
-        /// The revision of the indexes that are known; -1 for none.
-        var indexRevision: Int64 { indexes.withLock { $0?.revision ?? -1 } }
+        /// The revision of the indexes that are known; nil for none.
+        var indexRevision: Revision? { indexes.withLock { $0?.revision } }
 
-        func lives(_ count: Int64, _ read: () throws -> KnownLives) throws -> KnownLives {
-            if let known = lives.withLock({ $0 }), known.count == count { return known }
+        func lives(of progress: Progress, _ read: () throws -> KnownLives) throws -> KnownLives {
+            if let known = lives.withLock({ $0 }), known.incarnation == progress.incarnation {
+                return known
+            }
             let found = try read()
-            lives.withLock { if found.count >= $0?.count ?? 0 { $0 = found } }
+            lives.withLock { $0 = found }
             return found
         }
     }
 
     // Who follows.
     extension StoreFacts {
-        func following(_ revision: Int64, _ read: () throws -> Following) throws -> Following {
+        func following(_ revision: Revision, _ read: () throws -> Following) throws -> Following {
             // Most stores nobody has ever followed.
-            guard revision > 0 else { return Following(isOn: false) }
+            guard revision.number > 0 else { return Following(isOn: false) }
             if let known = following.withLock({ $0 }), known.revision == revision {
                 return known.following
             }
@@ -114,7 +118,7 @@
 
         /// Keeps what was committed.
         func keep(_ made: KnownFollowing) {
-            following.withLock { if made.revision >= $0?.revision ?? 0 { $0 = made } }
+            following.withLock { if made.revision.replaces($0?.revision) { $0 = made } }
         }
     }
 
@@ -131,23 +135,25 @@
             ]
         }
 
-        init(_ count: Int64, _ rows: [Rows]) throws {
+        init(_ progress: Progress, _ rows: [Rows]) throws {
             guard rows.count == 2, rows[0].count == 1 else { throw InvalidRow(table: "stores") }
             var earlier: [Int64: Position] = [:]
             for row in 0..<rows[1].count {
                 earlier[rows[1].number(row, 0)] = rows[1].number(row, 1)
             }
             self.init(
-                count: count, previous: rows[1].count > 0 ? rows[1].number(0, 0) : nil,
+                incarnation: progress.incarnation,
+                previous: rows[1].count > 0 ? rows[1].number(0, 0) : nil,
                 earlier: earlier, tokenKey: Array(rows[0].bytes(0, 0)))
         }
 
-        /// The lives before the one that follows the present one.
-        func followed(by count: Int64, _ progress: Progress) -> StoreFacts.KnownLives {
+        /// The lives before one that has just begun, and follows the present one.
+        func followed(by begun: Progress) -> StoreFacts.KnownLives {
             var earlier = earlier
-            earlier[progress.incarnation] = progress.lastPosition
+            earlier[incarnation] = begun.lastPosition
             return StoreFacts.KnownLives(
-                count: count, previous: progress.incarnation, earlier: earlier, tokenKey: tokenKey)
+                incarnation: begun.incarnation, previous: incarnation, earlier: earlier,
+                tokenKey: tokenKey)
         }
 
         func identity(_ progress: Progress) -> StoreIdentity {

@@ -159,11 +159,11 @@ final class Checkpointer: Sendable {
         guard !isStopped, let connection = try? connection() else { return finished(writer) }
         let outcome = move(connection, writer)
         guard !outcome.isFailure else { return finished(writer) }
-        let backoff = RestartBackoff(
+        let plan = RestartPlan(
             logPages: outcome.logPages, options, endsReaders: snapshots != nil)
         tryRestart(
             writer, logPages: outcome.logPages,
-            until: now() &+ UInt64(backoff.waitSeconds * 1e9))
+            until: now() &+ UInt64(plan.waitSeconds * 1e9))
     }
 
     /// Moves what there is beside the writer.
@@ -223,11 +223,11 @@ final class Checkpointer: Sendable {
         waitSecondsMax: Double = .infinity, isLast: Bool = true
     ) -> Bool {
         let start = now()
-        let backoff = RestartBackoff(logPages: logPages, options, endsReaders: snapshots != nil)
+        let plan = RestartPlan(logPages: logPages, options, endsReaders: snapshots != nil)
         // A log that has got long gives its space back; the next one need not be as long.
         let mode = logPages > 2 * options.restartPages ? SQLITE_CHECKPOINT_TRUNCATE : mode
         var outcome = connection.checkpoint(
-            mode, waitSecondsMax: min(waitSecondsMax, backoff.waitSeconds), now: now)
+            mode, waitSecondsMax: min(waitSecondsMax, plan.waitSeconds), now: now)
         let hasReaders = outcome.code != SQLITE_OK && !outcome.isFailure
         if hasReaders, isLast, logPages >= options.logPagesMax, endSnapshots() {
             outcome = connection.checkpoint(
@@ -244,7 +244,7 @@ final class Checkpointer: Sendable {
                 state.measured.restarts &+= 1
             } else {
                 // Readers are in the way: let writers go on for a while.
-                state.restartAt = max(logPages, outcome.logPages) + backoff.pagesToNextTry
+                state.restartAt = max(logPages, outcome.logPages) + plan.pagesToNextTry
                 state.measured.restartsPutOff &+= outcome.isFailure ? 0 : 1
                 state.measured.failures &+= outcome.isFailure ? 1 : 0
             }
@@ -274,7 +274,7 @@ final class Checkpointer: Sendable {
 ///
 /// The longer the log, the longer it waits. But it waits so seldom that fewer than one commit in a
 /// hundred waits longer than `readerWaitSecondsMax`.
-private struct RestartBackoff {
+private struct RestartPlan {
     let waitSeconds: Double
     let pagesToNextTry: Int
 

@@ -54,7 +54,7 @@ package final class Connection {
     }
 
     private init(path: String, flags: Int32, cacheKiB: Int, fileSystem: String?) throws {
-        _ = Self.isConfigured
+        Self.countNoMemory
         var handle: OpaquePointer?
         let code = sqlite3_open_v2(
             path, &handle, flags | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, fileSystem)
@@ -78,6 +78,7 @@ package final class Connection {
 
     /// The file system by which the log is written in few calls, over another one.
     private static func gathered(_ fileSystem: String?) throws -> String {
+        countNoMemory
         guard let name = log_writes_gathered(fileSystem) else {
             throw SQLiteError(
                 code: SQLITE_CANTOPEN, message: "there is no file system to write the log by")
@@ -100,6 +101,25 @@ package final class Connection {
     /// Runs statements that take no parameters, separated by semicolons.
     package func execute(_ sql: String) throws {
         guard sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK else { throw lastError() }
+    }
+
+    /// Runs what belongs together, or nothing of it.
+    package func transaction(_ body: () throws -> Void) throws {
+        try execute("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try execute("COMMIT")
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    /// Undoes a transaction, if one goes on, after an error.
+    package func rollBack() {
+        resetStatements()
+        // NB: the first error is the one to tell; a transaction left open ends on closing.
+        if isInTransaction { try? execute("ROLLBACK") }
     }
 
     /// The statement for this text, prepared once for the connection's life.
@@ -212,8 +232,10 @@ package final class Connection {
             }, logPageCount)
     }
 
-    // SQLite's own count of its memory costs a lock around every allocation of every thread.
-    private static let isConfigured = lenticular_count_no_memory() == SQLITE_OK
+    /// Has SQLite keep no count of its memory, which costs a lock around every allocation of every thread.
+    ///
+    /// SQLite takes this only before its first use, to which registering a file system belongs.
+    private static let countNoMemory: Void = { _ = lenticular_count_no_memory() }()
 }
 
 /// Statements that belong together, of one connection.

@@ -68,8 +68,7 @@ package struct Migrator: Sendable {
         if pending < migrations.count {
             try copy(connection, before: migrations[migrations.count - pending])
         }
-        try connection.execute("BEGIN IMMEDIATE")
-        do {
+        try connection.transaction {
             try connection.execute(
                 """
                 PRAGMA application_id = \(Self.applicationID);
@@ -83,12 +82,6 @@ package struct Migrator: Sendable {
             for number in try migrations.count - pendingCount(connection)..<migrations.count {
                 try run(migrations[number], as: number + 1, connection)
             }
-            try connection.execute("COMMIT")
-        } catch {
-            connection.resetStatements()
-            // NB: the first error is the one to tell; a transaction left open ends on closing.
-            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            throw error
         }
     }
 

@@ -88,6 +88,12 @@ package final class Statement {
         try run()
     }
 
+    /// As `run` of several values, for numbers alone.
+    package func run(_ numbers: Int64...) throws {
+        for (index, number) in zip(Int32(1)..., numbers) { bind(number, at: index) }
+        try run()
+    }
+
     /// Binds values to the parameters in order, and reads the first row; nil where there is none.
     package func first<Row>(
         _ values: (any StatementValue)?..., row: (Statement) throws -> Row?

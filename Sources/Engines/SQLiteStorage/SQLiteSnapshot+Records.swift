@@ -50,9 +50,6 @@ extension SQLiteSnapshot {
         let key = Self.key(zone, head.position)
         var flags: VersionFlags = [.hasLinks, .hasAssets]
         if try isThere("SELECT 1 FROM tombstones WHERE key = ?1", key) { flags = .tombstone }
-        let active = "SELECT 1 FROM shares WHERE ended IS NULL AND"
-        if try isThere("\(active) record = ?1", head.record.value) { flags.insert(.share) }
-        if try isThere("\(active) root = ?1", head.record.value) { flags.insert(.root) }
         return StoredVersion(
             damaged: head.record, position: head.position, flags: flags,
             bytesCounted: try versions.bytesCounted(ofDamaged: key) ?? 0)

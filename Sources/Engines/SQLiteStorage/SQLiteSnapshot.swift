@@ -203,8 +203,8 @@ class SQLiteSnapshot: StoreSnapshot {
         case .living: try statements.livingZones.all(owner.value, row: Self.zone)
         case .changed(let position, let limit):
             try statements.changedZones.all(owner.value, position, limit, row: Self.zone)
-        case .kept(let limit):
-            try statements.keptZones.all(owner.value, limit, row: Self.zone)
+        case .stored(let limit):
+            try statements.storedZones.all(owner.value, limit, row: Self.zone)
         }
     }
 

@@ -21,14 +21,14 @@ extension SQLiteStore {
         let properties = StoreProperties(connection)
         let previousProperties = StoreProperties(previous)
         _ = try properties.makeMissing(named: previousProperties.name() ?? [], random: random)
-        try connection.execute("BEGIN IMMEDIATE")
-        try properties.succeed(previousProperties)
-        try copyHistory(from: previous, to: connection)
-        var writing = SchemaWriter(connection)
-        _ = try writing.replace(
-            try StoredSchema.read(connection), by: beginning.schema, at: beginning.moment,
-            who: beginning.who, difference: beginning.difference)
-        try connection.execute("COMMIT")
+        try connection.transaction {
+            try properties.succeed(previousProperties)
+            try copyHistory(from: previous, to: connection)
+            var writing = SchemaWriter(connection)
+            _ = try writing.replace(
+                try StoredSchema.read(connection), by: beginning.schema, at: beginning.moment,
+                who: beginning.who, difference: beginning.difference)
+        }
         try connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     }
 

@@ -79,7 +79,7 @@ final class SQLiteTransaction: SQLiteSnapshot, StoreTransaction {
 
     override func owner(_ key: OwnerKey) throws -> StoredOwner? {
         guard let owner = try storedOwner(key) else { return nil }
-        let unwritten = [group.sums, sums].reduce(0) { $0 + ($1.owners[owner.number] ?? 0) }
+        let unwritten = (group.sums.owners[owner.number] ?? 0) + (sums.owners[owner.number] ?? 0)
         return unwritten == 0 ? owner : owner.using(unwritten)
     }
 

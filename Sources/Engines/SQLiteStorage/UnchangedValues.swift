@@ -25,7 +25,7 @@ struct UnchangedValues<Key: Equatable, Value> {
             values.removeAll(keepingCapacity: true)
             state = current
         }
-        for known in values where known.key == key { return known.value }
+        if let index = values.firstIndex(where: { $0.key == key }) { return values[index].value }
         guard let found = try find() else { return nil }
         if values.count < countMax {
             values.append((key, found))

@@ -55,9 +55,12 @@ package struct WorkNumbers: Sendable {
 
     /// The next work whose turn it is.
     ///
+    /// Where nothing is found, it has asked all that it ever asks of such a turn, in the order in which it asks.
+    ///
     /// - Parameters:
     ///   - turn: moves on to the work that is taken.
     ///   - take: the first work with a number whose subject comes after one, and that is due.
+    @discardableResult
     package func next(
         _ turn: inout WorkTurn,
         _ take: (_ number: Int64, _ afterSubject: Int64) throws -> (subject: Int64, StoredWork)?

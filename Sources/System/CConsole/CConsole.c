@@ -6,9 +6,6 @@
 static const unsigned char api_js[] = {
 #embed "../../../Console/api.js"
 };
-static const unsigned char json_js[] = {
-#embed "../../../Console/json.js"
-};
 static const unsigned char address_js[] = {
 #embed "../../../Console/address.js"
 };
@@ -27,11 +24,11 @@ static const unsigned char snippets_js[] = {
 static const unsigned char data_js[] = {
 #embed "../../../Console/data.js"
 };
-static const unsigned char transfer_js[] = {
-#embed "../../../Console/transfer.js"
+static const unsigned char batches_js[] = {
+#embed "../../../Console/batches.js"
 };
-static const unsigned char indexes_js[] = {
-#embed "../../../Console/indexes.js"
+static const unsigned char queries_js[] = {
+#embed "../../../Console/queries.js"
 };
 static const unsigned char rows_js[] = {
 #embed "../../../Console/rows.js"
@@ -106,15 +103,14 @@ static const unsigned char node_uplot_licence[] = {
 
 static const struct lenticular_console_file files[] = {
     {"api.js", api_js, sizeof api_js},
-    {"json.js", json_js, sizeof json_js},
     {"address.js", address_js, sizeof address_js},
     {"app.js", app_js, sizeof app_js},
     {"parts.js", parts_js, sizeof parts_js},
     {"containers.js", containers_js, sizeof containers_js},
     {"snippets.js", snippets_js, sizeof snippets_js},
     {"data.js", data_js, sizeof data_js},
-    {"transfer.js", transfer_js, sizeof transfer_js},
-    {"indexes.js", indexes_js, sizeof indexes_js},
+    {"batches.js", batches_js, sizeof batches_js},
+    {"queries.js", queries_js, sizeof queries_js},
     {"rows.js", rows_js, sizeof rows_js},
     {"record.js", record_js, sizeof record_js},
     {"changes.js", changes_js, sizeof changes_js},

@@ -153,3 +153,17 @@ package struct HTTPHeaders: Sendable {
         byte &- 65 < 26 ? byte | 0x20 : byte
     }
 }
+
+extension HTTPHeaders {
+    /// Whether a request is by a page of this address, or by a program, of which nothing says so.
+    ///
+    /// - Parameter orByPerson: whether a person may have typed or stored the address.
+    package func areOfOwnPage(orByPerson: Bool = false) -> Bool {
+        if let site = self["sec-fetch-site"], site != "same-origin", !orByPerson || site != "none" {
+            return false
+        }
+        guard let origin = self["origin"] else { return true }
+        guard let host = self["host"] else { return false }
+        return origin == "http://\(host)" || origin == "https://\(host)"
+    }
+}

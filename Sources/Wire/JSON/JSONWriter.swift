@@ -161,10 +161,9 @@ package struct JSONWriter: Sendable {
         }
     }
 
-    /// Appends a finite double in the shortest form that reads back as the same, with a fraction or
-    /// an exponent always: `3.0`, `-0.0`, `1e+20`.
+    /// Appends a double in the shortest form that reads back as the same, with a fraction or an
+    /// exponent always: `3.0`, `-0.0`, `1e+20`; `null` for infinity and not-a-number, of which JSON has no form.
     package mutating func double(_ value: Double) {
-        precondition(value.isFinite, "JSON has no form for infinity and not-a-number")
-        bytes.append(contentsOf: value.description.utf8)
+        bytes.append(contentsOf: value.isFinite ? value.description.utf8 : "null".utf8)
     }
 }

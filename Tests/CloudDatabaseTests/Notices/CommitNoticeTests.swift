@@ -64,15 +64,19 @@ struct CommitNoticeTests {
         func notice(_ text: String) -> HandedNotice {
             HandedNotice(user: NoticedStore.owner, payload: Array(text.utf8)) { _ in }
         }
+        #expect(!notices.takes(at: part))
         #expect(!notices.hand(notice("nobody waits"), at: part))
         let watch = notices.watch([part])
+        #expect(!notices.takes(at: part))
         #expect(!notices.hand(notice("they still look"), at: part))
         watch.whenMoved({ _ in Issue.record("woken") }) { handed in
             taken.withLock { $0.append(handed.payload) }
             return true
         }
         #expect(!notices.hand(notice("elsewhere"), at: .destination(DestinationNumber(8))))
+        #expect(notices.takes(at: part))
         #expect(notices.hand(notice("first"), at: part))
+        #expect(!notices.takes(at: part))
         #expect(!notices.hand(notice("second"), at: part))
         #expect(taken.withLock { $0 } == [Array("first".utf8)])
         #expect(notices.waitCount == 0)

@@ -56,6 +56,7 @@ final class QueryStore {
     let path: String
     private(set) var store: SQLiteStore
     private var work: WorkRunner
+    private let failures = WorkFailures()
     var limits = QueryStore.patientLimits
     let user = UserRecordName("_" + String(repeating: "a", count: 32)).required
 
@@ -64,7 +65,7 @@ final class QueryStore {
             .appending(path: "query-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.appending(path: "store.sqlite").path
-        (store, work) = try Self.open(path)
+        (store, work) = try Self.open(path, failures)
     }
 
     deinit {
@@ -81,14 +82,23 @@ final class QueryStore {
         return limits
     }
 
-    private static func open(_ path: String) throws -> (SQLiteStore, WorkRunner) {
+    /// What failed of queued work; its clock stands still, so that it is not tried again.
+    private final class WorkFailures: Sendable {
+        let first = Mutex<(any Error)?>(nil)
+    }
+
+    private static func open(
+        _ path: String, _ failures: WorkFailures
+    ) throws -> (SQLiteStore, WorkRunner) {
         let store = try SQLiteStore(
             path: path,
             options: SQLiteStore.Options(
                 clock: Clock { 1_700_000_000_000 },
                 random: { count in (0..<count).map { _ in .random(in: 0...255) } }),
             onIndeterminate: { _ in })
-        let work = WorkRunner(store, WorkRunner.Options())
+        var options = WorkRunner.Options()
+        options.report = { _, error in failures.first.withLock { $0 = $0 ?? error } }
+        let work = WorkRunner(store, options)
         work.begin()
         return (store, work)
     }
@@ -98,7 +108,7 @@ final class QueryStore {
         work.stop()
         store.close()
         try change()
-        (store, work) = try Self.open(path)
+        (store, work) = try Self.open(path, failures)
     }
 
     var database: Database { database(until: nil) }
@@ -211,8 +221,11 @@ final class QueryStore {
             do {
                 return try use.append(to: &writer).marker
             } catch let missing as QueryUnprepared {
+                if let failure = failures.first.withLock({ $0 }) { throw failure }
                 // Entries that come late are there for a look of its own.
-                while try use.prepare(missing) != nil, !missing.isLate { sched_yield() }
+                while try use.prepare(missing) != nil, !missing.isLate,
+                    failures.first.withLock({ $0 }) == nil
+                { sched_yield() }
                 sched_yield()
             }
         }

@@ -37,10 +37,12 @@ final class WireConnection {
     /// Sends a request whose answer others wait for; false when it cannot be sent.
     ///
     /// - Parameter headers: further lines of the head, each with its end.
-    func begin(_ method: String, _ target: String, _ headers: String = "") -> Bool {
+    func begin(
+        _ method: String, _ target: String, _ headers: String = "", body: String = ""
+    ) -> Bool {
         if descriptor < 0, connectSocket() != nil { return false }
-        return write(
-            Array("\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n\(headers)\r\n".utf8))
+        let head = "\(method) \(target) HTTP/1.1\r\nHost: 127.0.0.1\r\n\(headers)\r\n"
+        return write(Array((head + body).utf8))
     }
 
     /// All that has come, once it is what is waited for; nil when that does not come.

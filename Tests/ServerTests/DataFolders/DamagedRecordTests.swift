@@ -1,4 +1,5 @@
 import CloudModel
+import EngineUnderTest
 import Foundation
 import Seeding
 import Testing

@@ -1,3 +1,5 @@
+import Configuration
+import EngineUnderTest
 import Foundation
 import Testing
 
@@ -11,10 +13,12 @@ final class FolderPeople {
     private(set) var queries: [String: String] = [:]
     private static let base = "/database/1/iCloud.a/development"
 
-    init() throws {
+    /// - Parameter configure: changes the settings of its server.
+    init(_ configure: (inout ServerConfiguration) -> Void = { _ in }) throws {
         temporary = try TemporaryFolder()
         server = try FolderServer(data: temporary.path("data")) {
             $0.retention.upkeepSeconds = 1
+            configure(&$0)
         }
         let folder = server.folder
         let id = try folder.containers.create("iCloud.a", now: 1).id

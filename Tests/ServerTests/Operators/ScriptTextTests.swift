@@ -5,7 +5,7 @@ import Testing
 @Suite("Scripts as browsers get them")
 struct ScriptTextTests {
     @Test(
-        "Spaces around signs are left out of a script, and what is between quotes stays as it is",
+        "Spaces and line breaks that a script does not need are left out, and what is between quotes stays as it is",
         arguments: [
             ("const a = b + 1; // why", "const a=b+1;"),
             ("if (a) { return b; } else return c", "if(a){return b;}else return c"),
@@ -23,6 +23,9 @@ struct ScriptTextTests {
             ("(a + b) / 2 + c / d", "(a+b)/2+c/d"),
             ("static #a = 1; get b() {}", "static #a=1;get b(){}"),
             ("let é = ä in  ö", "let é=ä in ö"),
+            ("a = {\nb: [\n1,\n2\n]\n};\nc(\nd\n)\n.e();\nf\n", "a={b:[1,2]};c(d).e();f\n"),
+            ("if (a)\nb;\n}\nget c() {\nreturn d\n}", "if(a)\nb;}\nget c(){return d}"),
+            ("`a;\nb(\n${\nc\n}\n)`\n+ ';'", "`a;\nb(\n${c}\n)`\n+';'"),
             ("'unfinished  ", "'unfinished  "), ("`${a  ", "`${a"), ("/ [", "/ ["), ("", ""),
         ])
     func compacted(source: String, expected: String) {

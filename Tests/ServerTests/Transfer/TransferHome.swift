@@ -40,6 +40,21 @@ final class TransferHome {
         NamedEnvironment(container, .development)
     }
 
+    /// The server's data, with a count of what is asked of them.
+    func countedData() throws -> CountedData {
+        try CountedData(server.folder, at: temporary.path("data"))
+    }
+
+    /// The names under which `iCloud.a` knows people.
+    func recordNames(of emails: [String]) throws -> [String] {
+        let container = try server.folder.containers.find("iCloud.a").id
+        return try emails.map {
+            try server.folder.users.derivedName(
+                of: server.folder.users.find(email: $0), in: container
+            ).text
+        }
+    }
+
     @discardableResult
     func importing(
         _ files: MemoryFiles, into container: String = "iCloud.a", of email: String? = nil,

@@ -188,6 +188,27 @@ struct TransferTests {
         #expect(try home.contents(of: "iCloud.b") == whole)
     }
 
+    @Test("An import that is taken up again anywhere knows the owners of whom it read before")
+    func ownersOfCutImports() throws {
+        let zone =
+            #""zoneID":{"zoneName":"Z","ownerRecordName":"_77777777777777777777777777777777"}"#
+        let text = """
+            {"kind":"zone",\(zone),"emailAddress":"\(TransferHome.ann)"}
+            {"recordName":"r","recordType":"Bed",\(zone),"fields":{}}
+            {"kind":"share","rootRecordName":"r","record":{"recordName":"s","recordType":"cloudkit.share",\(zone),\
+            "fields":{},"publicPermission":"NONE","participants":[]}}
+            """
+        for calls in 1...20 {
+            let files = MemoryFiles(Array(text.utf8))
+            files.end(after: calls)
+            do { try home.importing(files) { $0.mode = .update } } catch is MemoryFiles.Gone {}
+            files.end(after: .max)
+            let report = try home.importing(files) { $0.mode = .update }
+            #expect(report.failures == [], "after \(calls) calls")
+            #expect(report.shares == 1, "after \(calls) calls")
+        }
+    }
+
     @Test("An export that is cut short anywhere goes on at its last mark, with nothing twice")
     func cutExports() throws {
         var random = SeededRandom("exports cut short")

@@ -49,4 +49,8 @@ final class HookedAssets: AssetBlobStore {
     func removeUnfinished(named prefix: String) throws(AssetFailure) {
         try files.removeUnfinished(named: prefix)
     }
+
+    func removeEverything(while goesOn: () -> Bool) throws(AssetFailure) {
+        try files.removeEverything(while: goesOn)
+    }
 }

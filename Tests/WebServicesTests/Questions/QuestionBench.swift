@@ -13,7 +13,7 @@ final class QuestionBench {
     private let store: SQLiteStore
     private let folder: URL
 
-    init() throws {
+    init(limits change: (inout ServiceLimits) -> Void = { _ in }) throws {
         folder = FileManager.default.temporaryDirectory
             .appending(path: "questions-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -23,7 +23,7 @@ final class QuestionBench {
                 clock: Clock { 1_767_225_600_000 }, random: { RandomSource.system.bytes($0) }),
             onIndeterminate: { _ in })
         counted = CountingStore(store)
-        server = try WireServer(storage: counted)
+        server = try WireServer(storage: counted, limits: change)
         user = try server.user("ann")
         try user.make("Shelf")
     }

@@ -15,11 +15,12 @@ struct SharedQuestionTests {
 
     /// - Parameter most: for few and for many.
     private func expectAsFew(
-        most: Int, _ location: SourceLocation = #_sourceLocation,
+        most: Int, limits: (inout ServiceLimits) -> Void = { _ in },
+        _ location: SourceLocation = #_sourceLocation,
         _ prepare: (QuestionBench, Int) throws -> () throws -> Answer
     ) throws {
         func asked(_ count: Int) throws -> [String] {
-            let bench = try QuestionBench()
+            let bench = try QuestionBench(limits: limits)
             return try bench.asked(prepare(bench, count)).filter { !Self.ofWorkers.contains($0) }
         }
         let (few, many) = try (asked(Self.few), asked(Self.many))
@@ -149,7 +150,7 @@ struct SharedQuestionTests {
     @Test("A folder of many children comes into a shared tree and leaves it as one of few does")
     func tree() throws {
         for goesIn in [true, false] {
-            try expectAsFew(most: 32) { bench, count in
+            try expectAsFew(most: 40) { bench, count in
                 try bench.user.put(("root", nil), ("folder", goesIn ? nil : "root"))
                 for number in 0..<count {
                     try bench.user.put(
@@ -165,6 +166,59 @@ struct SharedQuestionTests {
                 }
             }
         }
+    }
+
+    /// The limits have shares below looked for downwards, and upwards.
+    @Test(
+        "A folder of many children is shared as one of few is, and in a zone of many shares as in one of few",
+        arguments: [1_000, 0])
+    func shareOfFolder(_ descendantsReadMax: Int) throws {
+        for hasManyChildren in [true, false] {
+            try expectAsFew(most: 60, limits: { $0.descendantsReadMax = descendantsReadMax }) {
+                bench, count in
+                let (children, shares) = hasManyChildren ? (count, 1) : (1, count)
+                try bench.user.put(("folder", nil))
+                for number in 0..<children {
+                    try bench.user.put(
+                        ("child\(number)", "folder"), ("leaf\(number)", "child\(number)"))
+                }
+                for number in 0..<shares {
+                    try bench.user.put(("home\(number)", nil), ("root\(number)", "home\(number)"))
+                    try bench.user.share("root\(number)")
+                }
+                let tag = try bench.user.record("folder").tag
+                return {
+                    try bench.user.modify([
+                        shareOperation("create", "s", root: "folder", rootTag: tag)
+                    ])
+                }
+            }
+        }
+    }
+
+    @Test("Nine hundred records below are looked at by no more questions")
+    func shareOfLargeFolder() throws {
+        let bench = try QuestionBench()
+        try bench.user.shareNote("elsewhere", as: "other")
+        try bench.user.put(("folder", nil))
+        for first in stride(from: 0, to: 450, by: 90) {
+            let saved = try bench.user.modify(
+                (first..<first + 90).flatMap { number in
+                    [("child\(number)", "folder"), ("leaf\(number)", "child\(number)")].map {
+                        operation(
+                            "create", $0.0, type: "Note", fields: "{}", more: below($0.1))
+                    }
+                })
+            #expect(saved.records.allSatisfy { $0.code == nil })
+        }
+        let tag = try bench.user.record("folder").tag
+        let asked = try bench.asked {
+            try bench.user.modify([
+                shareOperation("create", "s", root: "folder", rootTag: tag)
+            ])
+        }.filter { !Self.ofWorkers.contains($0) }
+        let looked = try #require(asked.firstIndex(of: "shortGUIDs"))
+        #expect(looked <= 20, "\(asked)")
     }
 
     @Test("A survey reads what is stored of a zone's shares at once, and of many zones")

@@ -25,6 +25,14 @@ CREATE TABLE catalog_version (
 );
 INSERT INTO catalog_version VALUES (0, 1);
 
+-- The last change of the catalog that each process has committed. Who has lost the answer to a commit looks here.
+CREATE TABLE commit_marks (
+    -- Random, made with each opening of the catalog.
+    process bytea PRIMARY KEY,
+    number bigint NOT NULL,
+    committed_at bigint NOT NULL
+) WITH (fillfactor = 50);
+
 -- The server's processes: each renews its row, and lives until a moment by the database's clock.
 CREATE TABLE processes (
     -- Random, made at its start.

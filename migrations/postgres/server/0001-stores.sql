@@ -7,19 +7,22 @@
 -- The stores themselves
 
 CREATE TABLE stores (
-    store bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    -- Chosen at random.
+    store bigint PRIMARY KEY,
     -- What the catalog knows it by.
     name bytea NOT NULL UNIQUE,
+    -- Empty once the rows of a removed store have gone.
     token_key bytea NOT NULL,
     -- Since when nobody reaches it any more and its rows only wait for being removed; null for a store in use.
     removed_at bigint,
     -- Of a store that was removed with its container, the container; null for one that another took the place of.
     container bytea,
-    -- Of a store that another engine's rows make, the container environment that it will be of.
-    taken_for bytea
+    -- The container environment of a store that the catalog does not name: one that another engine's rows make, and one
+    -- that was removed with its container.
+    label bytea
 );
-CREATE UNIQUE INDEX stores_taken ON stores (taken_for)
-    WHERE taken_for IS NOT NULL AND removed_at IS NULL;
+CREATE UNIQUE INDEX stores_taken ON stores (label)
+    WHERE label IS NOT NULL AND removed_at IS NULL;
 CREATE INDEX stores_removed ON stores (store) WHERE removed_at IS NOT NULL;
 
 -- Which processes have which stores open.
@@ -159,6 +162,7 @@ CREATE TABLE zones (
 CREATE UNIQUE INDEX zones_by_name ON zones (store, owner, name) WHERE deleted_at IS NULL;
 CREATE INDEX zones_by_change ON zones (store, owner, changed);
 CREATE INDEX zones_deleted ON zones (store, deleted_at) WHERE deleted_at IS NOT NULL;
+CREATE INDEX zones_to_purge ON zones (store) WHERE deleted_at IS NOT NULL AND is_purged = 0;
 
 -- What groups add to the sums of zones and of their owners and has not been added there yet. While somebody keeps a
 -- snapshot open, a row has a version for each of its updates, and each group looks at all of them: so those of zones and
@@ -252,7 +256,7 @@ CREATE TABLE links (
     source bigint NOT NULL,
     PRIMARY KEY (store, target_zone, target_name, kind, source)
 );
-CREATE INDEX links_by_source ON links (store, source);
+CREATE INDEX links_by_source ON links (store, source, kind);
 
 -- ---------------------------------------------------------------------------------------------------------------
 -- The schema
@@ -465,6 +469,7 @@ CREATE TABLE grants (
 );
 CREATE INDEX grants_by_change ON grants (store, viewer, zone, changed);
 CREATE UNIQUE INDEX grants_by_share ON grants (store, share, viewer) WHERE revoked IS NULL;
+CREATE INDEX grants_that_stand ON grants (store, viewer, zone) WHERE revoked IS NULL;
 CREATE INDEX grants_of_zone ON grants (store, zone);
 CREATE INDEX grants_revoked ON grants (store, revoked_at) WHERE revoked_at IS NOT NULL;
 
@@ -753,7 +758,7 @@ CREATE TABLE index_locations (
 
 -- Who does the steps of what one process does at a time, for as long as that process lives. Each time that another takes
 -- it over, the number is greater, and every step checks it: so one who was stopped, and does not know that it has lost the
--- lease, does nothing.
+-- lease, does nothing. So are removals of files (`file …`) and copies that are under way (`image …`) held by one process.
 CREATE TABLE leases (
     -- Or 0: of what one process does for all stores.
     store bigint NOT NULL,

@@ -98,18 +98,14 @@ package final class Authenticator: Sendable {
     ///
     /// It is if the key is known here, the date is near, and the signature has the form of one.
     ///
-    /// False when the catalog cannot be read; the answer will tell that later.
+    /// - Throws: what the catalog reports. A body that was not kept for that could only be refused, also where the catalog
+    ///   can be read again by the time it has come.
     package func signatureMayBeGood(
         _ credentials: Credentials, container: ContainerID, environment: Environment,
         now: Milliseconds
-    ) -> Bool {
-        do {
-            return try signedRequests.mayBeGood(
-                credentials, container: container, environment: environment, now: now)
-        } catch {
-            report(error)
-            return false
-        }
+    ) throws -> Bool {
+        try signedRequests.mayBeGood(
+            credentials, container: container, environment: environment, now: now)
     }
 
     /// The names among these that belong to a user or a server key of the container.

@@ -23,11 +23,7 @@ package struct AppLabel: Sendable, Equatable {
     }
 
     /// The host of the app's own page, by which people know it; nil where it has none.
-    package var site: String? {
-        guard let website, let start = website.firstRange(of: "://")?.upperBound else { return nil }
-        let authority = website[start...].prefix { !"/?#".contains($0) }
-        return String(authority.split(separator: "@").last ?? authority)
-    }
+    package var site: String? { website.flatMap { WebURL($0)?.site } }
 }
 
 extension AccountUseCases {

@@ -25,45 +25,49 @@ package struct LetterAnswers: Sendable {
     ///
     /// A letter alone never lets anybody in as an operator: for them a link is never good.
     ///
-    /// - Returns: whose it was; nil for a link that is not good, or was used by somebody else first.
-    /// - Throws: `passwordIllegal`: the link stays good.
+    /// - Returns: whose it was, with the new password; nil for a link that is not good, or was used by somebody else
+    ///   first.
+    /// - Throws: `passwordIllegal`: the link stays good, as it does whenever the password is not set.
     package func reset(
         _ secret: String, password: [UInt8], now: Milliseconds
-    ) throws -> AccountID? {
-        guard try link(of: secret, .reset, now: now) != nil else { return nil }
-        let hash = try passwords.hash(password)
-        guard let link = try catalog.takeLetterLink(hash: Self.hash(secret), now: now),
-            link.purpose == .reset, let account = link.account,
-            try catalog.operatorRecord(of: account) == nil
+    ) throws -> AccountRecord? {
+        guard let id = try link(of: secret, .reset, now: now)?.account,
+            var account = try catalog.account(id)
         else { return nil }
-        try catalog.change(
-            account, by: AccountChange(password: hash, ended: .all(except: nil)))
+        let hash = try passwords.hash(password)
+        do {
+            try catalog.change(
+                id,
+                by: AccountChange(
+                    password: hash, ended: .all(except: nil),
+                    on: .resetLink(hash: Self.hash(secret), now: now)))
+        } catch CatalogRefusal.letterLinkUnknown {
+            return nil
+        }
+        account.password = hash
         return account
     }
 
     /// Makes an account for the person who was invited; the link has shown that the address is theirs.
     ///
     /// - Returns: nil for a link that is not good, or was used by somebody else first.
-    /// - Throws: `nameIllegal`, `passwordIllegal`: the link stays good; `addressTaken` when the address has
-    ///   become another account's meanwhile.
+    /// - Throws: `nameIllegal`, `passwordIllegal`, `addressTaken` when the address has become another account's
+    ///   meanwhile: the link stays good, as it does whenever no account is made.
     package func signUp(
         _ secret: String, givenName: String?, familyName: String?, password: [UInt8],
         now: Milliseconds
     ) throws -> AccountRecord? {
-        guard try link(of: secret, .invitation, now: now) != nil else { return nil }
+        guard let link = try link(of: secret, .invitation, now: now) else { return nil }
         let (given, family) = (
             try PlainName.checked(givenName), try PlainName.checked(familyName)
         )
         let hash = try passwords.hash(password)
-        guard let link = try catalog.takeLetterLink(hash: Self.hash(secret), now: now),
-            link.purpose == .invitation
-        else { return nil }
         let account = AccountRecord(
             id: AccountID(UniqueID.random(random)), givenName: given, familyName: family,
             addresses: [AccountAddress(address: link.address, isPrimary: true, verifiedAt: now)],
             password: hash, createdAt: now)
-        try catalog.add(account, by: .invitation, now: now)
-        return account
+        let entrance = AccountEntrance.invitation(link: Self.hash(secret))
+        return try catalog.add(account, by: entrance, now: now) ? account : nil
     }
 
     /// Compares a code; the right one makes the address the account's own, for good.

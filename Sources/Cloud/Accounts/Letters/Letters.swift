@@ -48,14 +48,16 @@ package struct Letters: Sendable {
 
     package init(
         catalog: any CatalogStorage, limits: GuessLimits, random: RandomSource,
-        secrets: SealedSecrets, settings: AccountsSettings
+        secrets: SealedSecrets, settings: AccountsSettings,
+        processCount: @escaping @Sendable () -> Int
     ) {
         self.catalog = catalog
         self.limits = limits
         self.random = random
         self.secrets = LetterSecrets(secrets)
         self.settings = settings
-        textBudget = HourlyBudget(countMax: settings.textMessagesPerHourMax)
+        textBudget = HourlyBudget(
+            countMax: settings.textMessagesPerHourMax, processCount: processCount)
     }
 
     /// Queues a letter that was asked for, unless the caller or the address had many lately.

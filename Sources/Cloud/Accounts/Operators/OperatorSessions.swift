@@ -114,8 +114,8 @@ package struct OperatorSessions: Sendable {
                     hash: Self.hash(cookie), kind: .console, account: account.id, device: "",
                     madeAt: now, usedAt: now, provedAt: now,
                     expiresAt: now + Milliseconds(Self.seconds) * 1_000),
-                countMax: Self.countMax, now: now)
-        } catch CatalogRefusal.operatorUnknown {
+                password: account.password, countMax: Self.countMax, now: now)
+        } catch CatalogRefusal.operatorUnknown, CatalogRefusal.passwordChanged {
             return .wrong
         }
         return .signedIn(cookie: cookie, seconds: Self.seconds)

@@ -23,19 +23,30 @@ package struct AccountEndings: Sendable {
         for account: AccountID, publicRecords: PublicRecordsFate, now: Milliseconds
     ) throws {
         try catalog.set(
-            AccountEnding(account: account, dueAt: due(now: now), publicRecords: publicRecords),
-            of: account)
+            AccountEnding(account: account, dueAt: due(now: now), publicRecords: publicRecords))
     }
 
     /// Takes the request back when the owner signs in.
     ///
     /// - Parameter note: told before it is done, where there is something to take back.
-    /// - Returns: whether there was.
+    /// - Returns: whether it is taken back; false also where the deletion has begun by then.
     package func takeBack(
         of account: AccountID, now: Milliseconds, noting note: () throws -> Void
     ) throws -> Bool {
         guard let ending = try catalog.ending(of: account), now < ending.dueAt else { return false }
         try note()
-        return try catalog.set(nil, of: account)
+        return try catalog.replace(ending, by: nil)
+    }
+
+    /// Begins a deletion that is due: nobody takes it back any more, whatever their clock says.
+    ///
+    /// It stays due until the account is deleted, so one that is cut off here is gone on with.
+    ///
+    /// - Returns: false for one that was taken back, or is another one by now.
+    package func begin(_ ending: AccountEnding) throws -> Bool {
+        try catalog.replace(
+            ending,
+            by: AccountEnding(
+                account: ending.account, dueAt: 0, publicRecords: ending.publicRecords))
     }
 }

@@ -25,6 +25,21 @@ package final class KnownPeople: Sendable {
 
     package init(catalog: any CatalogStorage) { self.catalog = catalog }
 
+    /// Hears of people whose accounts were read.
+    ///
+    /// - Parameter version: the catalog's before they were; where it has moved since, nothing is kept.
+    package func know(
+        _ accounts: [UserRecordName: AccountRecord], in container: ContainerID, asOf version: Int
+    ) {
+        guard version == catalog.version else { return }
+        known.withLock { known in
+            if known.version != version { known = Known(version: version) }
+            for (name, account) in accounts {
+                known.people[Key(container: container, name: name)] = Person(account)
+            }
+        }
+    }
+
     /// The people as one container knows them.
     package func people(of container: ContainerID) -> any Identities {
         ContainerPeople(container: container, all: self)

@@ -66,6 +66,11 @@ package struct Users: Sendable {
         try catalog.account(namedByOperator: email)
     }
 
+    /// As `find`, for many texts; without those that lead to no account.
+    package func find(named texts: Set<String>) throws -> [String: AccountRecord] {
+        try catalog.accounts(namedByOperator: texts)
+    }
+
     /// The name under which a container knows an account, noted as given out.
     ///
     /// - Throws: `containerUnknown`, `accountUnknown`.
@@ -75,6 +80,17 @@ package struct Users: Sendable {
         let name = try derivedName(of: account, in: container)
         try catalog.note(name, of: account.id, in: container)
         return name
+    }
+
+    /// As `recordName`, for many.
+    package func recordNames(
+        of accounts: Set<AccountID>, in container: ContainerID
+    ) throws -> [AccountID: UserRecordName] {
+        let derived = try UserRecordNames(catalog: catalog, random: random)
+        let names = accounts.map { ($0, derived.name(of: $0, in: container)) }
+        try catalog.note(
+            Dictionary(uniqueKeysWithValues: names.map { ($1, $0) }), in: container)
+        return Dictionary(uniqueKeysWithValues: names)
     }
 
     /// The name under which a container would know an account, or knows it.

@@ -59,12 +59,15 @@ package struct AccountUseCases: Sendable {
 
     package typealias Export = @Sendable (AccountRecord) throws -> PersonalFile?
 
-    /// - Parameter secrets: seal what has to be read back.
+    /// - Parameters:
+    ///   - secrets: seal what has to be read back.
+    ///   - processCount: how many processes share what people may ask for in an hour.
     /// - Throws: what the catalog reports when its secrets are read.
     package init(
         catalog: any CatalogStorage, random: RandomSource = .system, secrets: SealedSecrets,
         settings: AccountsSettings = AccountsSettings(), signUp: SignUpMode = .invitation,
         letterKinds: Set<Address.Kind>, publicBaseURL: String,
+        processCount: @escaping @Sendable () -> Int = { 1 },
         note: @escaping Note = { _, _, _ in },
         failed: @escaping SignInFailure.Told = { _ in },
         export: Export? = nil, fetch: (any ProviderFetch)? = nil
@@ -83,7 +86,8 @@ package struct AccountUseCases: Sendable {
             failed: failed)
         passwords = Passwords(catalog: catalog, random: random, costs: settings.passwordCosts)
         letters = Letters(
-            catalog: catalog, limits: limits, random: random, secrets: secrets, settings: settings)
+            catalog: catalog, limits: limits, random: random, secrets: secrets, settings: settings,
+            processCount: processCount)
         letterAnswers = LetterAnswers(catalog: catalog, passwords: passwords, random: random)
         handOver = try HandOver(
             catalog: catalog,
@@ -143,11 +147,6 @@ package struct AccountUseCases: Sendable {
 
     /// The host's name in an address.
     package static func host(of base: String) -> String {
-        let start = base.firstRange(of: "://")?.upperBound ?? base.startIndex
-        let authority = base[start...].prefix { $0 != "/" }
-        guard let colon = authority.lastIndex(of: ":"), !authority.hasSuffix("]") else {
-            return String(authority)
-        }
-        return String(authority[..<colon])
+        WebURL(base)?.host ?? base
     }
 }

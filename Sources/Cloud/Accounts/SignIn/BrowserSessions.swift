@@ -28,21 +28,22 @@ package struct BrowserSessions: Sendable {
     ///
     /// When the account already has `browserSessionsMax`, the session that was unused for longest
     /// ends.
+    /// - Parameter account: as it was read for the sign-in.
     /// - Returns: what the cookie holds, 64 hexadecimal digits, and how long it is good.
-    /// - Throws: `accountUnknown`.
+    /// - Throws: `accountUnknown`, `passwordChanged`.
     package func begin(
-        for account: AccountID, device: String, isKept: Bool, now: Milliseconds
-    ) throws -> (cookie: String, seconds: Int) {
+        for account: AccountRecord, device: String, isKept: Bool, now: Milliseconds
+    ) throws -> (cookie: String, seconds: Int, session: BrowserSession) {
         let cookie = Hexadecimal.encode(random.bytes(Self.cookieBytes))
         let seconds = isKept ? settings.keptSessionSeconds : settings.sessionSeconds
+        let session = BrowserSession(
+            hash: Self.hash(cookie), kind: .pages, account: account.id,
+            device: String(decoding: device.utf8.prefix(Self.deviceBytesMax), as: UTF8.self),
+            madeAt: now, usedAt: now, provedAt: now,
+            expiresAt: now + Milliseconds(seconds) * 1_000)
         try catalog.add(
-            BrowserSession(
-                hash: Self.hash(cookie), kind: .pages, account: account,
-                device: String(decoding: device.utf8.prefix(Self.deviceBytesMax), as: UTF8.self),
-                madeAt: now, usedAt: now, provedAt: now,
-                expiresAt: now + Milliseconds(seconds) * 1_000),
-            countMax: settings.browserSessionsMax, now: now)
-        return (cookie, seconds)
+            session, password: account.password, countMax: settings.browserSessionsMax, now: now)
+        return (cookie, seconds, session)
     }
 
     /// The account behind a cookie; nil for a cookie that does not count now.

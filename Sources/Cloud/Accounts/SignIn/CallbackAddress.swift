@@ -2,7 +2,7 @@ import Cryptography
 
 /// Compares addresses that browsers are sent back to with those that were registered, and extends them.
 package enum CallbackAddress {
-    private static let loopbacks = ["http://127.0.0.1", "http://[::1]", "http://localhost"]
+    private static let loopbacks = ["127.0.0.1", "[::1]", "localhost"]
 
     /// Whether an address is the registered one; on this machine, with any port (RFC 8252 §7.3).
     static func isSame(_ given: String, as registered: String) -> Bool {
@@ -16,18 +16,10 @@ package enum CallbackAddress {
 
     /// The host of a loopback address with what comes behind its port; nil for any other address.
     private static func loopback(_ text: String) -> [String]? {
-        for host in loopbacks where text.hasPrefix(host) {
-            var rest = text.dropFirst(host.count)
-            if rest.first == ":" {
-                rest = rest.dropFirst()
-                let digits = rest.prefix { $0.isASCII && $0.isNumber }
-                guard let port = Int(digits), (1...65_535).contains(port) else { return nil }
-                rest = rest.dropFirst(digits.count)
-            }
-            guard rest.isEmpty || rest.first == "/" || rest.first == "?" else { return nil }
-            return [host, String(rest)]
-        }
-        return nil
+        guard text.hasPrefix("http://"), let url = WebURL(text), !url.hasUser, url.port != 0,
+            loopbacks.contains(url.host), url.rest.first != "#"
+        else { return nil }
+        return [url.host, url.rest]
     }
 
     /// The address with further parameters in its query, before any fragment.
@@ -47,8 +39,6 @@ package enum CallbackAddress {
     package static func policySource(_ address: String) -> String? {
         guard let scheme = WebAddress.scheme(address) else { return nil }
         guard scheme == "http" || scheme == "https" else { return "\(scheme):" }
-        let start = address.utf8.count > scheme.utf8.count + 3 ? scheme.count + 3 : scheme.count
-        let authority = address.dropFirst(start).prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        return WebOrigin.serialized("\(scheme)://\(authority)")
+        return WebURL(address).flatMap { $0.hasUser ? nil : $0.origin }
     }
 }

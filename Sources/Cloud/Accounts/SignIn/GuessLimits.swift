@@ -101,6 +101,8 @@ package struct GuessLimits: Sendable {
         let indexes = Dictionary(uniqueKeysWithValues: zip(all, all.indices))
         let counted = chosen.map { (slots: $0.slots.compactMap { indexes[$0] }, policy: $0.policy) }
         return try counts.change(all) { counts in
+            // Another process's clock may be ahead.
+            for index in counts.indices { counts[index].lastAt = min(counts[index].lastAt, now) }
             var wait: Milliseconds = 0
             for (slots, policy) in counted {
                 let known = Self.count(slots, counts, policy, now)

@@ -129,20 +129,24 @@ package struct HandOver: Sendable {
 
     /// Makes the session, or a code for it, for a person who has agreed.
     ///
-    /// - Parameter device: what the browser is, in a few words.
-    /// - Throws: `accountUnknown`, `apiTokenUnknown`, `containerUnknown` when one has gone meanwhile.
+    /// - Parameters:
+    ///   - browser: the session in which the person is signed in; once it has ended, nothing is made.
+    ///   - device: what the browser is, in a few words.
+    /// - Throws: `accountUnknown`, `apiTokenUnknown`, `containerUnknown`, `browserSessionUnknown` when one has gone
+    ///   meanwhile.
     package func finish(
-        for account: AccountID, _ asker: Asker, _ way: Way, isKept: Bool, device: String,
+        in browser: BrowserSession, _ asker: Asker, _ way: Way, isKept: Bool, device: String,
         now: Milliseconds
     ) throws -> Parcel {
+        let account = browser.account
         try catalog.addConsent(of: account, for: asker.apiToken.hash, at: asker.origin ?? "")
         let (container, environment) = (asker.apiToken.container, asker.apiToken.environment)
         let seconds = isKept ? settings.keptWebTokenSeconds : settings.webTokenSeconds
         let source = SignInSource(origin: way.origin ?? "", device: device)
         func token() throws -> String {
             try tokens.begin(
-                for: account, container: container, environment: environment, seconds: seconds,
-                at: source, now: now
+                for: account, on: .browserSession(browser.hash), container: container,
+                environment: environment, seconds: seconds, at: source, now: now
             ).token
         }
         switch way {
@@ -159,7 +163,7 @@ package struct HandOver: Sendable {
                     hash: SHA256.digest(Array(code.utf8)), account: account, container: container,
                     environment: environment, seconds: seconds, challenge: challenge,
                     expiresAt: now + Milliseconds(settings.signInCodeSeconds) * 1_000,
-                    source: source), now: now)
+                    source: source), askedBy: browser.hash, now: now)
             return .redirect(
                 CallbackAddress.adding(
                     [("code", code)] + (state.map { [("state", $0)] } ?? []), to: callback))
@@ -172,15 +176,21 @@ package struct HandOver: Sendable {
     package func trade(
         code: String, verifier: String, now: Milliseconds
     ) throws -> WebTokens.Created? {
-        guard
-            let found = try catalog.takeSignInCode(
-                hash: SHA256.digest(Array(code.utf8)), now: now),
-            Self.verifierBytes.contains(verifier.utf8.count),
+        let hash = SHA256.digest(Array(code.utf8))
+        guard let found = try catalog.signInCode(hash: hash, now: now) else { return nil }
+        guard Self.verifierBytes.contains(verifier.utf8.count),
             ConstantTime.areEqual(SHA256.digest(Array(verifier.utf8)), found.challenge)
-        else { return nil }
-        return try tokens.begin(
-            for: found.account, container: found.container, environment: found.environment,
-            seconds: found.seconds, at: found.source, now: now)
+        else {
+            try catalog.deleteSignInCode(hash: hash)
+            return nil
+        }
+        do {
+            return try tokens.begin(
+                for: found.account, on: .signInCode(hash), container: found.container,
+                environment: found.environment, seconds: found.seconds, at: found.source, now: now)
+        } catch CatalogRefusal.signInCodeUnknown {
+            return nil
+        }
     }
 }
 

@@ -26,8 +26,8 @@ package struct IdentityProviders: Sendable {
         signingKey: IdentityProviderRecord.SigningKey?, trustsEmail: Bool, usesFormPost: Bool,
         now: Milliseconds
     ) throws -> IdentityProviderRecord {
-        let isHTTP = issuer.hasPrefix("https://") || issuer.hasPrefix("http://")
-        guard isHTTP, WebAddress.isLegal(issuer), !issuer.contains("?"), !issuer.contains("#")
+        guard WebURL(issuer)?.isHTTP == true, WebAddress.isLegal(issuer), !issuer.contains("?"),
+            !issuer.contains("#")
         else { throw AccountsRefusal.issuerIllegal }
         guard let name = try PlainName.checked(name), let client = try PlainName.checked(client)
         else { throw AccountsRefusal.nameIllegal }

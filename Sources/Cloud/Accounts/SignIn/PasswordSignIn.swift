@@ -26,6 +26,8 @@ package struct PasswordSignIn: Sendable {
     }
 
     package enum Outcome: Sendable, Equatable {
+        /// The account has the hash of the password that was compared: what rests on the sign-in shows it again.
+        ///
         /// - Parameter isNewDevice: whether the account has not signed in at this browser before.
         case signedIn(AccountRecord, isNewDevice: Bool)
         case wrong
@@ -78,26 +80,47 @@ package struct PasswordSignIn: Sendable {
         }
         // No account has a longer password; it is refused after the same work.
         let isPossible = attempt.password.count <= PasswordHash.passwordBytesMax
-        guard
-            let compared = PasswordHash.compare(
-                isPossible ? attempt.password : [], account?.password,
-                wanted: settings.passwordCosts)
-        else { return .unavailable }
-        guard compared.isMatch, let account else {
+        let compared = try compare(isPossible ? attempt.password : [], with: account)
+        switch compared {
+        case .unavailable: return .unavailable
+        case .wrong:
             failed(SignInFailure(.password, of: account?.id, from: attempt.client, at: now))
             return .wrong
+        case .right(let account):
+            try limits.forget(subject)
+            try limits.giveBack(counts.map(\.subject))
+            return .signedIn(account, isNewDevice: device == nil)
         }
-        try limits.forget(subject)
-        try limits.giveBack(counts.map(\.subject))
-        if compared.isOutdated { try renew(attempt.password, of: account) }
-        return .signedIn(account, isNewDevice: device == nil)
     }
 
-    /// Stores the password again at today's costs.
-    private func renew(_ password: [UInt8], of account: AccountRecord) throws {
-        guard
-            let hash = PasswordHash.make(password, random: random, costs: settings.passwordCosts)
-        else { return }
-        try catalog.change(account.id, by: AccountChange(password: hash))
+    private enum Comparison {
+        case right(AccountRecord)
+        case wrong
+        case unavailable
+    }
+
+    /// Compares, and stores a password again that was not hashed at today's costs.
+    private func compare(
+        _ password: [UInt8], with account: AccountRecord?
+    ) throws -> Comparison {
+        let costs = settings.passwordCosts
+        guard let compared = PasswordHash.compare(password, account?.password, wanted: costs)
+        else { return .unavailable }
+        guard compared.isMatch, var account, let previous = account.password else { return .wrong }
+        guard compared.isOutdated,
+            let hash = PasswordHash.make(password, random: random, costs: costs)
+        else { return .right(account) }
+        do {
+            try catalog.change(
+                account.id, by: AccountChange(password: hash, on: .password(previous)))
+            account.password = hash
+            return .right(account)
+        } catch CatalogRefusal.passwordChanged {
+            // Another sign-in has stored the same one again, or it is another password by now.
+            guard let current = try catalog.account(account.id) else { return .wrong }
+            let again = PasswordHash.compare(password, current.password, wanted: costs)
+            guard let again else { return .unavailable }
+            return again.isMatch ? .right(current) : .wrong
+        }
     }
 }

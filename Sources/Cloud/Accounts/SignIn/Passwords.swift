@@ -34,12 +34,19 @@ package struct Passwords: Sendable {
 
     /// Sets an account's password, and ends its sessions, web tokens, codes and links.
     ///
-    /// - Parameter kept: the hash of the browser's session that asks for it, which stays.
-    /// - Throws: `passwordIllegal`, `passwordNotHashed`, `accountUnknown`.
+    /// - Parameters:
+    ///   - previous: the hash of the one that was compared before; nil to set it whatever there is.
+    ///   - kept: the hash of the browser's session that asks for it, which stays.
+    /// - Throws: `passwordIllegal`, `passwordNotHashed`, `accountUnknown`; `passwordChanged` where the previous one is
+    ///   another by now.
     package func set(
-        _ password: [UInt8], of account: AccountID, except kept: [UInt8]? = nil
+        _ password: [UInt8], of account: AccountID, inPlaceOf previous: String? = nil,
+        except kept: [UInt8]? = nil
     ) throws {
         try catalog.change(
-            account, by: AccountChange(password: hash(password), ended: .all(except: kept)))
+            account,
+            by: AccountChange(
+                password: hash(password), ended: .all(except: kept),
+                on: previous.map { .password($0) } ?? .account))
     }
 }

@@ -56,12 +56,14 @@ package struct WebTokens: Sendable {
     /// Makes the first token of a session for an account.
     ///
     /// Where the account has `appSessionsMax` there, those that were not in use for the longest end.
-    /// - Throws: `containerUnknown`, `accountUnknown`.
+    /// - Throws: `containerUnknown`, `accountUnknown`; `browserSessionUnknown`, `signInCodeUnknown` where the basis has
+    ///   gone.
     func begin(
-        for account: AccountID, container: ContainerID, environment: Environment, seconds: Int,
-        at source: SignInSource = .unknown, now: Milliseconds
+        for account: AccountID, on basis: WebTokenBasis = .account, container: ContainerID,
+        environment: Environment, seconds: Int, at source: SignInSource = .unknown,
+        now: Milliseconds
     ) throws -> Created {
-        try make(Hexadecimal.encode(random.bytes(WebTokens.tokenBytes)), replacing: nil) { hash in
+        try make(Hexadecimal.encode(random.bytes(WebTokens.tokenBytes)), on: basis) { hash in
             WebTokenRecord(
                 hash: hash, session: random.bytes(WebTokens.sessionBytes), account: account,
                 container: container, environment: environment, madeAt: now,
@@ -106,7 +108,7 @@ package struct WebTokens: Sendable {
     func renew(
         _ record: WebTokenRecord, presented: [UInt8], now: Milliseconds
     ) throws -> String {
-        try make(successor(of: presented), replacing: record.hash) { hash in
+        try make(successor(of: presented), on: .token(record.hash)) { hash in
             WebTokenRecord(
                 hash: hash, session: record.session, account: record.account,
                 container: record.container, environment: record.environment, madeAt: now,
@@ -122,12 +124,12 @@ package struct WebTokens: Sendable {
     }
 
     private func make(
-        _ token: String, replacing old: [UInt8]?, _ record: ([UInt8]) -> WebTokenRecord
+        _ token: String, on basis: WebTokenBasis, _ record: ([UInt8]) -> WebTokenRecord
     ) throws -> Created {
         let record = record(SHA256.digest(Array(token.utf8)))
         let name = names.name(of: record.account, in: record.container)
         try catalog.add(
-            record, replacing: old, for: name, sessionsMax: settings.appSessionsMax,
+            record, on: basis, for: name, sessionsMax: settings.appSessionsMax,
             now: record.madeAt)
         return Created(token: token, userRecordName: name, expiresAt: record.expiresAt)
     }

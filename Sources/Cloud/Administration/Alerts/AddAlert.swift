@@ -135,7 +135,7 @@ extension AlertRule {
         guard !mail.isEmpty || !url.isEmpty else {
             throw AlertRefusal.illegal("an alert needs a mail address or a URL to tell")
         }
-        guard url.isEmpty || url.hasPrefix("https://") || url.hasPrefix("http://") else {
+        guard url.isEmpty || WebURL(url)?.isHTTP == true else {
             throw AlertRefusal.illegal("the URL is http:// or https://")
         }
         if !mail.isEmpty { _ = try AddressFormat.email(mail) }

@@ -60,22 +60,9 @@ package struct OperatedDatabase: Sendable {
     ) throws -> Opened {
         let found = try target.found(in: data)
         let caller = try caller(in: found.container, data, isNoted: saves)
-        let store = try data.store(of: found.container, in: found.environment)
-        let key = try store.identity.tokenKey
-        let now = data.clock.now()
-        // Nobody gets an address: what was uploaded is known by its receipt.
-        let assets = AssetAccess(AssetTokens(key: key, base: ""), now: now) {
-            AssetOrigin(credential: .serverKey([]), user: nil)
-        }
-        let database = Database(
-            scope: scope, container: found.container, environment: found.environment,
-            caller: caller, limits: data.limits, storage: store,
-            identities: KnownPeople(catalog: data.accountUseCases.catalog)
-                .people(of: found.container),
-            random: data.random, assets: saves ? assets : nil,
-            shareAddresses: linksShares ? ShareAddresses(key: key, base: "") : nil)
-        return Opened(
-            database: database, zone: try zoneID(for: caller), tokenKey: key)
+        return try OperatedEnvironment(found, in: data).opened(
+            scope, for: caller, zone: zone ?? ZoneName.defaultZone.text, of: owner, saves: saves,
+            linksShares: linksShares)
     }
 
     private func caller(
@@ -86,11 +73,7 @@ package struct OperatedDatabase: Sendable {
                 throw RecordsRefusal(
                     "a \(scope.rawValue) database is somebody's: name them with --user")
             }
-            let names = try UserRecordNames(
-                catalog: data.accountUseCases.catalog, random: data.random)
-            return Caller(
-                kind: .serverKey, userRecordName: names.name(ofKey: "operator", in: container),
-                passesRoles: true)
+            return try Caller(operatorOf: container, in: data)
         }
         let account = try data.users.find(email: email)
         // Anyone who writes is known to the container from then on.
@@ -100,12 +83,57 @@ package struct OperatedDatabase: Sendable {
             : try data.users.derivedName(of: account, in: container)
         return Caller(kind: .user, userRecordName: name, account: account.id)
     }
+}
 
-    private func zoneID(for caller: Caller) throws -> ZoneID {
-        try RecordsRefusal.of {
-            try ZoneReader(caller: caller, scope: scope).zone(
-                ZoneReader.Spelling(name: zone ?? ZoneName.defaultZone.text, owner: owner))
+extension Caller {
+    /// The operator as themselves, whom no role of a public database holds back.
+    init(operatorOf container: ContainerID, in data: any ServerData) throws {
+        let names = try UserRecordNames(catalog: data.accountUseCases.catalog, random: data.random)
+        self.init(
+            kind: .serverKey, userRecordName: names.name(ofKey: "operator", in: container),
+            passesRoles: true)
+    }
+}
+
+/// A container environment whose store is open for an operator.
+struct OperatedEnvironment {
+    let target: ContainerEnvironment
+    let people: KnownPeople
+    let store: any Store
+    private let tokenKey: [UInt8]
+    private let data: any ServerData
+
+    /// - Throws: as `ServerData.store`.
+    init(_ target: ContainerEnvironment, in data: any ServerData) throws {
+        self.target = target
+        self.data = data
+        people = KnownPeople(catalog: data.accountUseCases.catalog)
+        store = try data.store(of: target.container, in: target.environment)
+        tokenKey = try store.identity.tokenKey
+    }
+
+    /// Opens a database of it, as `OperatedDatabase.opened`.
+    ///
+    /// - Throws: `RecordsRefusal` for a zone that such a database cannot have.
+    func opened(
+        _ scope: DatabaseScope, for caller: Caller, zone: String, of owner: String? = nil,
+        saves: Bool = true, linksShares: Bool = false
+    ) throws -> OperatedDatabase.Opened {
+        // Nobody gets an address: what was uploaded is known by its receipt.
+        let assets = AssetAccess(AssetTokens(key: tokenKey, base: ""), now: data.clock.now()) {
+            AssetOrigin(credential: .serverKey([]), user: nil)
         }
+        let database = Database(
+            scope: scope, container: target.container, environment: target.environment,
+            caller: caller, limits: data.limits, storage: store,
+            identities: people.people(of: target.container),
+            random: data.random, assets: saves ? assets : nil,
+            shareAddresses: linksShares ? ShareAddresses(key: tokenKey, base: "") : nil)
+        let zone = try RecordsRefusal.of {
+            try ZoneReader(caller: caller, scope: scope).zone(
+                ZoneReader.Spelling(name: zone, owner: owner))
+        }
+        return OperatedDatabase.Opened(database: database, zone: zone, tokenKey: tokenKey)
     }
 }
 

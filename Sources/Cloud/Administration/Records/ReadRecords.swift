@@ -11,12 +11,15 @@ package struct RecordsPage: Sendable {
     package let records: [[UInt8]]
     /// How many of them are item errors.
     package let failed: Int
+    /// How many were left out, as they are not what was written.
+    package let damaged: Int
     /// Where the next page begins; nil at the end.
     package let next: ListCursor?
 
-    init(_ records: [[UInt8]], failed: Int = 0, next: ListCursor? = nil) {
+    init(_ records: [[UInt8]], failed: Int = 0, damaged: Int = 0, next: ListCursor? = nil) {
         self.records = records
         self.failed = failed
+        self.damaged = damaged
         self.next = next
     }
 }
@@ -81,7 +84,7 @@ package struct ListRecords: OperatedReading {
                 .page(before: before, limit: request.limit)
         }
         return RecordsPage(
-            page.records,
+            page.records, damaged: page.damaged,
             next: page.next.map { ListCursor(list: Self.cursorName, fields: ["\($0)"]) })
     }
 }

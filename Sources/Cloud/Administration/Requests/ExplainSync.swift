@@ -146,8 +146,8 @@ private struct SyncFactReader {
         }
     }
 
-    private func subscriptions() throws -> [SyncFacts.Subscription] {
-        var found: [SyncFacts.Subscription] = []
+    private func subscriptions() throws -> [SyncSubscription] {
+        var found: [SyncSubscription] = []
         for scope in [DatabaseScope.private, .shared, .public] {
             let owner = SubscriptionOwner(user: user, scope: scope)
             for subscription in try snapshot.subscriptions(of: owner) {
@@ -158,7 +158,7 @@ private struct SyncFactReader {
                     case .database: "database"
                     }
                 found.append(
-                    SyncFacts.Subscription(
+                    SyncSubscription(
                         id: subscription.id.text, database: scope, kind: kind,
                         zone: subscription.zone?.text))
             }
@@ -168,7 +168,7 @@ private struct SyncFactReader {
 
     private static let noticesMax = 1_000
 
-    private func destinations() throws -> [SyncFacts.Destination] {
+    private func destinations() throws -> [SyncDestination] {
         let ways = try snapshot.destinations(of: user)
         let summaries = try snapshot.noticeSummaries(
             .waiting, for: ways.map(\.number), countedMax: Self.noticesMax)
@@ -180,7 +180,7 @@ private struct SyncFactReader {
                 case .webPush: "webPush"
                 case .webhook: "webhook"
                 }
-            return SyncFacts.Destination(
+            return SyncDestination(
                 kind: kind, device: way.device, failures: way.failures, waiting: waiting.count,
                 oldest: waiting.oldest, usedAt: way.usedAt)
         }
@@ -188,7 +188,7 @@ private struct SyncFactReader {
 
     private static let sharesMax = 1_000
 
-    private func shares() throws -> [SyncFacts.Share] {
+    private func shares() throws -> [SyncShare] {
         let views = try snapshot.views(of: user, changedAfter: 0, limit: Self.sharesMax)
         let zones = try snapshot.ownedZones(views.map(\.zone))
         let entries = try snapshot.participations(of: user)
@@ -201,7 +201,7 @@ private struct SyncFactReader {
         return views.compactMap { view in
             guard let (zone, owner) = zones[view.zone] else { return nil }
             let entry = entryOfZone[zone.number]
-            return SyncFacts.Share(
+            return SyncShare(
                 owner: owner.text, zone: zone.name.text, isLost: view.ended != nil,
                 permission: entry.map { "\($0.permission)" } ?? "none",
                 status: entry.map { "\($0.status)" } ?? "none")

@@ -5,15 +5,17 @@ import RequestRecords
 
 /// A line of a request as JSON: what `logs --json` and a person's export show.
 package enum RequestJSON {
-    /// One object, with a line end.
-    package static func line(of entry: RequestEntry) -> [UInt8] {
+    /// One object.
+    package static func object(_ entry: RequestEntry) -> [UInt8] {
         var writer = JSONWriter(reserving: 512)
         append(entry, to: &writer)
-        writer.raw("\n")
         return writer.bytes
     }
 
-    package static func append(_ entry: RequestEntry, to writer: inout JSONWriter) {
+    /// The same with a line end.
+    package static func line(of entry: RequestEntry) -> [UInt8] { object(entry) + [0x0A] }
+
+    private static func append(_ entry: RequestEntry, to writer: inout JSONWriter) {
         writer.raw("{\"time\":")
         writer.string(Timestamp(entry.time).text)
         writer.member("request", id(entry))
@@ -69,7 +71,7 @@ package enum RequestJSON {
     }
 
     /// What is said of a request in words, by key; in the order in which it is shown.
-    package static func texts(of entry: RequestEntry) -> [(StaticString, String?)] {
+    private static func texts(of entry: RequestEntry) -> [(StaticString, String?)] {
         [
             ("operation", entry.operation), ("container", entry.container),
             ("environment", entry.environment?.rawValue), ("database", entry.database?.rawValue),
@@ -79,7 +81,7 @@ package enum RequestJSON {
     }
 
     /// Its counts and times, by key.
-    package static func numbers(of entry: RequestEntry) -> [(StaticString, Int)] {
+    private static func numbers(of entry: RequestEntry) -> [(StaticString, Int)] {
         let times = entry.microseconds
         return [
             ("items", entry.items), ("records", entry.records), ("bytesIn", entry.bytesIn),

@@ -16,33 +16,6 @@ struct SyncFacts {
         static let countMax = 1_000
     }
 
-    /// A way by which notices reach a device.
-    struct Destination {
-        var kind: String
-        var device: String?
-        var failures: Int
-        var waiting: Int
-        /// When the oldest notice was made that waits.
-        var oldest: Milliseconds?
-        var usedAt: Milliseconds
-    }
-
-    struct Subscription {
-        var id: String
-        var database: DatabaseScope
-        var kind: String
-        var zone: String?
-    }
-
-    struct Share {
-        var owner: String
-        var zone: String
-        /// Whether they have lost all of the zone.
-        var isLost: Bool
-        var permission: String
-        var status: String
-    }
-
     var now: Milliseconds
     var usedBytes: Int64 = 0
     /// 0 for none.
@@ -51,9 +24,9 @@ struct SyncFacts {
     var schemaChangedAt: Milliseconds?
     /// Of each device, by its place in the story's list.
     var gaps: [Int: [SyncStory.ZoneReference: Gap]] = [:]
-    var destinations: [Destination] = []
-    var subscriptions: [Subscription] = []
-    var shares: [Share] = []
+    var destinations: [SyncDestination] = []
+    var subscriptions: [SyncSubscription] = []
+    var shares: [SyncShare] = []
     /// The IDs of the sessions that may still be used.
     var sessions: Set<String> = []
 

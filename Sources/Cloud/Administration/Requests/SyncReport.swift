@@ -86,19 +86,9 @@ package struct SyncReport: Sendable {
         devices = told.enumerated().map { Device($1, facts, facts.gaps[$0] ?? [:]) }
         causes = SyncCauses(told, facts).all
         (usedBytes, quotaBytes) = (facts.usedBytes, facts.quotaBytes)
-        subscriptions = facts.subscriptions.map {
-            SyncSubscription(id: $0.id, database: $0.database, kind: $0.kind, zone: $0.zone)
-        }
-        destinations = facts.destinations.map {
-            SyncDestination(
-                kind: $0.kind, device: $0.device, failures: $0.failures, waiting: $0.waiting,
-                oldest: $0.oldest, usedAt: $0.usedAt)
-        }
-        shares = facts.shares.map {
-            SyncShare(
-                owner: $0.owner, zone: $0.zone, isLost: $0.isLost, permission: $0.permission,
-                status: $0.status)
-        }
+        (subscriptions, destinations, shares) = (
+            facts.subscriptions, facts.destinations, facts.shares
+        )
     }
 }
 
@@ -116,6 +106,7 @@ package struct SyncDestination: Sendable {
     /// Attempts in a row that failed.
     package let failures: Int
     package let waiting: Int
+    /// When the oldest notice was made that waits.
     package let oldest: Milliseconds?
     package let usedAt: Milliseconds
 }
@@ -123,6 +114,7 @@ package struct SyncDestination: Sendable {
 package struct SyncShare: Sendable {
     package let owner: String
     package let zone: String
+    /// Whether they have lost all of the zone.
     package let isLost: Bool
     package let permission: String
     package let status: String

@@ -1,3 +1,4 @@
+import Background
 import CloudDatabase
 import CloudModel
 import Dispatch
@@ -14,8 +15,9 @@ final class ImportBatches {
 
     /// How many batches wait for the disk at once.
     private static let waitingMax = 16
-    /// How often a batch is tried again that the store has no room for now.
+    /// How often a batch is tried again that the store has no room for now, and how long it waits before.
     private static let attemptsMax = 30
+    private static let backoff = Backoff(first: 50, longest: 1_000)
 
     private let kind: RecordOperation.Kind
     private let assets: ImportAssets?
@@ -148,7 +150,8 @@ final class ImportBatches {
     ) throws -> [RecordOutcome]? {
         for attempt in 1...Self.attemptsMax {
             let pause = DispatchSemaphore(value: 0)
-            _ = pause.wait(timeout: .now() + .milliseconds(min(50 * attempt, 1_000)))
+            let milliseconds = Int(Self.backoff.milliseconds(after: attempt))
+            _ = pause.wait(timeout: .now() + .milliseconds(milliseconds))
             do {
                 let outcomes = try target.writer.begin(operations)()
                 let isWhole = outcomes.allSatisfy {

@@ -27,6 +27,10 @@ struct ImportProgress {
     var shares = 0
     var failed = 0
     var deferred: [Deferred] = []
+    /// The addresses of owners that lines before it have told.
+    var owners: [String: String] = [:]
+    /// Whether shares have begun to be made.
+    var makesShares = false
     /// Whether there is a file of it.
     private(set) var isKept = false
 
@@ -60,6 +64,15 @@ struct ImportProgress {
             line.number(Int64(one.length))
         }
         line.endArray()
+        line.key("owners")
+        line.beginObject()
+        for (owner, address) in owners {
+            line.key(owner)
+            line.text(address)
+        }
+        line.endObject()
+        line.key("makesShares")
+        line.flag(makesShares)
         line.endObject()
         try files.write(.importProgress, at: 0, line.bytes)
         try files.finish(.importProgress, size: Int64(line.bytes.count))
@@ -89,6 +102,12 @@ struct ImportProgress {
                 progress.types[type.string ?? ""] = count.int64.flatMap { Int(exactly: $0) }
             }
         }
+        if let owners = root["owners"] {
+            for (owner, address) in owners.members {
+                progress.owners[owner.string ?? ""] = address.string
+            }
+        }
+        progress.makesShares = root["makesShares"]?.bool == true
         let numbers = root["deferred"]?.elements.compactMap(\.int64) ?? []
         for at in stride(from: 0, to: numbers.count - 1, by: 2) {
             guard let length = Int(exactly: numbers[at + 1]), length > 0 else { continue }

@@ -104,7 +104,8 @@ private final class ImportRun {
     private let lines: ImportLines
     private let targets: ImportTargets
     private let batches: ImportBatches
-    private let shares: ImportShares
+    private let makeName: () -> RecordName
+    private let limits: ServiceLimits
     private let applySchema: (String) throws -> Void
     private var progress: ImportProgress
     private var report = ImportRecords.Report()
@@ -117,17 +118,18 @@ private final class ImportRun {
     ) throws {
         (self.target, self.options, self.files) = (target, options, files)
         let found = try target.target.found(in: data)
-        let store = try data.store(of: found.container, in: found.environment)
+        let environment = try OperatedEnvironment(found, in: data)
         size = options.canResume ? try files.size(of: .main) ?? 0 : 0
         let type = try options.type.map { try RecordTypeName(operatorGives: $0) }
         lines = ImportLines(options.format, type: type, zone: try target.zoneName()) {
-            try store.schema
+            try environment.store.schema
         }
-        targets = ImportTargets(target.target, email: target.email, in: data)
+        targets = ImportTargets(environment, email: target.email, in: data)
+        makeName = { RecordNames.random(data.random) }
+        limits = data.limits
         batches = ImportBatches(
             mode: options.mode, assets: options.withAssets ? ImportAssets(files, found, data) : nil,
-            limits: data.limits, makeName: { RecordNames.random(data.random) })
-        shares = ImportShares(target.target, data)
+            limits: limits, makeName: makeName)
         applySchema = { text in
             guard found.environment == .development else { return }
             _ = try ImportSchemaFile(
@@ -145,6 +147,7 @@ private final class ImportRun {
             report.isContinued = true
             (report.records, report.shares) = (kept.records, kept.shares)
             (report.failed, report.types) = (kept.failed, kept.types)
+            for (owner, email) in kept.owners { targets.note(owner: owner, email: email) }
         }
     }
 
@@ -164,7 +167,6 @@ private final class ImportRun {
         try takeDeferred()
         if options.canResume, progress.isKept { try files.finish(.importProgress, size: 0) }
         report.assets = batches.assetCount
-        report.notes += targets.notes + shares.notes
         return report
     }
 
@@ -232,12 +234,16 @@ private final class ImportRun {
     // MARK: - Lines
 
     private func take(_ found: [ImportLine], mayExist: Bool) throws {
-        for line in found where !options.outdated.contains(line.offset) {
+        let found = found.filter { !options.outdated.contains($0.offset) }
+        try targets.prepare(found)
+        for line in found {
             switch line.content {
             case .mistake(let reason): try fail(line, "", reason)
             case .schema(let text):
                 if options.withSchema { try schema(text, line) }
-            case .zone(let owner, let email): targets.note(owner: owner, email: email)
+            case .zone(let owner, let email):
+                targets.note(owner: owner, email: email)
+                progress.owners[owner] = email ?? progress.owners[owner]
             case .share: try deferLine(line)
             case .record(let record):
                 do {
@@ -307,6 +313,7 @@ private final class ImportRun {
             return lines.line(bytes, at: deferred.offset)
         }
         progress.deferred = []
+        try targets.prepare(waiting)
         let shared = waiting.filter(\.isShare)
         waiting.removeAll(where: \.isShare)
         while !waiting.isEmpty {
@@ -319,7 +326,15 @@ private final class ImportRun {
                 break
             }
         }
-        for line in shared { try share(line) }
+        guard !shared.isEmpty else { return }
+        // An attempt that was cut short here may have made some.
+        let mayExist = progress.makesShares
+        progress.makesShares = true
+        progress.deferred = shared.map {
+            ImportProgress.Deferred(offset: $0.offset, bytes: $0.bytes, length: $0.bytes.count)
+        }
+        try keepProgress()
+        try takeShares(shared, mayExist: mayExist)
     }
 
     private func takeWaiting(_ waiting: [ImportLine], mayWait: Bool) throws {
@@ -343,15 +358,23 @@ private final class ImportRun {
         return bytes
     }
 
-    private func share(_ line: ImportLine) throws {
-        guard case .share(let root, let record) = line.content else { return }
-        do {
-            try shares.save(record, root: root, in: targets.target(of: record), options.mode)
-            report.shares += 1
-        } catch let fault as Fault {
-            try fail(line, record.name ?? "", "\(fault.code.rawValue): \(fault.reason)")
-        } catch let refusal as RecordsRefusal {
-            try fail(line, record.name ?? "", refusal.description)
+    private func takeShares(_ lines: [ImportLine], mayExist: Bool) throws {
+        let shares = ImportShares(
+            targets, options.mode, mayExist: mayExist, limits: limits, makeName: makeName
+        ) { line, fault in
+            guard let fault else { return self.report.shares += 1 }
+            guard case .share(_, let record) = line.content else { return }
+            try self.fail(line, record.name ?? "", "\(fault.code.rawValue): \(fault.reason)")
         }
+        for line in lines {
+            guard case .share(let root, let record) = line.content else { continue }
+            do {
+                try shares.add(line, record, root: root, in: targets.target(of: record))
+            } catch let refusal as RecordsRefusal {
+                try fail(line, record.name ?? "", refusal.description)
+            }
+        }
+        try shares.finish()
+        report.notes += shares.notes
     }
 }

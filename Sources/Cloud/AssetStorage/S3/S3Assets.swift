@@ -124,15 +124,20 @@ package final class S3Assets: AssetBlobStore {
         }
     }
 
-    package func removeEverything() throws(AssetFailure) {
+    package func removeEverything(while goesOn: () -> Bool) throws(AssetFailure) {
+        guard goesOn() else { throw .removalEnded }
         try removeAbandoned(begunBefore: .max)
         var last = ""
         while true {
             let page = try bucket.list(prefix: prefix, after: last, limit: 1_000)
-            for object in page { try bucket.delete(object.key) }
-            guard page.count == 1_000, let end = page.last?.key else { return }
+            for object in page {
+                guard goesOn() else { throw .removalEnded }
+                try bucket.delete(object.key)
+            }
+            guard page.count == 1_000, let end = page.last?.key else { break }
             last = end
         }
+        try staging.removeEverything(while: goesOn)
     }
 
     package func address(

@@ -12,7 +12,7 @@ import Synchronization
 /// that is missing or torn, or belongs to another asset, is made again when its asset is next read,
 /// and by the upkeep.
 final class SumFiles: Sendable {
-    private let path: String
+    let path: String
     private let incoming: String
     private let known = KnownSums()
     /// Tells apart who writes the same sums at the same time.
@@ -109,6 +109,15 @@ final class SumFiles: Sendable {
     func removeUnfinished() throws(AssetFailure) {
         for name in try AssetFiles.names(in: incoming) {
             try AssetFiles.remove("\(incoming)/\(name)")
+        }
+    }
+
+    /// As `removeUnfinished`, while others may write: only what nobody has written to since a moment.
+    func removeAbandoned(writtenBefore moment: Milliseconds) throws(AssetFailure) {
+        for name in try AssetFiles.names(in: incoming) {
+            let path = "\(incoming)/\(name)"
+            guard let written = FolderAssets.modified(path), written < moment else { continue }
+            try AssetFiles.remove(path)
         }
     }
 

@@ -27,10 +27,39 @@ extension BatchContext {
     }
 
     /// The targets whose sources were looked at.
-    var targets: Set<RecordKey> { sourceRuns.targets }
+    var targets: Set<RecordKey> { sourceRuns.targets.union(lookedAtBelow.parents) }
 
     /// The sources that were looked at.
-    var sources: Set<RecordKey> { sourceRuns.sources }
+    var sources: Set<RecordKey> { sourceRuns.sources.union(lookedAtBelow.records) }
+
+    /// The stored children of records of the zone; nil where they are more than `most`, or than the batch may still read.
+    ///
+    /// The decision rests on all of them, and on there being no others.
+    func children(of parents: [RecordName], most: Int) throws -> [LinkSource]? {
+        func read(_ parents: [RecordName], _ limit: Int) throws -> [[LinkSource]] {
+            try stored.sources(
+                of: parents, in: zone.number, kinds: .parent ... .parent,
+                after: RecordNumber(.min), limit: limit)
+        }
+        let most = min(most, sourcesLeft)
+        var found: [LinkSource] = []
+        for start in stride(from: 0, to: parents.count, by: SourceRuns.parentsMax) {
+            try checkTime()
+            let asked = Array(parents[start...].prefix(SourceRuns.parentsMax))
+            let limit = asked.count == 1 ? most + 1 : SourceRun.aheadMax
+            let pages = try read(asked, limit)
+            guard pages.reduce(found.count, { $0 + $1.count }) <= most else { return nil }
+            for (parent, page) in zip(asked, pages) {
+                let isWhole = page.count < limit || asked.count == 1
+                found += isWhole ? page : try read([parent], most + 1)[0]
+                guard found.count <= most else { return nil }
+            }
+        }
+        sourcesLeft -= found.count
+        lookedAtBelow.parents.formUnion(parents.map(key))
+        lookedAtBelow.records.formUnion(found.map { key($0.name) })
+        return found
+    }
 
     /// The names of a zone's records that operations delete.
     private func deletedNames(in zone: ZoneNumber) -> [RecordName] {
@@ -58,4 +87,12 @@ extension BatchContext {
         }
         return count
     }
+}
+
+/// The records of trees that a decision rests on, as it looked for shares below others.
+struct LookedAtBelow {
+    /// Those whose children were looked at.
+    var parents: Set<RecordKey> = []
+    /// Those whose parents, or shares, were looked at.
+    var records: Set<RecordKey> = []
 }

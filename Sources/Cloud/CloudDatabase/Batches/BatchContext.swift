@@ -45,17 +45,14 @@ final class BatchContext {
     private(set) var receipts: Set<[UInt8]> = []
     /// The roles of users, as far as they were asked for and as the batch leaves them.
     var rolesOfUsers: [UserRecordName: Set<Int64>] = [:]
-    private var knownShares: [StoredShare]?
-    private var knownLocationsOfShares: [RecordNumber: RecordLocation]?
-    private var zonesWithShares: [ZoneNumber: Bool] = [:]
     var sourceRuns = SourceRuns()
+    /// What was looked at of trees, besides.
+    var lookedAtBelow = LookedAtBelow()
     private var hasReadTargets = false
     private var hasReadBodies = false
     private var parentsLookedAt = 0
     /// How many records are read with one that is asked for.
     private static let othersMax = 400
-    /// The shares of which records are the roots or the share records.
-    private var ownShares: [RecordNumber: ShareNumber?] = [:]
     var sharesRead = SharesRead()
     private(set) lazy var indexes: [RecordKey: Int] = Self.indexes(of: operations, key)
 
@@ -76,7 +73,7 @@ final class BatchContext {
         self.stepsLeft = database.limits.decisionStepsMax
         self.sourcesLeft = database.limits.sourcesReadMax
         self.actsOnOthers = operations.contains(where: Self.mayActOnOthers)
-        try readFormers()
+        try readPrevious()
         if access != nil { try overlookUnseen() }
     }
 
@@ -154,7 +151,7 @@ final class BatchContext {
     // MARK: - What is stored
 
     /// Reads at once what is stored under the names of all operations, and under those that they refer to.
-    private func readFormers() throws {
+    private func readPrevious() throws {
         previousRecords.reserveCapacity(operations.count)
         guard operations.count > 1 else { return }
         var keepsBody: [Bool] = []
@@ -170,8 +167,10 @@ final class BatchContext {
         // If the caller may not see a record, no more of it is read than they may know.
         let mayReadBodies = access == nil && !rights.holdsBack
         var isOverLimit = false
+        var damaged: [RecordName] = []
         try stored.current(of: names, in: zone.number, inOrder: false) { index, version in
             isThere[index] = true
+            if version.isDamaged { damaged.append(names[index]) }
             let size = version.flags.contains(.tombstone) ? 0 : version.body.count
             let wantsBody = size > 0 && keepsBody[index]
             if wantsBody, bodyBytesRead + size > limits.batchBytesMax { isOverLimit = true }
@@ -184,6 +183,7 @@ final class BatchContext {
         for (index, name) in names.enumerated() where !isThere[index] {
             previousRecords[key(name)] = .missing
         }
+        try markShares(amongDamaged: damaged, in: zone.number)
         if isOverLimit { forgetBodies() }
     }
 
@@ -237,7 +237,8 @@ final class BatchContext {
                     + "\(limits.batchBytesMax) bytes together; send fewer at once")
         }
         previousRecords[key] = read
-        return read
+        if read.isDamaged { try markShares(amongDamaged: [key.name], in: key.zone) }
+        return previousRecords[key] ?? read
     }
 
     /// Reads at once, with a record that is not known yet, those of which the same will be asked: what a participant
@@ -267,10 +268,13 @@ final class BatchContext {
         guard names.count > 1 else { return }
         let asked = Array(names)
         for name in asked { previousRecords[self.key(name)] = .missing }
+        var damaged: [RecordName] = []
         try stored.current(of: asked, in: zone.number, inOrder: false) { index, version in
             previousRecords[self.key(asked[index])] = CurrentRecord(version, withBody: false)
+            if version.isDamaged { damaged.append(asked[index]) }
             return true
         }
+        try markShares(amongDamaged: damaged, in: zone.number)
     }
 
     /// Reads at once the bodies of records that saves change, where the caller may not change all records.
@@ -367,7 +371,7 @@ final class BatchContext {
     }
 
     /// The records that are known by now, of which something else is not.
-    private func knownRecords(where isWanted: (RecordNumber) -> Bool) -> Set<RecordNumber> {
+    func knownRecords(where isWanted: (RecordNumber) -> Bool) -> Set<RecordNumber> {
         Set(previousRecords.values.lazy.compactMap { $0.head?.record }.filter(isWanted))
     }
 
@@ -430,45 +434,6 @@ final class BatchContext {
         let users = Set(makers).union([user]).subtracting(accesses.keys)
         try accesses.merge(RecordAccess.all(of: users, stored)) { known, _ in known }
         return try accesses[user] ?? RecordAccess(of: user, stored)
-    }
-
-    /// The standing shares of the zone.
-    var shares: [StoredShare] {
-        get throws {
-            if let knownShares { return knownShares }
-            let read = try stored.shares(in: zone.number, limit: .max)
-            knownShares = read
-            return read
-        }
-    }
-
-    /// The standing share of which a record is the root or the share record.
-    func ownShare(of record: RecordNumber) throws -> ShareNumber? {
-        if let known = ownShares[record] { return known }
-        let records = Array(knownRecords { ownShares[$0] == nil }.union([record]))
-        let ofRoots = try stored.shares(.roots(records))
-        let ofRecords = try stored.shares(.records(records))
-        for (record, (ofRoot, ofRecord)) in zip(records, zip(ofRoots, ofRecords)) {
-            ownShares[record] = .some((ofRoot ?? ofRecord)?.number)
-        }
-        return ownShares[record] ?? nil
-    }
-
-    /// Where the records of the zone's standing shares and their roots lie.
-    func locationsOfShares() throws -> [RecordNumber: RecordLocation] {
-        if let knownLocationsOfShares { return knownLocationsOfShares }
-        let read = try stored.recordLocations(
-            shares.lazy.flatMap { [$0.record, $0.root].compactMap { $0 } })
-        knownLocationsOfShares = read
-        return read
-    }
-
-    /// Whether anything in a zone is shared.
-    func hasShares(_ zone: ZoneNumber) throws -> Bool {
-        if let known = zonesWithShares[zone] { return known }
-        let read = try !stored.shares(in: zone, limit: 1).isEmpty
-        zonesWithShares[zone] = read
-        return read
     }
 }
 

@@ -2,7 +2,9 @@ import CloudModel
 import Storage
 
 /// What a batch is decided on: the transaction that will write it, or a snapshot beside the writer.
-struct DecisionBasis {
+///
+/// A class: all that decide hand it on.
+final class DecisionBasis {
     let stored: any StoreSnapshot
     let schema: Schema
     let now: Milliseconds

@@ -51,6 +51,8 @@ struct SourceRuns {
 
     /// How many targets are asked for at once.
     private static let targetsMax = 400
+    /// How many parents are asked for their children at once: some have many, which nobody may want.
+    static let parentsMax = 200
 
     subscript(_ key: SourceRun.Key) -> SourceRun? {
         get { runs[key] }

@@ -36,7 +36,7 @@ struct NoticeHandover {
         let areAwaited = page.drafts.map { draft in
             Self.mayGoFromHandToHand(draft)
                 && draft.destinations.contains {
-                    $0.kind == .courier && notices.waitCount(for: .destination($0.number)) > 0
+                    $0.kind == .courier && notices.takes(at: .destination($0.number))
                 }
         }
         guard areAwaited.contains(true) else { return page }

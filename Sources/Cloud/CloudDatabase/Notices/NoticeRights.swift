@@ -19,7 +19,7 @@ package enum NoticeRights {
         case .private: return true
         case .shared:
             guard let zone = condition.zone else {
-                return try !snapshot.views(of: user, .standing).isEmpty
+                return try !snapshot.views(of: user, .current).isEmpty
             }
             return try snapshot.view(of: user, in: zone).map { $0.ended == nil } ?? false
         case .public:

@@ -52,14 +52,10 @@ struct Coverage {
     mutating func expect(_ records: [RecordNumber], below parents: Set<RecordName>) throws {
         guard try keepsTrees() else { return }
         expected.formUnion(records)
-        try look(at: records)
         let names = Array(parents)
-        var above: [RecordNumber] = []
-        for (name, head) in zip(names, try transaction.heads(of: names, in: zone)) {
-            known.heads[name] = .some(head?.record)
-            if let head, known.memberships[head.record] == nil { above.append(head.record) }
-        }
-        try lookAtMemberships(of: above)
+        let above = try transaction.heads(of: names, in: zone)
+        for (name, head) in zip(names, above) { known.heads[name] = .some(head?.record) }
+        try look(at: records, and: above.compactMap { $0?.record })
     }
 
     /// Forgets what was read for records that have had their turns.
@@ -69,14 +65,15 @@ struct Coverage {
     }
 
     /// Reads at once what is asked of each record.
-    private mutating func look(at records: [RecordNumber]) throws {
+    ///
+    /// - Parameter above: those of which only the membership is.
+    private mutating func look(
+        at records: [RecordNumber], and above: [RecordNumber] = []
+    ) throws {
         guard !records.isEmpty else { return }
-        try lookAtMemberships(of: records)
-        for (record, share) in zip(records, try transaction.shares(.roots(records))) {
+        try lookAtMemberships(of: records + above)
+        for (record, share) in zip(records, try transaction.shares(.rootsOrRecords(records))) {
             known.shares[record] = .some(share?.number)
-        }
-        for (record, share) in zip(records, try transaction.shares(.records(records))) {
-            if let share { known.shares[record] = .some(share.number) }
         }
     }
 
@@ -95,8 +92,7 @@ struct Coverage {
     /// The share of which a record is the root or the share record.
     private func share(of record: RecordNumber) throws -> ShareNumber? {
         if let known = known.shares[record] { return known }
-        return try transaction.share(ofRoot: record)?.number
-            ?? transaction.share(ofRecord: record)?.number
+        return try transaction.shares(.rootsOrRecords([record])).first.flatMap { $0?.number }
     }
 
     /// Updates the coverage after a save, once the record's links are written.

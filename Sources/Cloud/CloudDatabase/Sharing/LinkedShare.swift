@@ -143,7 +143,6 @@ extension StoreSnapshot {
         let records = try shortGUIDs(links.map { .value($0?.guid.text ?? "") }).map {
             $0?.record ?? RecordNumber(0)
         }
-        let (ofRoots, ofRecords) = (try shares(.roots(records)), try shares(.records(records)))
-        return zip(ofRoots, ofRecords).map { $0 ?? $1 }
+        return try shares(.rootsOrRecords(records))
     }
 }

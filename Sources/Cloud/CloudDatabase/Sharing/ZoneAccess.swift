@@ -17,10 +17,8 @@ package final class ZoneAccess {
     private var grants: [ShareNumber: StoredGrant?] = [:]
     /// The shares that cover records, as far as `prepare` has read them.
     private var sharesOfRecords: [RecordNumber: ShareNumber?] = [:]
-    /// Which records are roots of standing shares, as far as that was asked.
-    private var areRoots: [RecordNumber: Bool] = [:]
-    /// Which are records of standing shares.
-    private var areShareRecords: [RecordNumber: Bool] = [:]
+    /// The standing shares of which records are the roots or the share records, as far as that was asked.
+    private var ownShares: [RecordNumber: StoredShare?] = [:]
     /// The shares in which records were found; nil until `beginNoting`.
     private var noted: [RecordNumber: ShareNumber?]?
 
@@ -117,25 +115,23 @@ package final class ZoneAccess {
 
     /// Whether a record is the root of a standing share; asked at once of all records that were prepared.
     func isRoot(_ record: RecordNumber) throws -> Bool {
-        try isOfShare(record, in: &areRoots, by: ShareKeys.roots)
+        try ownShare(of: record)?.root == record
     }
 
-    private func isOfShare(
-        _ record: RecordNumber, in known: inout [RecordNumber: Bool],
-        by keys: ([RecordNumber]) -> ShareKeys
-    ) throws -> Bool {
-        if let known = known[record] { return known }
-        let records = Array(Set(sharesOfRecords.keys).subtracting(known.keys).union([record]))
-        for (record, share) in zip(records, try snapshot.shares(keys(records))) {
-            known[record] = share != nil
+    /// The standing share of which a record is the root or the share record.
+    private func ownShare(of record: RecordNumber) throws -> StoredShare? {
+        if let known = ownShares[record] { return known }
+        let records = Array(Set(sharesOfRecords.keys).subtracting(ownShares.keys).union([record]))
+        for (record, share) in zip(records, try snapshot.shares(.rootsOrRecords(records))) {
+            ownShares[record] = .some(share)
         }
-        return known[record] ?? false
+        return ownShares[record] ?? nil
     }
 
     /// Whether the viewer may delete a record that they may write: only the owner deletes roots and share
     /// records.
     func mayRemove(_ record: RecordNumber) throws -> Bool {
-        try !isRoot(record) && !isOfShare(record, in: &areShareRecords, by: ShareKeys.records)
+        try ownShare(of: record) == nil
     }
 
     /// The share that a record is in, whether the viewer has that share or not.

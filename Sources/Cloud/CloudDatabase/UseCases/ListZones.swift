@@ -30,7 +30,7 @@ package struct ListZones {
 
     private func appendViewed(to writer: inout JSONWriter) throws {
         guard let viewer = database.caller.userRecordName else { return }
-        let views = try snapshot.views(of: viewer, .standing)
+        let views = try snapshot.views(of: viewer, .current)
         let zones = try snapshot.ownedZones(views.map(\.zone))
         let accesses = try ZoneAccess.of(
             viewer, in: views.compactMap { view in zones[view.zone].map { ($0.zone, view) } },

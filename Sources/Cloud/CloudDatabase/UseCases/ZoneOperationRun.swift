@@ -9,7 +9,7 @@ struct ZoneOperationRun {
     private struct Counts {
         var living: Int
         /// With deleted ones that are still kept.
-        var kept: Int
+        var stored: Int
     }
 
     private let database: Database
@@ -90,29 +90,31 @@ struct ZoneOperationRun {
     private mutating func countOneMore() throws {
         var known = try counts ?? count()
         counts = known
-        let (most, keptMax) = (
+        let (most, storedMax) = (
             database.limits.zonesPerUserMax, database.limits.zonesPerOwnerMax
         )
         guard known.living < most else {
             throw Fault.limitExceeded(
                 "zoneID: a database has at most \(most) zones (limits.zonesPerUserMax)")
         }
-        guard known.kept < keptMax else {
+        guard known.stored < storedMax else {
             throw Fault.limitExceeded(
-                "zoneID: a database has at most \(keptMax) zones, with deleted "
+                "zoneID: a database has at most \(storedMax) zones, with deleted "
                     + "ones that are still kept (retention.tombstoneDays); use zones that are there"
             )
         }
         known.living += 1
-        known.kept += 1
+        known.stored += 1
         counts = known
     }
 
     private func count() throws -> Counts {
-        guard let owner = try database.owner(transaction) else { return Counts(living: 0, kept: 0) }
-        let kept = try transaction.zones(
-            of: owner.number, .kept(limit: database.limits.zonesPerOwnerMax))
-        return Counts(living: kept.count { !$0.isDeleted }, kept: kept.count)
+        guard let owner = try database.owner(transaction) else {
+            return Counts(living: 0, stored: 0)
+        }
+        let stored = try transaction.zones(
+            of: owner.number, .stored(limit: database.limits.zonesPerOwnerMax))
+        return Counts(living: stored.count { !$0.isDeleted }, stored: stored.count)
     }
 
     /// Writes what is to be deleted and made.

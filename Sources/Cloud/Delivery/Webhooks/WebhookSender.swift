@@ -40,6 +40,7 @@ package final class WebhookSender: NoticeSender {
         let signature = WebhookSignature.headers(
             identifier: notice.notice.identifier, seconds: notice.now / 1_000,
             body: notice.notice.payload, keys: [key])
+        guard let signature else { return then(.gone(reason: "the notice cannot be signed")) }
         let trace: [(name: String, value: String)] =
             notice.notice.trace.map { [("traceparent", $0)] } ?? []
         let request = OutgoingRequest(

@@ -16,13 +16,16 @@ package enum WebhookSignature {
     /// The signature is `v1,` and the base64 of the HMAC-SHA256 over `id.timestamp.body`. While a
     /// key is being replaced, there is one signature for each key, with a space between.
     /// - Parameters:
-    ///   - identifier: the same whenever the same notice is sent again; has no `.` and no space.
+    ///   - identifier: the same whenever the same notice is sent again.
     ///   - seconds: when it is sent, since 1970.
-    ///   - keys: at least one.
+    /// - Returns: nil without a key, and for an identifier with a `.` or a space, by which two deliveries could have one
+    ///   signature.
     package static func headers(
         identifier: String, seconds: Int64, body: [UInt8], keys: [[UInt8]]
-    ) -> [(name: String, value: String)] {
-        precondition(!identifier.contains { $0 == "." || $0 == " " } && !keys.isEmpty)
+    ) -> [(name: String, value: String)]? {
+        guard !keys.isEmpty, !identifier.contains(where: { $0 == "." || $0 == " " }) else {
+            return nil
+        }
         let signed = Array("\(identifier).\(seconds).".utf8) + body
         let signatures = keys.map { "v1,\(Base64.encode(HMACSHA256(key: $0).code(for: signed)))" }
         return [

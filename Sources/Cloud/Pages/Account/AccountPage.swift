@@ -80,16 +80,20 @@ extension Pages {
         func outcome(_ status: Int, _ saying: Saying) -> AccountOutcome {
             AccountOutcome(status: status, said: (.password, saying))
         }
+        let compared: String?
         switch proof {
         case .wrong: return outcome(403, .refusal(.presentWrong))
         case .unavailable: return outcome(503, .obstacle(.unavailable))
         case .wait(let seconds): return outcome(429, .obstacle(Texts.wait(seconds)))
-        case .signedIn: break
+        case .signedIn(let account, _): compared = account.password
         }
         do {
             try accountUseCases.passwords.set(
-                typed(visit, "password"), of: signedIn.account.id, except: signedIn.session.hash)
+                typed(visit, "password"), of: signedIn.account.id, inPlaceOf: compared,
+                except: signedIn.session.hash)
             return outcome(200, .note(.changed))
+        } catch CatalogRefusal.passwordChanged {
+            return outcome(403, .refusal(.presentWrong))
         } catch AccountsRefusal.passwordIllegal {
             return outcome(422, .refusal(.passwordRefused))
         }

@@ -26,13 +26,7 @@ struct FormGuard: Sendable {
 
     /// Whether a form is ours: its token matches the browser's cookie, and no other site sent it.
     func admits(_ request: PageRequest) -> Bool {
-        if let site = request.headers["sec-fetch-site"], site != "same-origin" { return false }
-        if let origin = request.headers["origin"], let host = request.headers["host"],
-            origin != "http://\(host)", origin != "https://\(host)"
-        {
-            return false
-        }
-        guard let cookie = request.cookies[.form],
+        guard request.headers.areOfOwnPage(), let cookie = request.cookies[.form],
             let token = request.form["guard"].flatMap({ Hexadecimal.decode($0) }),
             token.count == HMACSHA256.codeBytes
         else { return false }

@@ -15,7 +15,7 @@ extension Pages {
                 if let account {
                     try accountUseCases.note("first operator", account.id, visit.request.now)
                     var answer = PageAnswer.redirect(to: "/account/second-factor")
-                    answer.headers += try begin(account.id, visit, true, isKept: false)
+                    answer.headers += try begin(account, visit, true, isKept: false).cookies
                     return answer
                 }
                 ended = .obstacle(.firstOperatorEnded)

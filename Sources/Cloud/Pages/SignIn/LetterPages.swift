@@ -66,9 +66,7 @@ extension Pages {
             do {
                 let account = try accountUseCases.letterAnswers.reset(
                     secret, password: typed(visit, "password"), now: now)
-                guard let account, let account = try accountUseCases.catalog.account(account) else {
-                    return resetEnded
-                }
+                guard let account else { return resetEnded }
                 return try answer(
                     admit(account, visit, isKept: false), visit, leadingTo: Self.next(link))
             } catch AccountsRefusal.passwordIllegal {
@@ -103,7 +101,7 @@ extension Pages {
                     now: request.now)
                 guard let account else { return invitationEnded }
                 var answer = PageAnswer.redirect(to: Self.next(link))
-                answer.headers += try begin(account.id, visit, true, isKept: false)
+                answer.headers += try begin(account, visit, true, isKept: false).cookies
                 return answer
             } catch AccountsRefusal.passwordIllegal {
                 password = .refusal(.passwordRefused)

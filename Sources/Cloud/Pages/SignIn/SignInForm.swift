@@ -5,7 +5,7 @@ import Storage
 /// What came of a sign-in form.
 enum SignInOutcome {
     /// - Parameter cookies: header fields that make the browser know it.
-    case signedIn(AccountRecord, isKept: Bool, cookies: [(name: String, value: String)])
+    case signedIn(BrowserSession, isKept: Bool, cookies: [(name: String, value: String)])
     /// There is something to be typed, still or again.
     case asked(SignInAsking)
 }
@@ -95,27 +95,33 @@ extension Pages {
         _ account: AccountRecord, _ visit: Visit, isKept: Bool
     ) throws -> SignInOutcome {
         let request = visit.request
+        let isNewDevice =
+            accountUseCases.devices.name(in: request.cookies[.device], of: account.id) == nil
+        let begun: (session: BrowserSession, cookies: [(name: String, value: String)])
+        do {
+            begun = try begin(account, visit, isNewDevice, isKept: isKept)
+        } catch CatalogRefusal.passwordChanged {
+            return .asked(SignInAsking(status: 403, saying: .obstacle(.tookTooLong)))
+        }
         _ = try accountUseCases.endings.takeBack(of: account.id, now: request.now) {
             try accountUseCases.note("account deletion taken back", account.id, request.now)
         }
-        let isNewDevice =
-            accountUseCases.devices.name(in: request.cookies[.device], of: account.id) == nil
         if isNewDevice, let primary = account.primary, accountUseCases.reaches(primary.kind) {
             try accountUseCases.letters.tell(
                 of: request.device, to: primary, of: account.id,
                 language: Phrasebook.current.tag, now: request.now)
         }
-        return .signedIn(
-            account, isKept: isKept,
-            cookies: try begin(account.id, visit, isNewDevice, isKept: isKept))
+        return .signedIn(begun.session, isKept: isKept, cookies: begun.cookies)
     }
 
     /// Begins a browser's session.
     ///
     /// A session that the browser had before ends: its cookie is replaced.
+    ///
+    /// - Throws: `accountUnknown`; `passwordChanged` for an account whose password was set since it was read.
     func begin(
-        _ account: AccountID, _ visit: Visit, _ isNewDevice: Bool, isKept: Bool
-    ) throws -> [(name: String, value: String)] {
+        _ account: AccountRecord, _ visit: Visit, _ isNewDevice: Bool, isKept: Bool
+    ) throws -> (session: BrowserSession, cookies: [(name: String, value: String)]) {
         let request = visit.request
         if let previous = visit.signedIn { try accountUseCases.sessions.end(previous.session) }
         let made = try accountUseCases.sessions.begin(
@@ -125,10 +131,10 @@ extension Pages {
                 .session, to: made.cookie, seconds: isKept ? made.seconds : nil)
         ]
         if isNewDevice {
-            let device = accountUseCases.devices.cookie(for: account)
+            let device = accountUseCases.devices.cookie(for: account.id)
             fields.append(request.cookies.setting(.device, to: device, seconds: Self.deviceSeconds))
         }
-        return fields
+        return (made.session, fields)
     }
 
     /// How long browsers keep it: 400 days, which is as long as they keep any.

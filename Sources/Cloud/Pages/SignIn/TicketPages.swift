@@ -129,11 +129,11 @@ extension Pages {
             var answer = try form(asking, wanted)
             answer.headers += wanted.headers
             return answer
-        case .signedIn(let account, let isKept, let cookies):
+        case .signedIn(let session, let isKept, let cookies):
             // The next page asks people who have not agreed yet.
             var answer =
-                try accountUseCases.handOver.hasConsent(of: account.id, for: asking.asker)
-                ? try finish(asking, account.id, isKept: isKept)
+                try accountUseCases.handOver.hasConsent(of: session.account, for: asking.asker)
+                ? try finish(asking, session, isKept: isKept)
                 : PageAnswer.redirect(to: asking.visit.request.target)
             answer.headers += cookies
             return answer
@@ -146,15 +146,21 @@ extension Pages {
         }
         let life = signedIn.session.expiresAt - signedIn.session.madeAt
         let isKept = life > Milliseconds(accountUseCases.settings.sessionSeconds) * 1_000
-        return try finish(asking, signedIn.account.id, isKept: isKept)
+        return try finish(asking, signedIn.session, isKept: isKept)
     }
 
     private func finish(
-        _ asking: Asking, _ account: AccountID, isKept: Bool
+        _ asking: Asking, _ session: BrowserSession, isKept: Bool
     ) throws -> PageAnswer {
-        let parcel = try accountUseCases.handOver.finish(
-            for: account, asking.asker, asking.way, isKept: isKept,
-            device: asking.visit.request.device, now: asking.visit.request.now)
+        let parcel: HandOver.Parcel
+        do {
+            parcel = try accountUseCases.handOver.finish(
+                in: session, asking.asker, asking.way, isKept: isKept,
+                device: asking.visit.request.device, now: asking.visit.request.now)
+        } catch CatalogRefusal.browserSessionUnknown {
+            // Signed out meanwhile: the page asks them to sign in again.
+            return .redirect(to: asking.visit.request.target)
+        }
         switch parcel {
         case .redirect(let address): return .redirect(to: address)
         case .message(let origin, let token):

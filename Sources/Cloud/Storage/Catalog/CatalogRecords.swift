@@ -106,7 +106,7 @@ package struct AccountRecord: Sendable, Equatable {
     /// The primary address first.
     package var addresses: [AccountAddress]
     /// A salted, slow hash in text form; nil when the account has no password.
-    package let password: String?
+    package var password: String?
     package let createdAt: Milliseconds
     /// Whether others find its person by an address.
     package let isDiscoverable: Bool

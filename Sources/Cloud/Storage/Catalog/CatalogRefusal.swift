@@ -16,6 +16,11 @@ package enum CatalogRefusal: Error, Sendable, Equatable {
     case passkeyTaken
     case operatorUnknown
     case operatorTokenUnknown
+    /// The account's password is another one by now than the caller has compared.
+    case passwordChanged
+    case letterLinkUnknown
+    case browserSessionUnknown
+    case signInCodeUnknown
 }
 
 extension CatalogRefusal: CustomStringConvertible {
@@ -33,6 +38,10 @@ extension CatalogRefusal: CustomStringConvertible {
         case .identityTaken: "the identity belongs to another user"
         case .operatorUnknown: "no such operator"
         case .operatorTokenUnknown: "no such operator token"
+        case .passwordChanged: "the password has changed meanwhile"
+        case .letterLinkUnknown: "no such link of a letter"
+        case .browserSessionUnknown: "no such session of a browser"
+        case .signInCodeUnknown: "no such sign-in code"
         case .passkeyTaken: "the passkey belongs to somebody already"
         case .addressTaken: "the address belongs to another user"
         }

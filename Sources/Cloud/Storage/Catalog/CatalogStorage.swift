@@ -4,8 +4,8 @@ import CloudModel
 ///
 /// In this and the other contracts of the catalog, each member is one transaction. Once it returns, its
 /// change is on disk and every later read sees it. When it throws a `CatalogRefusal`, it has changed nothing.
-/// Every member may also throw `StorageFailure`. After `indeterminate`, the catalog takes no more changes
-/// until it is opened again.
+/// Every member may also throw `StorageFailure`. After `indeterminate`, a catalog in a file takes no more changes
+/// until it is opened again; one in a database goes on.
 package protocol ContainerCatalog: Sendable {
     /// Adds a container.
     ///
@@ -106,13 +106,13 @@ package protocol CredentialCatalog: Sendable {
     /// Also notes which account is behind its user record name, and drops tokens that have expired by `now`.
     ///
     /// - Parameters:
-    ///   - old: the hash of the token that this one replaces. That token must still be there: a token
-    ///     that was revoked meanwhile cannot be replaced.
+    ///   - basis: what must still be there: what was ended meanwhile leads to no token.
     ///   - sessionsMax: where a token that replaces none finds so many sessions of its account in its environment of
     ///     the container, at least the one that was not in use for the longest ends.
-    /// - Throws: `containerUnknown`, `accountUnknown`, `webTokenUnknown`.
+    /// - Throws: `containerUnknown`, `accountUnknown`; `webTokenUnknown`, `browserSessionUnknown`, `signInCodeUnknown`
+    ///   where the basis has gone.
     func add(
-        _ token: WebTokenRecord, replacing old: [UInt8]?, for user: UserRecordName,
+        _ token: WebTokenRecord, on basis: WebTokenBasis, for user: UserRecordName,
         sessionsMax: Int, now: Milliseconds
     ) throws
     func webToken(hash: [UInt8]) throws -> WebTokenRecord?
@@ -143,6 +143,18 @@ package enum NamedCredential: Sendable {
     /// Identities at it lead to no account until the provider is added again.
     case identityProvider(name: String)
     case pushKey(topic: String, of: ContainerID)
+}
+
+/// What a new web token rests on.
+package enum WebTokenBasis: Sendable {
+    /// The word of somebody who may act for the account.
+    case account
+    /// The token that it replaces, by its hash.
+    case token([UInt8])
+    /// The session of the account's browser that asks for it, by its hash.
+    case browserSession([UInt8])
+    /// A code of the account that is traded for it and used up, by its hash.
+    case signInCode([UInt8])
 }
 
 /// What web tokens are looked for by.
@@ -227,7 +239,8 @@ package protocol AccountCatalog: Sendable {
     ) throws -> ListPage<AccountRecord>
     /// Changes an account.
     ///
-    /// - Throws: `accountUnknown`, `addressTaken`.
+    /// - Throws: `accountUnknown`, `addressTaken`; `passwordChanged`, `letterLinkUnknown` where the basis of the change
+    ///   has gone.
     func change(_ account: AccountID, by change: AccountChange) throws
     /// Deletes an account, its addresses and web tokens, and notes which stores must still forget its data.
     ///
@@ -245,10 +258,10 @@ package protocol AccountCatalog: Sendable {
     /// Notes of each that neither store of the container holds data of the account any more.
     func forget(_ deletions: [AccountDeletion]) throws
 
-    /// Notes which account is behind a user record name.
+    /// Notes which accounts are behind user record names.
     ///
-    /// - Throws: `containerUnknown`, `accountUnknown`.
-    func note(_ name: UserRecordName, of account: AccountID, in container: ContainerID) throws
+    /// - Throws: `containerUnknown`, `accountUnknown`; then nothing is noted.
+    func note(_ names: [UserRecordName: AccountID], in container: ContainerID) throws
 
     /// Who is behind user record names of a container; nobody is behind a name that was never given out.
     func bearers(
@@ -262,8 +275,9 @@ package enum AccountEntrance: Sendable {
     case plain
     /// A provider, by its name for them.
     case identity(ProvidedIdentity)
-    /// An invitation: where one of their addresses was invited as an operator, they are that operator.
-    case invitation
+    /// The link of an invitation, which is used up: where one of their addresses was invited as an operator, they are
+    /// that operator. Closed for a link that does not work now.
+    case invitation(link: [UInt8])
     /// The secret of the first operator, which is used up: they may do all. Closed where there is an operator, and for a
     /// secret that is not good now.
     case firstOperator(hash: [UInt8])
@@ -286,16 +300,29 @@ package struct AccountChange: Sendable {
     package let password: String?
     package let isDiscoverable: Bool?
     package let ended: EndedSessions
+    package let basis: AccountChangeBasis
 
     package init(
         verified: (address: Address, at: Milliseconds)? = nil, password: String? = nil,
-        isDiscoverable: Bool? = nil, ended: EndedSessions = .none
+        isDiscoverable: Bool? = nil, ended: EndedSessions = .none,
+        on basis: AccountChangeBasis = .account
     ) {
         self.verified = verified
         self.password = password
         self.isDiscoverable = isDiscoverable
         self.ended = ended
+        self.basis = basis
     }
+}
+
+/// What a change of an account rests on; without it nothing changes.
+package enum AccountChangeBasis: Sendable {
+    /// That there is the account.
+    case account
+    /// That the hash of its password is still this one.
+    case password(String)
+    /// A letter's link to a new password, which is used up; it is none of an operator.
+    case resetLink(hash: [UInt8], now: Milliseconds)
 }
 
 /// What ends of all that acts as an account: browsers' sessions, web tokens, codes and links.
@@ -320,6 +347,10 @@ extension AccountCatalog {
     package func add(_ account: AccountRecord) throws {
         try add(account, by: .plain, now: account.createdAt)
     }
+
+    package func note(
+        _ name: UserRecordName, of account: AccountID, in container: ContainerID
+    ) throws { try note([name: account], in: container) }
 
     package func account(_ id: AccountID) throws -> AccountRecord? { try account(.id(id)) }
 

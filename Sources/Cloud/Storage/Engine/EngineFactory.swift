@@ -66,7 +66,9 @@ package struct EngineOptions: Sendable {
     package var report: @Sendable (StoreKey, StoreReport) -> Void
     /// Called with an open store whose data another process has removed or replaced, so that it is closed.
     package var onGone: @Sendable (StoreKey) -> Void = { _ in }
-    /// Called once when the outcome of a commit is unknown; the process must end.
+    /// Called once when the outcome of a commit to a file is unknown; the process must end.
+    ///
+    /// An engine on a database never calls it: every process there goes by what the database says.
     package var onIndeterminate: @Sendable (String) -> Void
 
     package init(

@@ -29,14 +29,17 @@ package struct ServingProcesses: Sendable {
     package let living: [ServingProcess]
     /// Of this process when it does what one of them does for all: the eldest, as long as the others know that it lives.
     package let lead: LeaderLease?
+    /// Whether the others take this one for living: what they share has answered it within the last seconds.
+    package let isLeased: Bool
 
-    package init(living: [ServingProcess], lead: LeaderLease?) {
+    package init(living: [ServingProcess], lead: LeaderLease?, isLeased: Bool) {
         self.living = living
         self.lead = lead
+        self.isLeased = isLeased
     }
 
     /// What an engine says that one process has to itself.
-    package static let sole = ServingProcesses(living: [], lead: .sole)
+    package static let sole = ServingProcesses(living: [], lead: .sole, isLeased: true)
 
     package var leads: Bool { lead != nil }
 

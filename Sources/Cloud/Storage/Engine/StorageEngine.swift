@@ -71,18 +71,21 @@ package protocol StorageEngine: AnyObject, Sendable {
     ///
     /// A new container of the same name finds nothing of it.
     ///
+    /// While that goes on, nobody makes a store of the name: `open` throws `StorageFailure.beginning`.
+    ///
     /// - Parameter others: removes what others than the engine keep of the container, before the engine's own data go.
-    ///   When it throws, `recover` calls it again.
+    ///   Before each step it asks `goesOn`, and ends where somebody may have made the container again by now. When it
+    ///   throws, `recover` calls it again.
     /// - Throws: `CatalogRefusal.containerUnknown`; then nothing has changed. What the closure throws; then the
     ///   container is gone all the same.
-    func remove(_ container: ContainerID, others: () throws -> Void) throws
+    func remove(_ container: ContainerID, others: (_ goesOn: () -> Bool) throws -> Void) throws
 
     /// Finishes resets and removals that were cut short, and removes what earlier versions left for a way back, once
     /// that is old.
     ///
-    /// - Parameter others: as for `remove`, for a container whose name no new one has by now; what it throws leaves
-    ///   that removal for the next time.
-    func recover(others: (ContainerID) throws -> Void) throws
+    /// - Parameter others: as for `remove`, for each environment of a container of which there are no new data by now;
+    ///   what it throws leaves that removal for the next time.
+    func recover(others: (StoreKey, _ goesOn: () -> Bool) throws -> Void) throws
 
     // MARK: Checking
 

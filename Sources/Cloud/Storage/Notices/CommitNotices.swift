@@ -60,6 +60,11 @@ package final class CommitNotices: Sendable {
         state.withLock { $0.watches[part]?.count ?? 0 }
     }
 
+    /// Whether what is handed at a place now would be taken: somebody waits there, and nobody who only looks.
+    package func takes(at part: StorePart) -> Bool {
+        state.withLock { Self.taker(at: part, in: $0) != nil }
+    }
+
     /// Begins to wait for the next commit that changes one of some places.
     ///
     /// - Parameter mark: noted before the last look; nil when the look is still to come. If anything was
@@ -100,10 +105,14 @@ package final class CommitNotices: Sendable {
     }
 
     /// Takes note of commits of other processes, of which nobody here knows what they changed: all waiters look again.
-    package func committedElsewhere(through position: Position) {
+    ///
+    /// - Parameter unmoved: parts that are known not to have changed: who waits for these goes on waiting.
+    package func committedElsewhere(through position: Position, but unmoved: Set<StorePart>) {
         tell { state, concerned in
             state.position = max(state.position, position)
-            for part in state.watches.keys { Self.take(part, from: &state, into: &concerned) }
+            for part in state.watches.keys where !unmoved.contains(part) {
+                Self.take(part, from: &state, into: &concerned)
+            }
         }
     }
 
@@ -158,13 +167,16 @@ package final class CommitNotices: Sendable {
     private func takeOne(at part: StorePart) -> CommitWatch? {
         state.withLock { state in
             // Nothing holds the list by then: it would be copied for each that is taken out of it.
-            let first = state.watches[part].flatMap {
-                $0.values.allSatisfy(\.takes) ? $0.first : nil
-            }
-            guard let (key, watch) = first else { return nil }
+            guard let (key, watch) = Self.taker(at: part, in: state) else { return nil }
             for part in watch.parts { Self.drop(key, at: part, from: &state) }
             return watch
         }
+    }
+
+    private static func taker(
+        at part: StorePart, in state: State
+    ) -> (key: ObjectIdentifier, value: CommitWatch)? {
+        state.watches[part].flatMap { $0.values.allSatisfy(\.takes) ? $0.first : nil }
     }
 
     private static func drop(

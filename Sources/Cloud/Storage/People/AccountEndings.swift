@@ -24,13 +24,17 @@ package struct AccountEnding: Sendable, Equatable {
 
 /// Accounts that will be deleted unless their owners change their minds.
 package protocol AccountEndingCatalog: Sendable {
-    /// Notes that an account is to end, in place of an earlier note, and ends all that acts as the account.
+    /// Notes that an account is to end, or changes that note.
     ///
-    /// - Parameter ending: nil takes the note back, and ends nothing.
-    /// - Returns: whether there was a note before.
+    /// - Parameters:
+    ///   - ending: nil takes the note back.
+    ///   - previous: what the note must still be; then nothing ends. Nil for whatever note there is; then all that acts
+    ///     as the account ends.
+    /// - Returns: whether there was such a note before; false leaves what is not `previous` by now as it is.
     /// - Throws: `accountUnknown`.
-    @discardableResult
-    func set(_ ending: AccountEnding?, of account: AccountID) throws -> Bool
+    func set(
+        _ ending: AccountEnding?, of account: AccountID, inPlaceOf previous: AccountEnding?
+    ) throws -> Bool
     /// The endings that a key leads to, the longest waiting first.
     func endings(_ key: EndingKey) throws -> [AccountEnding]
 }
@@ -43,6 +47,23 @@ package enum EndingKey: Sendable {
 }
 
 extension AccountEndingCatalog {
+    /// Notes that an account is to end, in place of an earlier note, and ends all that acts as the account.
+    ///
+    /// - Returns: whether there was a note before.
+    /// - Throws: `accountUnknown`.
+    @discardableResult
+    package func set(_ ending: AccountEnding) throws -> Bool {
+        try set(ending, of: ending.account, inPlaceOf: nil)
+    }
+
+    /// Replaces a note that is still what the caller has read, and ends nothing.
+    ///
+    /// - Parameter next: nil takes the note back.
+    /// - Returns: false, with nothing changed, where the note is another one by now, or none.
+    package func replace(_ ending: AccountEnding, by next: AccountEnding?) throws -> Bool {
+        try set(next, of: ending.account, inPlaceOf: ending)
+    }
+
     package func ending(of account: AccountID) throws -> AccountEnding? {
         try endings(.account(account)).first
     }

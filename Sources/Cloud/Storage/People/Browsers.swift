@@ -67,10 +67,15 @@ package struct SignInCode: Sendable, Equatable {
 package protocol BrowserCatalog: Sendable {
     /// Adds a browser's session, and drops sessions that have expired by `now`.
     ///
-    /// - Parameter countMax: of one account and kind, this one included, at least 1: of more, those that were not in
-    ///   use for the longest end.
-    /// - Throws: `accountUnknown`; for the console, `operatorUnknown`.
-    func add(_ session: BrowserSession, countMax: Int, now: Milliseconds) throws
+    /// - Parameters:
+    ///   - password: the hash that the account had at the sign-in, and must still have; nil for an account that had no
+    ///     password.
+    ///   - countMax: of one account and kind, this one included, at least 1: of more, those that were not in use for
+    ///     the longest end.
+    /// - Throws: `accountUnknown`, `passwordChanged`; for the console, `operatorUnknown`.
+    func add(
+        _ session: BrowserSession, password: String?, countMax: Int, now: Milliseconds
+    ) throws
     /// The sessions of a kind that a key leads to, expired ones included, in the order in which they began.
     func browserSessions(
         _ kind: BrowserSession.Kind, _ key: BrowserSessionKey
@@ -91,12 +96,13 @@ package protocol BrowserCatalog: Sendable {
 
     /// Adds a code, and drops codes that have expired by `now`.
     ///
-    /// - Throws: `containerUnknown`, `accountUnknown`.
-    func add(_ code: SignInCode, now: Milliseconds) throws
-    /// Hands a code to the first caller who asks for it.
+    /// - Parameter session: the hash of the session of the account's browser that asks for it; it must still be there.
+    /// - Throws: `containerUnknown`, `accountUnknown`, `browserSessionUnknown`.
+    func add(_ code: SignInCode, askedBy session: [UInt8], now: Milliseconds) throws
+    /// The code with this hash, which the web token uses up that it is traded for; nil once it has expired.
     ///
-    /// - Returns: nil for every later caller, and once the code has expired.
-    func takeSignInCode(hash: [UInt8], now: Milliseconds) throws -> SignInCode?
+    /// - Parameter isUsedUp: whether it ends with this look.
+    func signInCode(hash: [UInt8], isUsedUp: Bool, now: Milliseconds) throws -> SignInCode?
 }
 
 /// That a browser's session was used.
@@ -118,6 +124,16 @@ package enum BrowserSessionKey: Sendable {
 }
 
 extension BrowserCatalog {
+    /// A code that is still good; nothing ends.
+    package func signInCode(hash: [UInt8], now: Milliseconds) throws -> SignInCode? {
+        try signInCode(hash: hash, isUsedUp: false, now: now)
+    }
+
+    /// Ends a code; does nothing where there is none.
+    package func deleteSignInCode(hash: [UInt8]) throws {
+        _ = try signInCode(hash: hash, isUsedUp: true, now: .min)
+    }
+
     /// The session of a kind with this hash, even if it has expired.
     package func browserSession(
         _ kind: BrowserSession.Kind, hash: [UInt8]

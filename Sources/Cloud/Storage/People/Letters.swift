@@ -103,14 +103,11 @@ package protocol LetterCatalog: Sendable {
 
     /// Adds a link, or has it end later, and drops links that have expired by `now`.
     func add(_ link: LetterLink, now: Milliseconds) throws
-    /// The link with this hash, if it still works.
+    /// The link with this hash; nil once it was used up or has expired.
     ///
-    /// - Parameter isUsedUp: whether it is handed to this caller alone, and ends together with all other links of the
-    ///   same purpose for the same address.
-    /// - Returns: nil once it was used up or has expired.
-    func letterLink(
-        hash: [UInt8], isUsedUp: Bool, now: Milliseconds
-    ) throws -> LetterLink?
+    /// What it is for uses it up (`AccountEntrance.invitation`, `AccountChangeBasis.resetLink`), together with all other
+    /// links of the same purpose for the same address.
+    func letterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink?
 
     /// Expects a code for an address, in place of any former code.
     func expect(
@@ -139,15 +136,4 @@ extension LetterCatalog {
     package func deleteLetter(_ number: Int64, by lease: LeaderLease) throws {
         try postpone(letter: number, until: nil, by: lease)
     }
-
-    /// The link with this hash, if it still works; does not use it up.
-    package func letterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {
-        try letterLink(hash: hash, isUsedUp: false, now: now)
-    }
-
-    /// Uses a link up.
-    package func takeLetterLink(hash: [UInt8], now: Milliseconds) throws -> LetterLink? {
-        try letterLink(hash: hash, isUsedUp: true, now: now)
-    }
-
 }

@@ -43,8 +43,8 @@ package enum AssetSelection: Sendable {
 package enum AssetPresence {
     /// Nobody knows: only a file that the store has counts.
     case unknown
-    /// It was put in place less than half of `AssetRemoval.secondsMax` ago. Another process may have removed it since
-    /// then; where that may be, the closure looks.
+    /// It was put in place, or seen there, less than half of `AssetRemoval.secondsMax` ago. Another process may have
+    /// removed it since then; where that may be, the closure looks.
     case placed(isThere: () throws -> Bool)
 }
 
@@ -86,13 +86,6 @@ package protocol AssetWriting: AssetReading {
 }
 
 extension AssetWriting {
-    /// Forgets those of the files that are still unused, so that their bytes can be removed.
-    ///
-    /// - Returns: as `remove`.
-    package func forgetUnusedAssets(
-        _ digests: [AssetDigest], since moment: Milliseconds
-    ) throws -> [AssetDigest] { try remove(.begin(digests, unusedSince: moment)) }
-
     /// Notes an upload whose file is already in place, and stays there.
     package func addReceipt(_ id: [UInt8], _ receipt: StoredReceipt) throws {
         guard try addReceipt(id, receipt, of: .placed { true }) else {

@@ -39,7 +39,7 @@ package enum ZoneSelection: Sendable {
     /// The database feed: zones alive and deleted, by the position of their last change; without default zones.
     case changed(after: Position, limit: Int)
     /// All, default zones and deleted zones that are not collected yet included, in no particular order.
-    case kept(limit: Int)
+    case stored(limit: Int)
 }
 
 extension ZoneReading {

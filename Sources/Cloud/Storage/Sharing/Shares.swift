@@ -8,6 +8,8 @@ package enum ShareKeys: Sendable {
     case roots([RecordNumber])
     /// The share records of standing shares.
     case records([RecordNumber])
+    /// Records that are either: the share of which each is the root, else the one whose share record it is.
+    case rootsOrRecords([RecordNumber])
     /// Standing shares of zones, one zone's after the other's: at most `ofEach` of a zone, and `limit` in all.
     case zones([ZoneNumber], limit: Int, ofEach: Int)
 }
@@ -113,7 +115,7 @@ package enum GrantSelection: Sendable {
 package enum ViewSelection: Sendable {
     case zones([ZoneNumber])
     /// Those that they see now.
-    case standing
+    case current
     /// The shared database feed: zones that they see or have lost, by the position of the last change.
     case changed(after: Position, limit: Int)
 }
@@ -128,7 +130,8 @@ package enum MembershipSelection: Sendable {
     /// Those that changed after a position in the shares that a viewer had at it and still has, with versions, one
     /// share after the other.
     ///
-    /// Nil when the viewer gained or lost a share since, and when there are more than `limit` memberships.
+    /// Nil when the viewer gained or lost a share since, and when there are more than `limit` memberships, or more bytes
+    /// of versions than a run has.
     case viewer(UserRecordName, after: Position, limit: Int)
 }
 

@@ -130,8 +130,7 @@ private struct Directory {
         else { return }
         var fault = Fault(
             .throttled,
-            "more than \(context.limits.discoveriesPerDayMax) addresses looked up in a day "
-                + "(limits.discoveriesPerDayMax)")
+            "as many addresses were looked up as may be in a day (limits.discoveriesPerDayMax)")
         fault.retryAfterSeconds = wait
         throw fault
     }

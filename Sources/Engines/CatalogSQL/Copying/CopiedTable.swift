@@ -36,7 +36,9 @@ struct CopiedTable {
     /// What goes with all of them; letters that wait do not, since their server sends them.
     static let ofAll =
         [
-            CopiedTable("secrets", key: "name:t", "value:b", .kept),
+            CopiedTable(
+                "secrets", key: "name:t", "value:b", where: "name NOT IN (\(LocalSecret.list))",
+                .kept),
             CopiedTable(
                 "identity_providers", key: "name:t",
                 """

@@ -18,12 +18,15 @@
             outdated: KnownMigrations.outdated)
 
         let readers: ConnectionPool
-        private let writers: ConnectionPool
+        let writers: ConnectionPool
         /// Moves whenever what was kept of the catalog may have ended.
         private let generation: Atomic<Int>
+        /// What this process's commits are known by.
+        let marks: CommitMarks
+        /// The turn of a write: its transaction begins with these.
+        let turn: [Query]
         /// Of the process among others; nil for one that is alone.
         let presence = Mutex<ProcessPresence?>(nil)
-        private let onIndeterminate: @Sendable (String) -> Void
         /// Called when another process has changed the catalog, once what was kept of it has been dropped; does not block.
         let onMove = Mutex<@Sendable () -> Void>({})
 
@@ -32,11 +35,11 @@
         /// - Parameters:
         ///   - readersMax: how many reads go on at the same time.
         ///   - waitSecondsMax: how long each waits for its turn.
-        ///   - onIndeterminate: called when nobody can tell what became of a commit; the process must end.
+        ///   - silenceSecondsMax: after so long without a statement the server undoes a write whose turn it is.
         /// - Throws: `MigrationError` for a database that is not this version's, `PostgreSQLError`.
         package init(
             _ options: ConnectionOptions, readersMax: Int = 4, waitSecondsMax: Int = 30,
-            onIndeterminate: @escaping @Sendable (String) -> Void
+            silenceSecondsMax: Int = 15
         ) throws {
             let server = ServerConnector(Self.options(options))
             let connection = try server.connect()
@@ -44,9 +47,17 @@
             let version = try connection.run("SELECT version FROM catalog_version WHERE id = 0")
             guard version.count == 1 else { throw InvalidRow(table: "catalog_version") }
             generation = Atomic(Int(version.number(0, 0)))
+            marks = CommitMarks()
+            // A process that is stopped within its turn, or cut off from the server, must not hold it for ever.
+            turn =
+                [
+                    Query("BEGIN"),
+                    Query(
+                        "SET LOCAL idle_in_transaction_session_timeout = '\(silenceSecondsMax)s'"),
+                    Query("SELECT version FROM catalog_version WHERE id = 0 FOR UPDATE"),
+                ]
             readers = ConnectionPool(server, max: readersMax, waitSecondsMax: waitSecondsMax)
             writers = ConnectionPool(server, max: 1, waitSecondsMax: waitSecondsMax)
-            self.onIndeterminate = onIndeterminate
         }
 
         /// Whether the database has a catalog.
@@ -120,7 +131,7 @@
         func writing<Outcome>(
             endsWhatWasTrue: Bool, _ body: (Connection) throws -> Outcome
         ) throws -> Outcome {
-            let (outcome, version) = try using(writers, begin: Self.turn) { connection in
+            let (outcome, version) = try using(writers, begin: turn) { connection in
                 let outcome = try body(connection)
                 return (outcome, try commit(connection, endsWhatWasTrue))
             }
@@ -129,10 +140,6 @@
         }
 
         private static let snapshot = [Query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")]
-        private static let turn = [
-            Query("BEGIN"),
-            Query("SELECT version FROM catalog_version WHERE id = 0 FOR UPDATE"),
-        ]
 
         /// Runs a body in a transaction; one session that has ended meanwhile is replaced.
         private func using<Outcome>(
@@ -164,7 +171,8 @@
 
         /// - Returns: the version that this has made; nil where nothing has ended that was true.
         private func commit(_ connection: Connection, _ endsWhatWasTrue: Bool) throws -> Int64? {
-            var last = [Query("SELECT pg_current_xact_id_if_assigned()::text::bigint")]
+            let mark = marks.next()
+            var last = mark.writing
             if endsWhatWasTrue {
                 let move = "UPDATE catalog_version SET version = version + 1 WHERE id = 0"
                 last.insert(Query("\(move) RETURNING version"), at: 0)
@@ -172,44 +180,12 @@
             // After a failed commit nobody knows what is there, so caches are dropped then, too.
             defer { if endsWhatWasTrue { moved() } }
             let rows = try connection.run(last)
-            let number = rows.last.flatMap { $0.optionalNumber(0, 0) }
             switch connection.commit(after: []) {
             case .committed: break
             case .undone(let error): throw error
-            case .indeterminate(let error):
-                // Nothing was written that could be in the database or not.
-                guard let number else { throw error }
-                try settle(number, error)
+            case .indeterminate(let error): guard try isCommitted(mark) else { throw error }
             }
             return endsWhatWasTrue ? rows.first?.number(0, 0) : nil
-        }
-
-        /// Finds out what became of a commit.
-        private func settle(_ number: Int64, _ error: PostgreSQLError) throws {
-            // NB: what the first commit met is told; here it only stays unknown.
-            switch try? status(of: number) {
-            case "committed": return
-            case "aborted": throw error
-            default:
-                onIndeterminate("\(error)")
-                throw StorageFailure.indeterminate
-            }
-        }
-
-        /// Asks the server, in another session, what became of a transaction, once it has ended: it had the turn.
-        ///
-        /// This writes, too: what a standby is waited for with, it has with all that was committed before it.
-        private func status(of transaction: Int64) throws -> String? {
-            let connection = try writers.connect()
-            let rows = try connection.run(
-                Self.turn + [
-                    Query(
-                        "SELECT convert_to(pg_xact_status($1::text::xid8), 'UTF8')",
-                        .number(transaction)),
-                    Query("UPDATE catalog_version SET version = version WHERE id = 0"),
-                ])
-            guard case .committed = connection.commit(after: []) else { return nil }
-            return rows[Self.turn.count].text(0, 0)
         }
     }
 #endif

@@ -15,6 +15,7 @@
                 guard let number = try knownNumber(key) else { throw StorageFailure.missing }
                 return try longSession { connection in
                     try waitUntilClosed(key, number, connection)
+                    try MovedStores.waitForGroup(in: number, connection)
                     _ = try connection.run([
                         Query("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
                     ])
@@ -45,7 +46,7 @@
 
         package func beginLife(of key: StoreKey) throws {
             guard let number = try knownNumber(key) else { throw StorageFailure.missing }
-            try longSession { connection in
+            try session { connection in
                 let creation = StoreCreation(
                     connection: connection, random: options.random, now: options.clock.now())
                 let isBegun = try creation.transaction { try creation.beginLife(of: number) }

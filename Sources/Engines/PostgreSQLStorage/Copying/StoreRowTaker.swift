@@ -25,12 +25,10 @@
             // Of a process that was killed, the last batch may still be on its way.
             _ = try connection.run([
                 Query("SET lock_timeout = '60s'"),
-                Query(
-                    "SELECT pg_advisory_lock(hashtextextended(encode($1, 'hex'), 0))", .bytes(label)
-                ),
+                Query("SELECT pg_advisory_lock(\(NameTurn.lock))", .bytes(label)),
             ])
             let rows = try connection.run(
-                "SELECT store FROM stores WHERE taken_for = $1 AND removed_at IS NULL",
+                "SELECT store FROM stores WHERE label = $1 AND removed_at IS NULL",
                 .bytes(label))
             store = rows.count == 1 ? rows.number(0, 0) : nil
         }
@@ -106,12 +104,8 @@
             _ = try connection.run(
                 "UPDATE stores SET name = $2 WHERE name = $1 AND removed_at IS NOT NULL",
                 .bytes(name), .bytes(creation.random(16)))
-            let made = try connection.run(
-                """
-                INSERT INTO stores (name, token_key, taken_for) VALUES ($1, $2, $3)
-                RETURNING store
-                """, .bytes(name), .bytes(tokenKey), .bytes(label)
-            ).number(0, 0)
+            let made = try StoreCreation.insert(
+                named: name, tokenKey: tokenKey, label: label, creation.random, connection)
             let node = try connection.node()
             let first = NextNumbers.first
             let next = numbers.map { $0 + 1 }
@@ -134,9 +128,9 @@
 
         private func clear() throws {
             guard let store else { return }
-            try creation.transaction { try creation.abandon(takenFor: label) }
+            try creation.transaction { try creation.abandon(label: label) }
             self.store = nil
-            try RemovedStores(connection).removeRows(of: store)
+            try RemovedStores(connection, now: creation.now).removeRows(of: store)
         }
     }
 #endif

@@ -10,15 +10,23 @@
     extension PostgreSQLEngine {
         package func reset(_ key: StoreKey, to beginning: StoreBeginning) throws {
             let former = try storeNumber(key)
-            let made = try makeSuccessor(of: former, beginning)
-            try put(made, inPlaceOf: former)
-            try longSession { try RemovedStores($0).removeRows(of: former) }
+            let made = try makeSuccessor(of: former)
+            defer {
+                // NB: where the row stays, the next start after this process looks for what is due in the store.
+                try? session { try StoreCreation.forgetOpening(of: made, by: process, $0) }
+            }
+            try begin(made, beginning)
+            try put(made, inPlaceOf: former, as: key)
+            try longSession { try removed($0).removeRows(of: former) }
         }
 
-        /// Makes a store with a schema and the history of another's, which counts as removed until it takes its place.
-        private func makeSuccessor(of former: Int64, _ beginning: StoreBeginning) throws -> Int64 {
+        /// Makes a store with the history of another's schema.
+        ///
+        /// It counts as removed until it takes the other's place. As long as this process lives and has it open, nobody
+        /// takes it away (`RemovedStores.all`).
+        private func makeSuccessor(of former: Int64) throws -> Int64 {
             let now = options.clock.now()
-            let made = try longSession { connection in
+            return try session { connection in
                 let creation = StoreCreation(
                     connection: connection, random: options.random, now: now)
                 return try creation.transaction {
@@ -36,9 +44,15 @@
                         SELECT $1, number, made_at, made_by, difference FROM schema_changes
                         WHERE store = $2
                         """, .number(made), .number(former))
+                    _ = try connection.run(
+                        "INSERT INTO openings (store, process) VALUES ($1, $2)", .number(made),
+                        .bytes(process))
                     return made
                 }
             }
+        }
+
+        private func begin(_ made: Int64, _ beginning: StoreBeginning) throws {
             var storeOptions = storeOptions(CommitNotices())
             storeOptions.clock = Clock { beginning.moment }
             let store = PostgreSQLStore(made, sessions, storeOptions)
@@ -47,12 +61,13 @@
                 try transaction.replaceSchema(
                     by: beginning.schema, who: beginning.who, difference: beginning.difference)
             }
-            return made
         }
 
         /// Gives a store the name of another, and goes on with its positions.
-        private func put(_ made: Int64, inPlaceOf former: Int64) throws {
-            try longSession { connection in
+        ///
+        /// - Throws: `StorageFailure.moved` where the container has left meanwhile: a copy may have the former one.
+        private func put(_ made: Int64, inPlaceOf former: Int64, as key: StoreKey) throws {
+            try session { connection in
                 let creation = StoreCreation(
                     connection: connection, random: options.random, now: options.clock.now())
                 try creation.transaction {
@@ -61,6 +76,8 @@
                         "DELETE FROM progress WHERE store = $1 RETURNING last_position",
                         .number(former))
                     guard last.count == 1 else { throw StorageFailure.missing }
+                    let marks = try connection.run([MovedStores.mark(of: key.container)])
+                    guard marks[0].count == 0 else { throw StorageFailure.moved }
                     let name = try connection.run(
                         "SELECT name FROM stores WHERE store = $1", .number(former))
                     _ = try connection.run([
@@ -80,7 +97,27 @@
             }
         }
 
-        package func remove(_ container: ContainerID, others: () throws -> Void) throws {
+        package func remove(
+            _ container: ContainerID, others: (_ goesOn: () -> Bool) throws -> Void
+        ) throws {
+            try longSession { connection in
+                let turn = NameTurn(of: container, connection)
+                // Before anybody can make it again.
+                try turn.take()
+                defer { turn.giveBack() }
+                try delete(container)
+                // Before the rest: where this fails, the rows tell the next start what was left to do.
+                try others { turn.isHeld }
+                try removed(connection).removeAll(of: container.folded)
+            }
+        }
+
+        private func removed(_ connection: Connection) -> RemovedStores {
+            RemovedStores(connection, now: options.clock.now())
+        }
+
+        /// Takes a container out of the catalog, and its stores out of everybody's reach.
+        private func delete(_ container: ContainerID) throws {
             let now = options.clock.now()
             try tables.delete(container) { catalog in
                 // Who has one of them open finds it missing from here on.
@@ -92,43 +129,27 @@
                     """, .text(container.folded))
                 try catalog.run(
                     """
-                    UPDATE stores.stores SET removed_at = ?2, container = ?1
-                    WHERE name IN (SELECT s.name FROM stores s WHERE s.container = ?1)
+                    UPDATE stores.stores p SET removed_at = ?2, container = ?1,
+                        label = s.container || '/'::bytea || s.environment
+                    FROM stores s WHERE s.container = ?1 AND p.name = s.name
                     """, .text(container.folded), .integer(now))
             }
-            // Before the rest: where this fails, the rows tell the next start what was left to do.
-            try others()
-            try removeRows { $0 == container.folded }
         }
 
-        package func recover(others: (ContainerID) throws -> Void) throws {
-            var isKept: [String: Bool] = [:]
-            try removeRows { name in
-                guard let name else { return true }
-                if let isKept = isKept[name] { return !isKept }
-                // One made again under the name has its own data, and finds those of others by and by.
-                guard let container = ContainerID(name),
-                    try tables.container(container) == nil
-                else { return true }
-                // NB: what does not answer keeps nobody from starting; the next start tries.
-                do { try others(container) } catch {
-                    isKept[name] = true
-                    return false
-                }
-                isKept[name] = false
-                return true
-            }
-        }
-
-        /// Removes the rows of removed stores.
-        ///
-        /// - Parameter isWanted: asked for each with its container; nil for one that another took the place of.
-        private func removeRows(_ isWanted: (String?) throws -> Bool) throws {
+        package func recover(
+            others: (StoreKey, _ goesOn: () -> Bool) throws -> Void
+        ) throws {
             try longSession { connection in
-                let removed = RemovedStores(connection)
-                for store in try removed.all() where try isWanted(store.container) {
-                    try removed.removeRows(of: store.number)
+                let removed = removed(connection)
+                var ended: Set<String> = []
+                for store in try removed.all() {
+                    if let name = store.container {
+                        if removed.isDue(store) { ended.insert(name) }
+                    } else {
+                        try removed.removeRows(of: store.number)
+                    }
                 }
+                for name in ended { try removed.finish(name, others) }
             }
         }
     }

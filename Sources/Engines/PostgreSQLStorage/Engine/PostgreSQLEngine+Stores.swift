@@ -95,8 +95,9 @@
                 return try inStores(connection) {
                     let creation = StoreCreation(
                         connection: connection, random: options.random, now: options.clock.now())
+                    try creation.claim(key)
                     // What a copy has left here that did not come to its end is nobody's by now.
-                    try creation.abandon(takenFor: StoreCreation.label(of: key))
+                    try creation.abandon(label: StoreCreation.label(of: key))
                     return try creation.make(named: name)
                 }
             }

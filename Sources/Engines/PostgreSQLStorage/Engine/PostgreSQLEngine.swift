@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import Background
     import CloudModel
     import GroupCommit
     import PostgreSQL
@@ -23,8 +24,8 @@
             package var sessionWaitSecondsMax = 30
             /// How long a snapshot may live.
             package var snapshotSecondsMax = 60
-            /// As of `PostgreSQLStore.Options`.
-            package var groupSilenceSecondsMax = 15
+            /// As of `PostgreSQLStore.Options`; a write of the catalog that is silent for so long is undone, too.
+            package var silenceSecondsMax = 15
             /// Of the process's lease: nanoseconds that have passed, while the machine was suspended, too.
             package var leaseClock: @Sendable () -> UInt64 = LeaseClock.now
 
@@ -39,6 +40,8 @@
         /// What stays of stores between their openings.
         private struct State {
             var open: [StoreKey: PostgreSQLStore] = [:]
+            /// The numbers of those that are about to be.
+            var opening: Set<Int64> = []
             /// What committers have done whose stores are closed.
             var closed = GroupMeasurements()
             /// The same of groups of reads.
@@ -55,22 +58,25 @@
         private let presence: ProcessPresence
         private let standby: StandbyReads?
         private let exchange: CommitExchange
+        /// Looks for containers that are out of use, one look at a time however often the catalog moves.
+        private let movedLooks = Runner("store.moved")
         private let state = Mutex(State())
 
         /// Opens the catalog, making it or bringing it to this version, and the tables of all stores with it.
         ///
-        /// - Throws: `MigrationError`, `PostgreSQLError`.
+        /// - Throws: `MigrationError`, `OutdatedServer`, `PooledByTransaction`, `PostgreSQLError`.
         init(_ settings: Settings, _ options: EngineOptions) throws {
             var settings = settings
             settings.connection = settings.connection.owned(by: options.process)
             sessions = StoreSessions(
                 settings.connection, readersMax: settings.readers, writersMax: settings.writers,
                 waitSecondsMax: settings.sessionWaitSecondsMax)
+            try PooledByTransaction.refuse(sessions.server.connect)
             try StoreCreation.migrator.migrate(sessions.server.connect())
             tables = try PostgreSQLCatalog(
                 settings.connection, readersMax: settings.catalogReaders,
                 waitSecondsMax: settings.sessionWaitSecondsMax,
-                onIndeterminate: options.onIndeterminate)
+                silenceSecondsMax: settings.silenceSecondsMax)
             catalog = tables
             self.settings = settings
             standby = settings.standby.map { StandbyReads($0, max: settings.readers) }
@@ -85,7 +91,11 @@
             }
             try Self.begin(presence, options.assets, sessions.server.connect(), listening)
             exchange = CommitExchange(sessions.server.options, presence, listening: listening)
-            tables.onMove.withLock { $0 = { [weak self] in self?.closeMoved() } }
+            movedLooks.use { [weak self] in
+                try self?.closeMoved()
+                return .whenWoken
+            }
+            tables.onMove.withLock { $0 = { [movedLooks] in movedLooks.wake() } }
         }
 
         /// Joins the processes that live, unless their assets are elsewhere or the database is of a newer form by now.
@@ -111,7 +121,9 @@
 
         package func open(_ key: StoreKey, notices: CommitNotices) throws -> any EngineStore {
             let number = try storeNumber(key)
-            try longSession { connection in
+            state.withLock { _ = $0.opening.insert(number) }
+            defer { state.withLock { _ = $0.opening.remove(number) } }
+            try session { connection in
                 let creation = StoreCreation(
                     connection: connection, random: options.random, now: options.clock.now())
                 try creation.transaction {
@@ -119,6 +131,7 @@
                 }
             }
             var storeOptions = storeOptions(notices)
+            storeOptions.container = key.container
             storeOptions.gone = { [gone = options.onGone] in gone(key) }
             let store = PostgreSQLStore(number, sessions, storeOptions)
             state.withLock { $0.open[key] = store }
@@ -130,7 +143,7 @@
                 connection: settings.connection, clock: options.clock, random: options.random)
             made.groups = settings.groups
             made.snapshotSecondsMax = settings.snapshotSecondsMax
-            made.groupSilenceSecondsMax = settings.groupSilenceSecondsMax
+            made.silenceSecondsMax = settings.silenceSecondsMax
             made.notices = notices
             (made.exchange, made.presence, made.standby) = (exchange, presence, standby)
             return made
@@ -141,6 +154,11 @@
 
         func openStore(_ key: StoreKey) -> PostgreSQLStore? { state.withLock { $0.open[key] } }
 
+        /// The numbers of those, and of those that are about to be.
+        var openNumbers: [Int64] {
+            state.withLock { $0.open.values.map(\.number) + $0.opening }
+        }
+
         package func close(_ key: StoreKey, isUnused: Bool) -> Milliseconds? {
             guard let store = openStore(key) else { return nil }
             var due: Milliseconds?
@@ -148,7 +166,7 @@
             let isKnown = (try? due = store.nextMoment()) != nil
             store.close()
             // NB: as above; a duty that is not let go ends with this process.
-            try? longSession { connection in
+            try? session { connection in
                 try store.endDuties(connection)
                 guard isKnown else { return }
                 try StoreCreation.forgetOpening(of: store.number, by: process, connection)
@@ -188,15 +206,20 @@
         package func setDue(_ stores: [KnownStore]) throws { try tables.setDue(stores) }
 
         package func close() {
+            movedLooks.goOn(.never)
             exchange.close()
             // NB: a lease that cannot be ended ends by itself.
-            try? longSession { try presence.end($0) }
+            try? session { try presence.end($0) }
         }
 
-        /// Runs a body on a session of its own, for what takes long.
+        /// Runs a body on a session of its own; each of its steps is given up where the server does not answer in time.
+        func session<Value>(_ body: (Connection) throws -> Value) throws -> Value {
+            try telling { try body(sessions.server.connect()) }
+        }
+
+        /// As `session`, for steps of which each may take long.
         func longSession<Value>(_ body: (Connection) throws -> Value) throws -> Value {
-            try telling {
-                let connection = try sessions.server.connect()
+            try session { connection in
                 connection.deadline = .distantFuture
                 return try body(connection)
             }

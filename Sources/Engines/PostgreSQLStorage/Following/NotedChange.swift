@@ -60,34 +60,30 @@
     ///
     /// Each is told on which page the row that counts them was (`ProgressRow`).
     enum ChangeLog {
-        /// Rows that one step forgets at most; the rest go with the steps after it.
-        private static let forgottenMax = 10_000
+        /// So much one step forgets at most; the rest go with the steps after it, or are collected.
+        private static let (forgottenMax, forgottenBytesMax) = (10_000, 67_108_864)
 
-        private static func removing(_ condition: String) -> String {
-            """
-            WITH gone AS (DELETE FROM changes WHERE store = $1 \(condition) RETURNING 1)
+        private static let forgetText = """
+            WITH gone AS (
+                DELETE FROM changes WHERE store = $1 AND position <= (
+                    SELECT max(position) FROM (
+                        SELECT position, sum(octet_length(previous_body)) OVER (
+                                ORDER BY position ROWS UNBOUNDED PRECEDING)
+                            - coalesce(octet_length(previous_body), 0) AS before
+                        FROM changes
+                        WHERE store = $1 AND position <= coalesce(
+                            (SELECT min(position) FROM followers WHERE store = $1), \(Int64.max))
+                        ORDER BY position LIMIT $3) AS passed
+                    WHERE coalesce(before, 0) < \(forgottenBytesMax))
+                RETURNING 1)
             UPDATE progress SET changes_kept = changes_kept - (SELECT count(*) FROM gone)
-            WHERE \(ProgressRow.condition(2))
+            WHERE \(ProgressRow.condition(2)) RETURNING (SELECT count(*) FROM gone)
             """
-        }
 
-        private static let forgetPassedText = removing(
-            """
-            AND position <= (SELECT min(position) FROM followers WHERE store = $1)
-            AND (position <= coalesce(
-                    (SELECT position FROM changes WHERE store = $1 ORDER BY position
-                    LIMIT 1 OFFSET \(forgottenMax)), \(Int64.max))
-                OR NOT EXISTS (
-                    SELECT 1 FROM followers WHERE store = $1 AND position < \(Following.letGo)))
-            """)
-
-        /// Removes changes that every follower has gone past; all of them where everybody was let go.
-        static func forgetPassed(_ store: Int64, page: Int64) -> Query {
-            Query(forgetPassedText, .number(store), .number(page))
-        }
-
-        static func forgetAll(_ store: Int64, page: Int64) -> Query {
-            Query(removing(""), .number(store), .number(page))
+        /// Removes changes that every follower has gone past, as all have where nobody follows; it says how many.
+        static func forget(_ store: Int64, page: Int64, atMost limit: Int = forgottenMax) -> Query {
+            Query(
+                forgetText, .number(store), .number(page), .number(Int64(min(limit, forgottenMax))))
         }
 
         private static let oldestText = """
@@ -107,7 +103,7 @@
                     """
                     UPDATE followers SET position = \(Following.letGo)
                     WHERE store = $1 AND position < \(oldestText)
-                    """, values), forgetPassed(store, page: page),
+                    """, values), forget(store, page: page),
             ]
         }
     }

@@ -16,8 +16,6 @@
         }
 
         private static let pageRowsMax = 500
-        /// After so many bytes of bodies a page ends.
-        private static let pageBytesMax: Int64 = 8_388_608
         /// Where the columns of the version begin, of the one before the change, and of the one that the next kept.
         private static let (versionColumn, previousColumn, keptColumn) = (11, 19, 23)
 
@@ -61,7 +59,8 @@
                 try checkStop()
                 let rows = try ask(
                     Self.page, .number(store), .number(last ?? position),
-                    .number(Int64(min(left, Self.pageRowsMax))), .number(Self.pageBytesMax))
+                    .number(Int64(min(left, Self.pageRowsMax))),
+                    .number(VersionColumns.pageBytesMax))
                 guard rows.count > 0 else { return last }
                 let goesOn = try visiting {
                     for row in 0..<rows.count {

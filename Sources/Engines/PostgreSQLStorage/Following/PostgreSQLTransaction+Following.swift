@@ -34,7 +34,7 @@
                     UPDATE followers SET position = greatest(position, $3)
                     WHERE store = $1 AND name = $2
                     """, .number(store), .text(follower.text), .number(position)),
-                ChangeLog.forgetPassed(store, page: group.facts.progressPage),
+                ChangeLog.forget(store, page: group.facts.progressPage),
             ]
         }
 
@@ -45,13 +45,8 @@
                     "DELETE FROM followers WHERE store = $1 AND name = $2", .number(store),
                     .text(follower.text)))
             try renewFollowing()
-            let isOn = try following().isOn
-            let page = group.facts.progressPage
-            _ = try ask([
-                isOn
-                    ? ChangeLog.forgetPassed(store, page: page)
-                    : ChangeLog.forgetAll(store, page: page)
-            ])
+            _ = try ask([ChangeLog.forget(store, page: group.facts.progressPage)])
+            if try !following().isOn { try enqueue(.collect) }
         }
 
         func removeNeeds(of follower: FollowerName) throws {
@@ -64,7 +59,7 @@
         func renewFollowing() throws {
             let following = try Following(ask(Following.queries(store)))
             job.following = StoreFacts.KnownFollowing(
-                revision: group.moveFollowers(), following: following)
+                revision: try group.moveFollowers(), following: following)
             job.moved.insert(.followers)
         }
 

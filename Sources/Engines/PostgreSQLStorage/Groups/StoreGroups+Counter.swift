@@ -4,9 +4,9 @@
 
     // What each group writes beside what its writes have changed.
     extension StoreGroups {
+        /// What of the group's sums waits is decided by one moment.
         var recentSums: RecentSums {
-            RecentSums(
-                store: store, number: (begunProgress?.commitCount ?? 0) + 1, now: clock.now())
+            RecentSums(store: store, number: (begunProgress?.commitCount ?? 0) + 1, now: begunAt)
         }
 
         /// What tells the server of changes.
@@ -26,7 +26,7 @@
                     timeline = $13, next_share = $15, next_request = $16,
                     subscription_revision = $17, follower_revision = $18,
                     next_destination = $19, next_notice = $20, index_revision = $21,
-                    next_index = $22, commit_count = commit_count + 1
+                    next_index = $22, commit_count = $24
                 WHERE \(ProgressRow.condition(23)) AND last_position < $14
                 """, .number(store),
                 .number(moves ? next - 1 : progress?.lastPosition), .number(numbers.owner),
@@ -38,7 +38,7 @@
                 .number(progress?.subscriptionRevision), .number(progress?.followerRevision),
                 .number(numbers.destination), .number(numbers.notice),
                 .number(progress?.indexRevision), .number(numbers.index),
-                .number(facts.progressPage))
+                .number(facts.progressPage), .number(progress.map { $0.commitCount + 1 }))
         }
 
         /// Marks the group.
@@ -51,18 +51,23 @@
                 INSERT INTO group_marks (store, process, number, committed_at)
                 VALUES ($1, $2, $3, $4)
                 """, .number(store), .bytes(process), .number(number), .number(clock.now()))
-            guard number % Self.marksKept == 0 else { return [mark] }
+            guard prunesMarks else { return [mark] }
             let passed = Query(
                 """
                 DELETE FROM group_marks
                 WHERE store = $1 AND process = $2 AND number >= $3 AND number < $4
-                """, .number(store), .bytes(process), .number(number - 2 * Self.marksKept),
+                """, .number(store), .bytes(process), .number(firstMark),
                 .number(number - Self.marksKept))
             return [mark, passed]
         }
 
+        /// Whether the group removes marks; numbers of groups without one count, too.
+        var prunesMarks: Bool { number - firstMark >= Self.marksKept + Self.marksAtOnce }
+
         /// Only the last mark is ever looked for.
-        private static var marksKept: Int64 { 256 }
+        static var marksKept: Int64 { 256 }
+        /// How many a group removes.
+        private static var marksAtOnce: Int64 { 64 }
 
         // MARK: - When there is no room
 

@@ -15,8 +15,6 @@
     final class StoreGroups: GroupEngine {
         /// The last position that there is.
         static let positionMax: Position = (1 << 40) - 1
-        /// How far the counter moves when a store's life begins on another server: further than what that one may lack.
-        private static let lifeGap: Position = 1 << 20
 
         let store: Int64
         let facts: StoreFacts
@@ -29,16 +27,20 @@
         /// Whether other processes may have the store open.
         let isShared: Bool
         var number: Int64 = 0
+        /// Marks with numbers below it have been removed.
+        private(set) var firstMark: Int64 = 1
         /// While a group goes on.
         private var session: Connection?
         private var foreseen = ForeseenRows([])
+        private var sharedZones = SharedZones()
 
         /// Where the store stood when the group got its counter, and what it has taken since.
-        private(set) var progress: Progress?
+        var progress: Progress?
         var begunProgress: Progress?
+        private(set) var begunAt: Milliseconds = 0
         /// No number below it is given out again by this process, whatever has failed.
         private var floor: Position = 1
-        private(set) var next: Position = 1
+        var next: Position = 1
         var groupFirst: Position = 1
         /// As the group's writes have left it, with what the server has been told of.
         var known = KnownRows()
@@ -64,6 +66,8 @@
         private var savedRows = 0
         private let followerChangesMax: Int
         private let silence: Query
+        /// Has a row where the store's container has left.
+        private let moving: Query
         /// Tells other processes; nil for one that is alone.
         private let exchange: CommitExchange?
         /// How many changes the server has been told of, for followers.
@@ -76,8 +80,8 @@
 
         init(
             store: Int64, facts: StoreFacts, clock: Clock, notices: CommitNotices,
-            exchange: CommitExchange?, isShared: Bool, followerChangesMax: Int,
-            silenceSecondsMax: Int,
+            container: ContainerID?, exchange: CommitExchange?, isShared: Bool,
+            followerChangesMax: Int, silenceSecondsMax: Int,
             random: @escaping (Int) -> [UInt8], sessions: ConnectionPool
         ) {
             self.store = store
@@ -90,6 +94,7 @@
             // A process that is stopped within a group must not hold the counter for ever.
             silence = Query(
                 "SET LOCAL idle_in_transaction_session_timeout = '\(silenceSecondsMax)s'")
+            moving = MovedStores.mark(of: container)
             self.random = random
             self.sessions = sessions
             process = random(16)
@@ -111,7 +116,7 @@
         // MARK: - A group
 
         func foresee(_ jobs: ArraySlice<PendingJob>) {
-            foreseen = ForeseenRows(jobs.compactMap { $0.needs as? StoreNeeds })
+            foreseen = ForeseenRows(jobs.compactMap { $0.needs as? StoreNeeds }, sharedZones)
         }
 
         func begin() throws {
@@ -129,12 +134,13 @@
             let taken = try sessions.take()
             do {
                 let connection = isNew ? try sessions.connect() : taken
-                session = connection
+                // A server that does not say who it is, such as a standby, is not asked again by this session.
                 _ = try connection.node()
+                session = connection
                 roundTripsBefore = connection.roundTrips
                 return connection
             } catch {
-                if session == nil { sessions.give(nil) }
+                sessions.give(nil)
                 throw error
             }
         }
@@ -144,21 +150,23 @@
             let revision = facts.indexRevision
             let start = [
                 Query("BEGIN ISOLATION LEVEL READ COMMITTED"),
-                facts.progressQuery(store, locked: true),
-                IndexRows.query(store, page: facts.progressPage, changedSince: revision), silence,
+                facts.progressQuery(store, locked: true), silence,
+                IndexRows.query(store, page: facts.progressPage, changedSince: revision), moving,
             ]
             let answers = try connection.run(start + foreseen.queries(store))
             let found = try facts.progress(answers[1])
-            if found.indexRevision != revision {
-                facts.keep(try IndexRows.read(found.indexRevision, answers[2]))
-            }
+            // Behind the lock: this process may not have heard that the container has left.
+            guard answers[4].count == 0 else { throw StorageFailure.moved }
+            let indexes = found.revision(\.indexRevision)
+            if indexes != revision { facts.keep(try IndexRows.read(indexes, answers[3])) }
             progress = found
             begunProgress = found
-            known = try foreseen.rows(Array(answers.dropFirst(start.count)))
+            begunAt = clock.now()
+            known = try foreseen.rows(
+                Array(answers.dropFirst(start.count)),
+                firstRecord: RecordNumber(found.next.record), &sharedZones)
             changes = StoreChanges()
-            moved = []
-            writes = 0
-            notedCount = 0
+            (moved, writes, notedCount) = ([], 0, 0)
             (madeSchema, madeFollowing, madeIndexes) = (nil, nil, nil)
             (hasLostFacts, begunLife, hasTold) = (false, nil, false)
             next = max(found.lastPosition + 1, floor)
@@ -177,20 +185,17 @@
                     VALUES ($1, $2, $3, $4)
                     """, .number(store), .number(progress.incarnation),
                     .number(progress.lastPosition), .number(clock.now())))
-            let count = progress.lifeCount
-            let former = try facts.lives(count) {
+            let previous = try facts.lives(of: progress) {
                 try StoreFacts.KnownLives(
-                    count, try connection.run(StoreFacts.KnownLives.queries(store)))
+                    progress, try connection.run(StoreFacts.KnownLives.queries(store)))
             }
-            begunLife = former.followed(by: count + 1, progress)
-            progress.incarnation = random(7).reduce(0) { $0 << 8 | Int64($1) }
-            progress.lifeCount = count + 1
-            // Nor is what was kept of the schema and the indexes that the other server may not have.
-            progress.schemaRevision += Self.lifeGap
-            progress.indexRevision += Self.lifeGap
-            progress.node = node
+            // Where a further server lacks this life, too, the one that begins there does not give out its positions.
+            let further = randomNumber(bytes: 3, random) % Progress.lifeGap
+            progress.beginLife(
+                randomNumber(bytes: 7, random), on: node, further: further)
+            begunLife = previous.followed(by: progress)
             self.progress = progress
-            next += Self.lifeGap
+            next += Progress.lifeGap + further
         }
 
         func run(_ job: PendingJob, isIsolated: Bool) throws -> JobEnd {
@@ -206,7 +211,11 @@
                 if connection.isLost || connection.hasFailed || error is PostgreSQLError {
                     throw error
                 }
-                guard transaction?.hasFlushed == true else { return .undone }
+                guard let transaction, transaction.hasFlushed else {
+                    // What it has changed of shares is noted there already.
+                    if transaction?.job.isEmpty == false { known.shares.forget() }
+                    return .undone
+                }
                 guard isIsolated else { return .needsIsolation }
                 _ = try connection.run([Query("ROLLBACK TO SAVEPOINT job")])
                 known = KnownRows()
@@ -262,13 +271,13 @@
 
         /// The schema as the group has it so far.
         func schema(
-            _ read: (Int64) throws -> StoreFacts.KnownSchema
+            _ read: (Revision) throws -> StoreFacts.KnownSchema
         ) throws
             -> StoreFacts.KnownSchema
         {
             if let made = changes.schema ?? madeSchema { return made }
             guard let begunProgress else { throw WriterError.closed }
-            let revision = begunProgress.schemaRevision
+            let revision = begunProgress.revision(\.schemaRevision)
             return try hasLostFacts
                 ? read(revision) : facts.schema(revision) { try read(revision) }
         }
@@ -277,21 +286,24 @@
         func following(_ read: () throws -> Following) throws -> Following {
             if let made = changes.following ?? madeFollowing { return made.following }
             guard let begunProgress else { throw WriterError.closed }
-            let revision = begunProgress.followerRevision
+            let revision = begunProgress.revision(\.followerRevision)
             guard !hasLostFacts else { return try read() }
             return try facts.following(revision, read)
         }
 
         /// The indexes as the group has them so far.
         func indexes(
-            _ read: (Int64) throws -> StoreFacts.KnownIndexes
+            _ read: (Revision) throws -> StoreFacts.KnownIndexes
         ) throws -> StoreFacts.KnownIndexes {
             if let made = changes.indexes ?? madeIndexes { return made }
             guard let begunProgress else { throw WriterError.closed }
             // Where a savepoint took back what was made of them, the server is asked, past what is kept of it.
-            guard hasLostFacts else { return try read(begunProgress.indexRevision) }
+            guard hasLostFacts else {
+                return try read(begunProgress.revision(\.indexRevision))
+            }
             let rows = try open().run([IndexRows.query(store)])
-            let found = try IndexRows.read(progress?.indexRevision ?? 0, rows[0])
+            let present = progress ?? begunProgress
+            let found = try IndexRows.read(present.revision(\.indexRevision), rows[0])
             madeIndexes = found
             return found
         }
@@ -326,22 +338,22 @@
                 return
             }
             changes.letsGoBehind = followerChangesMax
-            _ = moveFollowers()
+            self.progress?.followerRevision += 1
         }
 
         private func committed(moves: Bool, isIdle: Bool = false) -> GroupEnd {
             if let schema = changes.schema ?? madeSchema,
-                schema.revision == progress?.schemaRevision
+                schema.revision == progress?.revision(\.schemaRevision)
             {
                 facts.keep(schema)
             }
             if let following = changes.following ?? madeFollowing,
-                following.revision == progress?.followerRevision
+                following.revision == progress?.revision(\.followerRevision)
             {
                 facts.keep(following)
             }
             if let indexes = changes.indexes ?? madeIndexes,
-                indexes.revision == progress?.indexRevision
+                indexes.revision == progress?.revision(\.indexRevision)
             {
                 facts.keep(indexes)
             }
@@ -354,9 +366,16 @@
                 for part in moved { tell(part) }
                 if moves { tell(.anything) }
             }
-            if !isIdle, let begunProgress {
-                let commits = begunProgress.commitCount + 1
-                exchange?.committed(store, CommitState(position: last, commits: commits))
+            if !isIdle, let progress {
+                if prunesMarks { firstMark = number - Self.marksKept }
+                exchange?.committed(
+                    store,
+                    CommitState(
+                        position: last, commits: progress.commitCount + 1,
+                        life: progress.incarnation,
+                        queues: CommitState.Queues(
+                            work: progress.next.work, notice: progress.next.notice,
+                            followers: progress.followerRevision)))
             }
             return .committed
         }
@@ -386,6 +405,7 @@
         /// Writes the mark once more: what a standby is waited for with, it has with all that was committed before it.
         private func isMarked(until end: DispatchTime) throws -> Bool {
             let connection = try connected()
+            connection.deadline = max(end, .now() + .seconds(1))
             let answers = try connection.run([
                 Query("BEGIN"), facts.progressQuery(store, locked: true),
                 Query(
@@ -394,7 +414,6 @@
                     WHERE store = $1 AND process = $2 AND number = $3 RETURNING number
                     """, .number(store), .bytes(process), .number(number)),
             ])
-            connection.deadline = max(end, .now() + .seconds(1))
             let outcome = connection.commit(after: [])
             connection.deadline = nil
             switch outcome {
@@ -442,52 +461,14 @@
             sessions.give(connection)
         }
 
-        // MARK: - Numbers
-
-        /// Takes positions that follow each other; the first of them.
-        func takePositions(_ count: Int) throws -> Position {
-            guard count > 0, Position(count) <= Self.positionMax - next + 1 else {
-                throw StorageFailure.full
-            }
-            defer { next += Position(count) }
-            return next
-        }
-
-        func take(_ kind: WritableKeyPath<NextNumbers, Int64>) throws -> Int64 {
-            guard let taken = progress?.next.take(kind) else { throw WriterError.closed }
-            return taken
-        }
-
-        func moveSchema() -> Int64 {
-            progress?.schemaRevision += 1
-            return progress?.schemaRevision ?? 0
-        }
-
-        func moveFollowers() -> Int64 {
-            progress?.followerRevision += 1
-            return progress?.followerRevision ?? 0
-        }
-
-        func moveSubscriptions() { progress?.subscriptionRevision += 1 }
-
-        func moveIndexes() -> Int64 {
-            progress?.indexRevision += 1
-            return progress?.indexRevision ?? 0
-        }
-
-        /// The last position that the store has taken, the group's own included.
-        var reached: Position {
-            next > groupFirst ? next - 1 : progress?.lastPosition ?? 0
-        }
-
         /// The identity with which the group is committed, so far.
-        func identity(_ lives: (Int64) throws -> StoreFacts.KnownLives) throws -> StoreIdentity {
+        func identity(_ lives: (Progress) throws -> StoreFacts.KnownLives) throws -> StoreIdentity {
             guard var progress else { throw WriterError.closed }
             progress.lastPosition = reached
-            if let begunLife, begunLife.count == progress.lifeCount {
+            if let begunLife, begunLife.incarnation == progress.incarnation {
                 return begunLife.identity(progress)
             }
-            return try lives(progress.lifeCount).identity(progress)
+            return try lives(progress).identity(progress)
         }
 
         // MARK: - Ending

@@ -16,15 +16,17 @@
 
         private let connection: Connection
         private let isCatalog: Bool
+        private let random: (Int) -> [UInt8]
         private var state = State.head
         private var bytes: [UInt8] = []
         private var copied: [UInt8] = []
         private var tables: [TableLayout] = []
         private var store: Int64 = 0
 
-        init(_ connection: Connection, isCatalog: Bool) {
+        init(_ connection: Connection, isCatalog: Bool, _ random: @escaping (Int) -> [UInt8]) {
             self.connection = connection
             self.isCatalog = isCatalog
+            self.random = random
         }
 
         /// - Throws: `DamagedImage`, `ForeignImage`, `PostgreSQLError`.
@@ -96,13 +98,9 @@
             _ = try connection.run(
                 "UPDATE stores SET name = name || $2, removed_at = 0 WHERE name = $1",
                 .bytes(name), .bytes(Array("~".utf8)))
-            for left in try RemovedStores(connection).all() {
-                try RemovedStores(connection).removeRows(of: left.number)
-            }
-            return try connection.run(
-                "INSERT INTO stores (name, token_key) VALUES ($1, $2) RETURNING store",
-                .bytes(name), .bytes(key)
-            ).number(0, 0)
+            let removed = RemovedStores(connection, now: 0, isAlone: true)
+            for left in try removed.all() { try removed.removeRows(of: left.number) }
+            return try StoreCreation.insert(named: name, tokenKey: key, random, connection)
         }
 
         private mutating func beginTable(_ cursor: inout ImageCursor) throws -> Bool {

@@ -1,4 +1,5 @@
 #if PostgreSQL
+    import CatalogSQL
     import CloudModel
     import PostgreSQL
     import Storage
@@ -8,6 +9,21 @@
         private static let assetsPerPage = 1_000
 
         private static let hasData = ForeignImage("the database has data already")
+
+        /// Has what the server numbers go on behind the rows that came with their numbers.
+        private static let numberOn = """
+            DO $$ DECLARE numbered record; BEGIN
+                FOR numbered IN
+                    SELECT attrelid::regclass AS relation, attname FROM pg_attribute
+                        JOIN pg_class c ON c.oid = attrelid
+                    WHERE attidentity <> '' AND relnamespace = current_schema()::regnamespace
+                LOOP
+                    EXECUTE format(
+                        'SELECT setval(pg_get_serial_sequence(%L, %L), coalesce(max(%I), 0) + 1, false) FROM %s',
+                        numbered.relation, numbered.attname, numbered.attname, numbered.relation);
+                END LOOP;
+            END $$
+            """
 
         private let connection: Connection
         private let isCatalog: Bool
@@ -37,6 +53,9 @@
                 try PostgreSQLCatalog.migrator.migrate(connection) {
                     isMade = true
                     _ = try rows(from: write)
+                    try connection.run(
+                        script: "DELETE FROM secrets WHERE name IN (\(LocalSecret.list))")
+                    try connection.run(script: Self.numberOn)
                 }
                 guard isMade else { throw Self.hasData }
                 return
@@ -58,7 +77,7 @@
             from write: (_ visit: ([UInt8]) throws -> Void) throws -> Void
         ) throws -> Int64 {
             var blocks = ImageBlockReader()
-            var reader = ImageReader(connection, isCatalog: isCatalog)
+            var reader = ImageReader(connection, isCatalog: isCatalog, random)
             try write { try blocks.take($0) { try reader.take($0) } }
             try blocks.finish()
             return try reader.finish()

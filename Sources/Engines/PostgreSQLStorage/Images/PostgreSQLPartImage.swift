@@ -25,7 +25,9 @@
         private static let tablesOfServer: Set<String> = [
             "stores", "openings", "group_marks", "leases",
         ]
-        private static let tablesOfProcesses: Set<String> = ["processes", "guess_counts"]
+        private static let tablesOfProcesses: Set<String> = [
+            "processes", "guess_counts", "commit_marks",
+        ]
 
         /// - Parameter connection: is in a transaction, and looks into the tables of the part first.
         init(_ connection: Connection, of store: Int64?) throws {

@@ -17,7 +17,8 @@
 
         init(_ snapshot: PostgreSQLSnapshot) throws {
             self.snapshot = snapshot
-            indexes = try snapshot.storedIndexes(snapshot.progress().indexRevision).catalog.all
+            indexes = try snapshot.storedIndexes(snapshot.progress().revision(\.indexRevision))
+                .catalog.all
                 .filter { $0.state != .leaving }
             let living = try snapshot.ask(
                 "SELECT zone FROM zones WHERE store = $1 AND deleted_at IS NULL",

@@ -48,7 +48,6 @@
                 SELECT record FROM records WHERE store = $1 AND record > $2 AND record <= $3
                 ORDER BY record LIMIT $4) AS n
             """
-        private static let bytesMax: Int64 = 8_388_608
         private static let versionsText = """
             SELECT * FROM (
                 SELECT \(VersionColumns.text), sum(octet_length(r.body)) OVER (
@@ -73,7 +72,7 @@
                 Query(Self.endText, range),
                 Query(
                     Self.versionsText,
-                    range + [.numbers(Array(types)), .number(Self.bytesMax)]),
+                    range + [.numbers(Array(types)), .number(VersionColumns.pageBytesMax)]),
             ])
             let (found, versions) = (answers[0], answers[1])
             var bytes: Int64 = 0
@@ -90,7 +89,7 @@
                     }
                 }
             }
-            let isCut = bytes >= Self.bytesMax
+            let isCut = bytes >= VersionColumns.pageBytesMax
             let last = isCut ? versions.number(versions.count - 1, 0) : found.number(0, 1)
             let isDone = !isCut && found.number(0, 0) < Int64(recordsMax)
             for var index in indexes {
@@ -103,11 +102,23 @@
             }
         }
 
-        private static func clear(_ table: String, _ key: String) -> String {
+        /// Takes at most so many rows out of each table.
+        ///
+        /// - Parameter condition: of these rows, behind those of the first two values.
+        private func clear(_ values: [Value], where condition: String = "true") throws -> Int {
+            try transaction.ask(
+                [("index_values", "value"), ("index_words", "word"), ("index_locations", "cell")]
+                    .map { Query(Self.clear($0, $1, condition), values) }
+            ).reduce(0) { $0 + $1.changeCount }
+        }
+
+        private static func clear(
+            _ table: String, _ key: String, _ condition: String
+        ) -> String {
             """
             DELETE FROM \(table) e USING (
                 SELECT index, zone, \(key), record FROM \(table)
-                WHERE store = $1 AND index = ANY ($2) LIMIT $3) AS n
+                WHERE store = $1 AND index = ANY ($2) AND \(condition) LIMIT $3) AS n
             WHERE e.store = $1 AND e.index = n.index AND e.zone = n.zone AND e.\(key) = n.\(key)
                 AND e.record = n.record
             """
@@ -115,22 +126,7 @@
 
         private func empty(_ index: StoredIndex) throws {
             let values: [Value] = [store, .numbers([index.number, -index.number]), rows]
-            let gone = try transaction.ask([
-                Query(Self.clear("index_values", "value"), values),
-                Query(Self.clear("index_words", "word"), values),
-                Query(Self.clear("index_locations", "cell"), values),
-            ])
-            if gone.allSatisfy({ $0.changeCount == 0 }) { try transaction.remove(index) }
-        }
-
-        private static func clearZone(_ table: String, _ key: String) -> String {
-            """
-            DELETE FROM \(table) e USING (
-                SELECT index, zone, \(key), record FROM \(table)
-                WHERE store = $1 AND index = ANY ($2) AND zone = $4 LIMIT $3) AS n
-            WHERE e.store = $1 AND e.index = n.index AND e.zone = n.zone AND e.\(key) = n.\(key)
-                AND e.record = n.record
-            """
+            if try clear(values) == 0 { try transaction.remove(index) }
         }
 
         /// Takes some of a deleted zone's records out of all indexes.
@@ -140,11 +136,7 @@
             let numbers = try transaction.indexes().all.flatMap { [$0.number, -$0.number] }
             guard !numbers.isEmpty else { return 0 }
             let values: [Value] = [store, .numbers(numbers), rows, .number(zone.value)]
-            return try transaction.ask([
-                Query(Self.clearZone("index_values", "value"), values),
-                Query(Self.clearZone("index_words", "word"), values),
-                Query(Self.clearZone("index_locations", "cell"), values),
-            ]).reduce(0) { $0 + $1.changeCount }
+            return try clear(values, where: "zone = $4")
         }
     }
 #endif

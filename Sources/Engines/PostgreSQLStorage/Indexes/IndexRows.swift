@@ -17,18 +17,21 @@
 
         /// The same, but nothing where the revision is one that is known.
         static func query(
-            _ store: Int64, page: Int64, changedSince revision: Int64
+            _ store: Int64, page: Int64, changedSince revision: Revision?
         ) -> Query {
-            Query(changed, .number(store), .number(revision), .number(page))
+            Query(
+                changed, .number(store), .number(revision?.number ?? -1), .number(page),
+                .number(revision?.life ?? -1))
         }
 
         private static let changed = """
             SELECT index, type, field, kind, state, filled_through FROM indexes
-            WHERE store = $1 AND $2 <> (
-                SELECT index_revision FROM progress WHERE \(ProgressRow.condition(3)))
+            WHERE store = $1 AND ($2, $4) <> (
+                SELECT index_revision, incarnation FROM progress
+                WHERE \(ProgressRow.condition(3)))
             """
 
-        static func read(_ revision: Int64, _ rows: Rows) throws -> StoreFacts.KnownIndexes {
+        static func read(_ revision: Revision, _ rows: Rows) throws -> StoreFacts.KnownIndexes {
             let indexes = try (0..<rows.count).map { row in
                 guard let kind = IndexKind(rawValue: rows.number(row, 3)),
                     let state = StoredIndex.State(rawValue: rows.number(row, 4))
@@ -63,7 +66,7 @@
     extension StoreFacts {
         /// The indexes of a store at a number of the row `progress`.
         struct KnownIndexes: Sendable {
-            var revision: Int64
+            var revision: Revision
             var catalog: IndexCatalog
         }
     }

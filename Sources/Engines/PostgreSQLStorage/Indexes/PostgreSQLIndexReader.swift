@@ -228,7 +228,14 @@
 
         func versions(
             of records: [RecordNumber], _ visit: (_ index: Int, StoredVersion) throws -> Bool
-        ) throws { try snapshot.readVersions(of: records, visit) }
+        ) throws {
+            try snapshot.readCurrent(.records(records)) { index, zone, version in
+                guard !version.isDamaged else {
+                    throw DamagedVersion(zone: zone, position: version.position)
+                }
+                return try visit(index, version)
+            }
+        }
 
         private func ask(_ text: String, _ values: [Value]) throws -> Rows {
             try snapshot.checkStop()

@@ -30,7 +30,7 @@
                     return (IndexCatalog(), 0)
                 }
                 let progress = try snapshot.progress()
-                let known = try snapshot.storedIndexes(progress.indexRevision)
+                let known = try snapshot.storedIndexes(progress.revision(\.indexRevision))
                 return (known.catalog, progress.next.record - 1)
             }
         }

@@ -88,20 +88,20 @@
             job.statements.append(IndexRows.write(index, store))
             var catalog = try indexes()
             catalog.set(index)
-            keep(catalog)
+            try keep(catalog)
         }
 
         func remove(_ index: StoredIndex) throws {
             job.statements.append(IndexRows.remove(index, store))
             var catalog = try indexes()
             catalog.remove(index)
-            keep(catalog)
+            try keep(catalog)
             job.moved.insert(.indexes)
         }
 
-        private func keep(_ catalog: IndexCatalog) {
+        private func keep(_ catalog: IndexCatalog) throws {
             job.indexes = StoreFacts.KnownIndexes(
-                revision: group.moveIndexes(), catalog: catalog)
+                revision: try group.moveIndexes(), catalog: catalog)
         }
     }
 

@@ -22,8 +22,8 @@
         static let channel = "commits_of_lenticular"
         /// The message that the catalog has moved; it names no store.
         static let catalogMoved = "catalog"
-        /// For how long commits gather between two messages, so that there are at most 500 in a second.
-        private static let gatheringMicroseconds: UInt32 = 2_000
+        /// For how long commits gather between two messages, so that there are at most 100 in a second.
+        private static let gatheringMicroseconds: UInt32 = 10_000
         /// After a failure nobody connects again for so long.
         private static let pauseNanoseconds: UInt64 = 250_000_000
 

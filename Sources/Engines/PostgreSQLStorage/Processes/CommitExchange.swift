@@ -6,23 +6,40 @@
 
     /// Has the processes on one database hear of each other's commits; a process has one for all of its stores.
     ///
-    /// What another process has changed nobody says: all who wait for something of the store look again.
+    /// What another process has changed nobody says: all who wait for something of the store look again. Only what
+    /// processes do for themselves is known not to have come (`CommitState.Queues`).
     package final class CommitExchange: Sendable {
         private struct Watched {
             var tally = CommitTally()
             let notices: CommitNotices
             let gone: @Sendable () -> Void
+            /// When it was closed here; nil while it is open.
+            var closedAt: DispatchTime?
+
+            /// Whether nobody waits for it any more, nor can somebody be about to who has just read it.
+            var isOver: Bool {
+                guard let closedAt, notices.waitCount == 0 else { return false }
+                return closedAt + .seconds(CommitExchange.waitingSeconds) < .now()
+            }
         }
 
         private let announcements: CommitAnnouncements
         private let listener: CommitListener
         private let stores: Stores
 
-        /// The stores that this process has open.
+        /// For how long a store is watched that was closed, and for which nobody waits.
+        private static let waitingSeconds = 10
+
+        /// The stores that this process has open, and those that it has closed while somebody waits for them.
         private final class Stores: Sendable {
             private let watched = Mutex<[Int64: Watched]>([:])
 
-            var numbers: [Int64] { watched.withLock { Array($0.keys) } }
+            var numbers: [Int64] {
+                watched.withLock { watched in
+                    watched = watched.filter { !$0.value.isOver }
+                    return Array(watched.keys)
+                }
+            }
 
             func join(
                 _ store: Int64, _ notices: CommitNotices, gone: @escaping @Sendable () -> Void
@@ -34,20 +51,22 @@
                 watched.withLock { $0.removeValue(forKey: store) }?.gone()
             }
 
-            func leave(_ store: Int64) { watched.withLock { $0[store] = nil } }
+            func closed(_ store: Int64) { watched.withLock { $0[store]?.closedAt = .now() } }
 
             /// Takes note of a commit; tells those who wait if it, or one before it, was another process's.
             ///
             /// - Parameter isOwn: whether this process made it.
             func committed(_ store: Int64, _ commit: CommitState, isOwn: Bool) {
-                let notices = watched.withLock { watched -> CommitNotices? in
+                let told = watched.withLock { watched -> (CommitNotices, Set<StorePart>)? in
+                    guard var known = watched[store] else { return nil }
+                    let unmoved = known.tally.unmoved(by: commit)
                     let isNew =
-                        isOwn
-                        ? watched[store]?.tally.committed(commit.commits)
-                        : watched[store]?.tally.found(commit.commits)
-                    return isNew == true ? watched[store]?.notices : nil
+                        isOwn ? known.tally.committed(commit) : known.tally.found(commit)
+                    watched[store] = known
+                    return isNew ? (known.notices, unmoved) : nil
                 }
-                notices?.committedElsewhere(through: commit.position)
+                guard let (notices, unmoved) = told else { return }
+                notices.committedElsewhere(through: commit.position, but: unmoved)
             }
         }
 
@@ -77,7 +96,8 @@
             _ store: Int64, _ notices: CommitNotices, gone: @escaping @Sendable () -> Void
         ) { stores.join(store, notices, gone: gone) }
 
-        func leave(_ store: Int64) { stores.leave(store) }
+        /// Takes note that a store was closed; who waits for it still hears of its commits.
+        func closed(_ store: Int64) { stores.closed(store) }
 
         /// Tells the others of a commit of this process, and this one of what came before it.
         func committed(_ store: Int64, _ commit: CommitState) {
@@ -85,12 +105,11 @@
             announcements.announce(store, commit)
         }
 
-        /// What it has sent and asked, for metrics.
-        package var measurements: CommitExchangeMeasurements {
-            let heard = listener.measurements
-            return CommitExchangeMeasurements(
-                sent: announcements.sent, heard: heard.messages, questions: heard.questions,
-                sessions: heard.sessions)
+        /// What it has sent, heard and asked.
+        package var measurements: CommitListener.Measurements {
+            var all = listener.measurements
+            all.sent = announcements.sent
+            return all
         }
 
         /// Ends both sessions; the stores are closed already.
@@ -100,17 +119,5 @@
         }
 
         deinit { listener.close() }
-    }
-
-    /// What an exchange has done.
-    package struct CommitExchangeMeasurements: Equatable, Sendable {
-        /// Messages to other processes, each of many commits.
-        package let sent: Int
-        /// Messages of processes, this one's own among them.
-        package let heard: Int
-        /// Statements that asked where stores stand.
-        package let questions: Int
-        /// How often the listener has connected.
-        package let sessions: Int
     }
 #endif

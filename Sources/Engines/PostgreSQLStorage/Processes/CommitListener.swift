@@ -10,14 +10,17 @@
     ///
     /// One session, straight to the server, listens, and asks with one statement for all stores that are watched. One
     /// that has ended is begun again. A thread of its own waits for it.
-    final class CommitListener: Sendable {
-        /// What the listener has done.
-        struct Measurements: Equatable, Sendable {
-            var sessions = 0
+    package final class CommitListener: Sendable {
+        /// What an exchange of commits has done.
+        package struct Measurements: Sendable {
+            /// How often the listener has connected.
+            package var sessions = 0
             /// Statements that asked where stores stand.
-            var questions = 0
+            package var questions = 0
             /// Messages of processes, this one's own among them.
-            var messages = 0
+            package var heard = 0
+            /// Messages to other processes, each of many commits.
+            package var sent = 0
         }
 
         private struct State {
@@ -26,7 +29,7 @@
         }
 
         /// How long a process does without a word from the others.
-        static let intervalMilliseconds = 250
+        package static let intervalMilliseconds = 250
         /// The pauses before a session is tried again.
         private static let backoff = Backoff(first: 100, longest: 1_000)
 
@@ -65,6 +68,7 @@
                     state.withLock { $0.measurements.sessions += 1 }
                     try listen(connection) { failures = 0 }
                 } catch {
+                    presence?.loseSession()
                     // NB: a server that is away is tried again, not by all processes at once.
                     failures += 1
                     usleep(UInt32(Self.backoff.milliseconds(after: failures)) * 1_000)
@@ -86,7 +90,7 @@
                     next = .now() + .milliseconds(Self.intervalMilliseconds)
                 }
                 for message in try connection.notifications(until: next) {
-                    state.withLock { $0.measurements.messages += 1 }
+                    state.withLock { $0.measurements.heard += 1 }
                     if message == CommitAnnouncements.catalogMoved {
                         try presence?.round(connection)
                     }
@@ -101,13 +105,20 @@
             state.withLock { $0.measurements.questions += 1 }
             let rows = try connection.run(
                 """
-                SELECT store, last_position, commit_count FROM progress WHERE store = ANY ($1)
+                SELECT store, last_position, incarnation, commit_count, next_work, next_notice,
+                    follower_revision
+                FROM progress
+                WHERE store = ANY ($1)
                 """, .numbers(stores))
             var missing = Set(stores)
             for row in 0..<rows.count {
                 missing.remove(rows.number(row, 0))
                 let commit = CommitState(
-                    position: rows.number(row, 1), commits: rows.number(row, 2))
+                    position: rows.number(row, 1), commits: rows.number(row, 3),
+                    life: rows.number(row, 2),
+                    queues: CommitState.Queues(
+                        work: rows.number(row, 4), notice: rows.number(row, 5),
+                        followers: rows.number(row, 6)))
                 found(rows.number(row, 0), commit)
             }
             for store in missing { gone(store) }

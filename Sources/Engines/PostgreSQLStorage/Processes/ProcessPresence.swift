@@ -30,6 +30,8 @@
         private let turn = Mutex(State())
         private let known = Mutex(ServingProcesses.sole)
         /// Until when the lease is valid for certain.
+        private let leasedUntil = Atomic<UInt64>(0)
+        /// The same, as long as the session lasts that looks at the catalog.
         private let validUntil = Atomic<UInt64>(0)
         private let lapses = Atomic<Int>(0)
         private let catalogMoved: @Sendable (Int64) -> Void
@@ -64,15 +66,18 @@
         /// Who lives, as of the last renewal; while the others do not wait for this process, it does nothing for them.
         var processes: ServingProcesses {
             let known = known.withLock { $0 }
-            return isCurrent ? known : ServingProcesses(living: known.living, lead: nil)
+            guard !isCurrent else { return known }
+            let isLeased = now() < leasedUntil.load(ordering: .acquiring)
+            return ServingProcesses(living: known.living, lead: nil, isLeased: isLeased)
         }
 
         /// Renews the lease when it is time, and looks whether the catalog has moved.
         func round(_ connection: Connection) throws {
             try turn.withLock { state in
                 guard !state.isEnded else { return }
-                let hasMoved = try look(connection, &state)
+                // Before the look: who changes the catalog behind it waits for a lease, counted from then.
                 let now = now()
+                let hasMoved = try look(connection, &state)
                 guard hasMoved || now >= state.renewsAt else { return }
                 var own = LivingProcess(
                     identity: identity, version: version, catalogVersion: state.catalogVersion)
@@ -87,7 +92,7 @@
                 if takes { try AbandonedSessions.end(but: identity, connection) }
                 // Another process may have taken over what this one did for all while it was taken for dead.
                 if hasLapsed { state.lead = nil }
-                try lead(&state, isEldest: isEldest, takes: takes, connection)
+                try lead(&state, isEldest: isEldest, takes: takes, hasLapsed, connection)
                 let processes = serving(living, state.lead)
                 known.withLock { $0 = processes }
                 // What was changed while nobody waited for this process; the next round tells of it.
@@ -95,21 +100,35 @@
                 if hasLapsed { lapses.add(1, ordering: .releasing) }
                 state.renewsAt = movesAgain ? now : now &+ Self.renewalNanoseconds
                 let lease = UInt64(LivingProcesses.leaseMilliseconds) * 1_000_000
+                leasedUntil.store(now &+ lease, ordering: .releasing)
                 validUntil.store(now &+ lease, ordering: .releasing)
             }
         }
 
         /// Takes what the eldest does for all, and lets it go once an elder process is back.
         private func lead(
-            _ state: inout State, isEldest: Bool, takes: Bool, _ connection: Connection
+            _ state: inout State, isEldest: Bool, takes: Bool, _ hasLapsed: Bool,
+            _ connection: Connection
         ) throws {
             let (stores, has) = (StepLease.allStores, state.lead != nil)
             if takes, state.lead == nil {
                 state.lead = try StepLease.take(
                     StepLease.lead, of: stores, by: identity, connection)
-            } else if !isEldest, has {
+            } else if !isEldest, has || hasLapsed {
+                // One that has lapsed may hold it still, as far as the others know.
                 state.lead = nil
                 try StepLease.end(of: stores, by: identity, connection)
+            }
+        }
+
+        /// Takes note that the session has ended that looked at the catalog: nothing counts that this process has kept.
+        ///
+        /// The next one may be with a server that was promoted and lacks what this process knows, and whose versions say
+        /// nothing of that.
+        func loseSession() {
+            turn.withLock { state in
+                state.catalogVersion = -1
+                validUntil.store(0, ordering: .releasing)
             }
         }
 
@@ -127,7 +146,8 @@
                     begunAt: $0.begunAt, seenAt: $0.seenAt, isOwn: $0.identity == identity)
             }
             return ServingProcesses(
-                living: processes, lead: lead.map { LeaderLease(number: $0.number) })
+                living: processes, lead: lead.map { LeaderLease(number: $0.number) },
+                isLeased: true)
         }
 
         /// - Returns: whether the catalog has moved since this process has looked last.

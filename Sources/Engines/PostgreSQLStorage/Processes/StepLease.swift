@@ -5,8 +5,9 @@
     /// The right to a duty in one store, or in all of them, as the database has it.
     ///
     /// It lasts as long as its holder lives (`LivingProcesses`), so nothing renews it by itself. Each time that another
-    /// process takes it over, it has a greater number. Every step checks the number in its own transaction: so a
-    /// process that was stopped, and wakes up when another has taken over, is refused, whatever its clock says.
+    /// process takes it over, it has a greater number. By how much is random, so a number that a promoted standby has not
+    /// heard of is not given out again. Every step checks the number in its own transaction: so a process that was
+    /// stopped, and wakes up when another has taken over, is refused, whatever its clock says.
     package struct StepLease: Equatable, Sendable {
         /// Stands for all stores, where a number of one is asked for.
         static let allStores: Int64 = 0
@@ -54,7 +55,8 @@
                 INSERT INTO leases AS l (store, name, number, holder, ends_at)
                 VALUES ($1, $2, 1, $3, \(end))
                 ON CONFLICT (store, name) DO UPDATE SET holder = excluded.holder,
-                    number = l.number + (l.holder <> excluded.holder)::int,
+                    number = l.number
+                        + (l.holder <> excluded.holder)::int * (1 + (random() * 1000000)::bigint),
                     ends_at = excluded.ends_at
                 WHERE l.holder = excluded.holder OR l.ends_at <= \(LivingProcesses.now)
                     OR NOT \(LivingProcesses.lives("l.holder"))

@@ -6,9 +6,6 @@
 
     /// What several reads said that they will ask for, as one question of each kind.
     struct ForeseenReads {
-        /// After so many bytes of bodies, what is left is not fetched ahead.
-        private static let bytesMax: Int64 = 8_388_608
-
         private let reads: [ForeseenRead]
         /// The zones that they ask for, each once.
         private let zones: [[ForeseenRead]]
@@ -38,12 +35,7 @@
             from: """
                 unnest($2::bytea[], $3::bytea[], $4::bytea[])
                     WITH ORDINALITY AS n (owner, zone, name, number)
-                    CROSS JOIN LATERAL (
-                        SELECT * FROM owners o
-                        WHERE o.store = $1 AND o.record_name = n.owner OFFSET 0) o
-                    CROSS JOIN LATERAL (
-                        SELECT * FROM zones z WHERE z.store = $1 AND z.owner = o.owner
-                            AND z.name = n.zone AND z.deleted_at IS NULL OFFSET 0) z
+                    \(ZoneRows.byNames)
                     CROSS JOIN LATERAL (
                         SELECT * FROM records r
                         WHERE r.store = $1 AND r.zone = z.zone AND r.name = n.name OFFSET 0) r
@@ -63,7 +55,7 @@
                 Query(
                     Self.recordsText, .number(store), owners(names.lazy.map(\.read)),
                     zones(names.lazy.map(\.read)), .texts(names.map(\.name.text)),
-                    .number(Self.bytesMax), .number(Int64(names.count))),
+                    .number(VersionColumns.pageBytesMax), .number(Int64(names.count))),
             ]
         }
 
@@ -89,7 +81,7 @@
                 read.rows?.records.updateValue(row, forKey: name)
             }
             // A page that its bytes have ended tells nothing of what comes behind its last row.
-            guard bytes >= Self.bytesMax else { return }
+            guard bytes >= VersionColumns.pageBytesMax else { return }
             for (read, name) in names[last...] { read.rows?.records.removeValue(forKey: name) }
         }
     }

@@ -21,6 +21,8 @@
         /// Makes another session, where this one has ended since it was last used; once.
         private var renew: (() throws -> Connection)?
         private var begun: Progress?
+        /// Whether a transaction is open that this one has begun, whatever came of its first question.
+        private var hasBegun = false
         /// Whether somebody looks at a version.
         private var isVisiting = false
 
@@ -69,6 +71,7 @@
             guard begun == nil else { return try connection.run(queries) }
             let start = [Self.begin, facts.progressQuery(store, locked: false)]
             let rows = try first(start + queries)
+            hasBegun = true
             begun = try facts.progress(rows[1])
             return Array(rows.dropFirst(start.count))
         }
@@ -98,8 +101,8 @@
 
         /// Ends the transaction without waiting for it.
         func end() throws {
-            guard begun != nil else { return }
-            begun = nil
+            guard hasBegun else { return }
+            (hasBegun, begun) = (false, nil)
             try connection.runLater([Query("COMMIT")])
         }
 
@@ -123,9 +126,11 @@
 
         // MARK: - The schema and the lives
 
-        var schema: Schema { get throws { try storedSchema(try progress().schemaRevision).schema } }
+        var schema: Schema {
+            get throws { try storedSchema(try progress().revision(\.schemaRevision)).schema }
+        }
 
-        func storedSchema(_ revision: Int64) throws -> StoreFacts.KnownSchema {
+        func storedSchema(_ revision: Revision) throws -> StoreFacts.KnownSchema {
             try facts.schema(revision) {
                 try SchemaRows.read(revision, try askByKey(SchemaRows.queries(store)))
             }
@@ -134,14 +139,14 @@
         var identity: StoreIdentity {
             get throws {
                 let progress = try progress()
-                return try lives(progress.lifeCount).identity(progress)
+                return try lives(of: progress).identity(progress)
             }
         }
 
-        func lives(_ count: Int64) throws -> StoreFacts.KnownLives {
-            try facts.lives(count) {
+        func lives(of progress: Progress) throws -> StoreFacts.KnownLives {
+            try facts.lives(of: progress) {
                 try StoreFacts.KnownLives(
-                    count, try askByKey(StoreFacts.KnownLives.queries(store)))
+                    progress, try askByKey(StoreFacts.KnownLives.queries(store)))
             }
         }
 
@@ -208,7 +213,7 @@
                         ZoneRows.changedText, .number(store), .number(owner.value),
                         .number(max(position, 0)),
                         .number(Int64(limit)))
-                case .kept(let limit):
+                case .stored(let limit):
                     try ask(
                         """
                         SELECT \(ZoneRows.columns) FROM current_zones z
@@ -242,6 +247,35 @@
             return rows.count == 1 ? Array(rows.bytes(0, 0)) : nil
         }
 
+        // MARK: - What shares say, which a transaction knows by itself
+
+        func shares(_ keys: ShareKeys) throws -> [StoredShare?] { try readShares(keys) }
+
+        func grants(_ keys: [GrantKey]) throws -> [[StoredGrant]] { try readGrants(keys) }
+
+        func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView] {
+            try readViews(of: viewer, selection)
+        }
+
+        func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?] {
+            try readMemberships(of: records)
+        }
+
+        func coverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?] {
+            try readCoverageWork(keys)
+        }
+
+        func links(of records: [RecordNumber], kinds: ClosedRange<LinkKind>) throws -> [[Link]] {
+            try readLinks(of: records, kinds: kinds)
+        }
+
+        func sources(
+            of targets: [RecordName], in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
+            after: RecordNumber, limit: Int
+        ) throws -> [[LinkSource]] {
+            try readSources(of: targets, in: zone, kinds: kinds, after: after, limit: limit)
+        }
+
         // MARK: - Records, which a transaction knows by itself
 
         func heads(of names: [RecordName], in zone: ZoneNumber) throws -> [StoredHead?] {
@@ -250,10 +284,7 @@
             let rows = try ask(
                 """
                 SELECT n.number, r.record, r.position
-                FROM unnest($3::bytea[]) WITH ORDINALITY AS n (name, number)
-                    CROSS JOIN LATERAL (
-                        SELECT * FROM records r
-                        WHERE r.store = $1 AND r.zone = $2 AND r.name = n.name OFFSET 0) r
+                FROM \(VersionColumns.byNames)
                 """, .number(store), .number(zone.value), .texts(names.map(\.text)))
             for row in 0..<rows.count {
                 found[Int(rows.number(row, 0)) - 1] = StoredHead(
@@ -265,7 +296,7 @@
         func current(
             _ keys: CurrentKeys, inOrder: Bool,
             _ visit: (_ index: Int, StoredVersion) throws -> Bool
-        ) throws { try readCurrent(keys, visit) }
+        ) throws { try readCurrent(keys) { try visit($0, $2) } }
 
         func versions(
             in zone: ZoneNumber, after: Position, through: Position, newestFirst: Bool,
@@ -280,7 +311,7 @@
             of query: StoreQuery, _ visit: (StoredVersion) throws -> Void
         ) throws -> QueryCursor? {
             limit(milliseconds: query.bounds.millisecondsMax)
-            let indexes = try storedIndexes(try progress().indexRevision)
+            let indexes = try storedIndexes(try progress().revision(\.indexRevision))
             return try find(query, indexes.catalog, visit)
         }
 

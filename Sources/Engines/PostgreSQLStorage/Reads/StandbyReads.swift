@@ -12,8 +12,12 @@
     /// has what a promotion of another one has lost: the server is asked again. The server reads for one that is behind
     /// or away.
     package final class StandbyReads: Sendable {
-        /// One that did not answer is not asked for so long.
+        /// One that did not answer is not asked for so long; then by one read at a time.
         private static let pauseSeconds = 5
+        /// How long a read waits for the first answer, and again until a session is given up that does not stop asking.
+        ///
+        /// One that is silent must not hold up feeds, nor the threads that other reads need.
+        fileprivate static let answerMilliseconds = 1_000
 
         let sessions: ConnectionPool
         private let awayUntil = Mutex<DispatchTime?>(nil)
@@ -30,16 +34,29 @@
         ///   - options: of the stores' sessions, with the standby's address.
         ///   - max: how many reads go on at the same time.
         package init(_ options: ConnectionOptions, max: Int) {
-            sessions = ConnectionPool(
-                ServerConnector(StoreSessions.options(options)), max: max, waitSecondsMax: 1)
+            var options = StoreSessions.options(options)
+            options.connectSecondsMax = min(options.connectSecondsMax, 2)
+            options.answerMillisecondsMax = Self.answerMilliseconds
+            sessions = ConnectionPool(ServerConnector(options), max: max, waitSecondsMax: 1)
         }
 
         package var counts: Counts { counted.withLock { $0 } }
 
-        /// Whether it did not answer just now.
-        var isAway: Bool { awayUntil.withLock { $0.map { DispatchTime.now() < $0 } ?? false } }
+        /// Whether a read is to ask it: not for a while after it did not answer, and then one read for all.
+        func mayAsk() -> Bool {
+            awayUntil.withLock { awayUntil in
+                guard let end = awayUntil else { return true }
+                guard DispatchTime.now() >= end else { return false }
+                awayUntil = Self.nextQuestion
+                return true
+            }
+        }
 
-        func noteAway() { awayUntil.withLock { $0 = .now() + .seconds(Self.pauseSeconds) } }
+        private static var nextQuestion: DispatchTime { .now() + .seconds(pauseSeconds) }
+
+        func noteAway() { awayUntil.withLock { $0 = Self.nextQuestion } }
+
+        func noteThere() { awayUntil.withLock { $0 = nil } }
 
         /// - Parameter answered: false where the server must read.
         func note(answered: Bool) {
@@ -76,12 +93,16 @@
             _ body: (PostgreSQLSnapshot) throws -> Value
         ) throws -> Value? {
             var value: Value?
-            if !standby.isAway {
+            if standby.mayAsk() {
                 let mark = try serverProgress(stop)
                 var hasBegun = false
                 do {
                     value = try read(on: standby.sessions, stop) { snapshot in
+                        let limit = snapshot.connection.deadline
+                        snapshot.limit(milliseconds: StandbyReads.answerMilliseconds)
                         let reached = try snapshot.progress()
+                        snapshot.connection.deadline = limit
+                        standby.noteThere()
                         guard
                             try StandbyReads.hasAll(
                                 reached, of: mark, again: { try serverProgress(stop) })

@@ -10,21 +10,34 @@
         let position: Position
         let type: Int64
         let flags: VersionFlags
+        /// Empty where the row is damaged, and where the server has not sent it.
         let body: [UInt8]
+        /// How many the row has, in any case.
+        let bytesCounted: Int
         /// Whether the row is not what was written.
         let isDamaged: Bool
         /// Whether it holds files.
         let hasFiles: Bool
+        /// Whether the body is here; of one that is left with the server nobody knows yet whether it is damaged.
+        var hasBody = true
+
+        /// The same with its body left with the server.
+        var withoutBody: CurrentRecord {
+            CurrentRecord(
+                record: record, position: position, type: type, flags: flags, body: [],
+                bytesCounted: bytesCounted, isDamaged: false, hasFiles: hasFiles, hasBody: false)
+        }
 
         var head: StoredHead { StoredHead(record: record, position: position) }
 
         /// Runs a body on the version, a damaged one as it is told of.
         func visit<Value>(_ body: (StoredVersion) throws -> Value) rethrows -> Value {
+            assert(hasBody, "a version is visited with its body")
             guard !isDamaged else {
                 return try body(
                     StoredVersion(
                         damaged: record, position: position, flags: flags,
-                        bytesCounted: self.body.count))
+                        bytesCounted: bytesCounted))
             }
             return try self.body.withUnsafeBytes {
                 try body(
@@ -40,11 +53,33 @@
             r.record, r.position, r.type, r.flags, r.checksum, r.zone, r.deleted_at, r.body
             """
         static let count = 8
-        /// The same, and whether the record holds files.
-        static let whole = """
-            \(text), EXISTS (
-                SELECT 1 FROM asset_uses u WHERE u.store = r.store AND u.record = r.record)::int
+
+        /// After so many bytes of bodies a page of versions ends; one body alone may have more.
+        static let pageBytesMax: Int64 = 8_388_608
+
+        /// The rows that have names in a zone, and which name each has: the parameters are the store, the zone and the names.
+        static let byNames = """
+            unnest($3::bytea[]) WITH ORDINALITY AS n (name, number)
+                CROSS JOIN LATERAL (
+                    SELECT * FROM records r
+                    WHERE r.store = $1 AND r.zone = $2 AND r.name = n.name OFFSET 0) r
             """
+
+        /// The same, whether the record holds files, and how many bytes its body has.
+        ///
+        /// Bodies are null from where they have too many bytes together, which the headers of the rows tell.
+        ///
+        /// - Parameter bytes: the number of the parameter that says how many they may have.
+        static func bounded(bytes: Int) -> String {
+            """
+            r.record, r.position, r.type, r.flags, r.checksum, r.zone, r.deleted_at,
+            CASE WHEN sum(octet_length(r.body)) OVER (ROWS UNBOUNDED PRECEDING) <= $\(bytes)
+                THEN r.body END,
+            EXISTS (
+                SELECT 1 FROM asset_uses u WHERE u.store = r.store AND u.record = r.record)::int,
+            octet_length(r.body)
+            """
+        }
 
         /// The sum over all that a version says.
         static func checksum(
@@ -90,13 +125,30 @@
                     record: record, position: position, type: type, flags: flags, body: body))
         }
 
-        /// A row of the `whole` columns, copied.
+        /// A row of the `bounded` columns, copied.
         static func copy(_ rows: Rows, _ row: Int, from column: Int = 0) -> CurrentRecord {
+            let hasFiles = rows.number(row, column + 8) != 0
+            guard rows.isNull(row, column + 7) else {
+                return copy(rows, row, from: column, hasFiles: hasFiles)
+            }
+            return CurrentRecord(
+                record: RecordNumber(rows.number(row, column)),
+                position: rows.number(row, column + 1), type: rows.number(row, column + 2),
+                flags: VersionFlags(rawValue: rows.number(row, column + 3)), body: [],
+                bytesCounted: Int(rows.number(row, column + 9)), isDamaged: false,
+                hasFiles: hasFiles, hasBody: false)
+        }
+
+        /// A row of the `text` columns, copied.
+        static func copy(
+            _ rows: Rows, _ row: Int, from column: Int, hasFiles: Bool
+        ) -> CurrentRecord {
             visit(rows, row, from: column) { _, version in
                 CurrentRecord(
                     record: version.record, position: version.position, type: version.type,
-                    flags: version.flags, body: Array(version.body), isDamaged: version.isDamaged,
-                    hasFiles: rows.number(row, column + 8) != 0)
+                    flags: version.flags, body: Array(version.body),
+                    bytesCounted: version.bytesCounted, isDamaged: version.isDamaged,
+                    hasFiles: hasFiles)
             }
         }
     }

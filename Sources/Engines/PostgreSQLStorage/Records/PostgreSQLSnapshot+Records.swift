@@ -9,8 +9,6 @@
         private static let pageRowsMax = 1_000
         /// What is fetched first for a caller who cannot tell how many rows they visit.
         private static let expectedRows = 128
-        /// After so many bytes of bodies a page ends; one body alone may have more.
-        private static let pageBytesMax: Int64 = 8_388_608
 
         /// The rows of an ordered selection up to the bytes of a page.
         ///
@@ -53,7 +51,7 @@
                 let rows = try ask(
                     newestFirst ? Self.newestFirst : Self.oldestFirst, .number(store),
                     .number(zone.value), .number(after), .number(through),
-                    .number(Self.pageBytesMax), .number(Int64(limit)))
+                    .number(VersionColumns.pageBytesMax), .number(Int64(limit)))
                 let goesOn = try visiting {
                     try Self.visit(rows) { try visit($1) }
                 }
@@ -97,7 +95,8 @@
                 try checkStop()
                 let rows = try ask(
                     Self.survey, .number(store), .number(last.zone.value), .number(last.position),
-                    .number(Self.pageBytesMax), .number(Int64(min(left, Self.pageRowsMax))))
+                    .number(VersionColumns.pageBytesMax),
+                    .number(Int64(min(left, Self.pageRowsMax))))
                 guard rows.count > 0 else { return nil }
                 let goesOn = try visiting {
                     try Self.visit(rows) { zone, version in
@@ -113,12 +112,16 @@
 
         private static let named = page(
             "n.number, \(VersionColumns.text)",
-            from: """
-                unnest($3::bytea[]) WITH ORDINALITY AS n (name, number)
-                    CROSS JOIN LATERAL (
-                        SELECT * FROM records r
-                        WHERE r.store = $1 AND r.zone = $2 AND r.name = n.name OFFSET 0) r
-                """, order: "n.number", bytes: 4, limit: 5)
+            from: VersionColumns.byNames, order: "n.number", bytes: 4, limit: 5)
+
+        /// What asks for the current versions of names, in their order, up to the bytes of a page.
+        static func namedPage(
+            _ names: ArraySlice<RecordName>, in zone: ZoneNumber, of store: Int64
+        ) -> Query {
+            Query(
+                named, .number(store), .number(zone.value), .texts(names.map(\.text)),
+                .number(VersionColumns.pageBytesMax), .number(Int64(names.count)))
+        }
 
         private static let numbered = page(
             "n.number, \(VersionColumns.text)",
@@ -134,25 +137,20 @@
             switch keys {
             case .names(let names, let zone):
                 let page = names.dropFirst(first).prefix(Self.pageRowsMax)
-                let rows = try askByKey([
-                    Query(
-                        Self.named, .number(store), .number(zone.value),
-                        .texts(page.map(\.text)), .number(Self.pageBytesMax),
-                        .number(Int64(page.count)))
-                ])
+                let rows = try askByKey([Self.namedPage(page, in: zone, of: store)])
                 return (rows.first, page.count)
             case .records(let records):
                 let page = records.dropFirst(first).prefix(Self.pageRowsMax)
                 let rows = try ask(
                     Self.numbered, .number(store), .numbers(page.map(\.value)),
-                    .number(Self.pageBytesMax), .number(Int64(page.count)))
+                    .number(VersionColumns.pageBytesMax), .number(Int64(page.count)))
                 return (rows, page.count)
             }
         }
 
         /// Visits the current versions that keys lead to, in the keys' order.
         func readCurrent(
-            _ keys: CurrentKeys, _ visit: (_ index: Int, StoredVersion) throws -> Bool
+            _ keys: CurrentKeys, _ visit: (_ index: Int, ZoneNumber, StoredVersion) throws -> Bool
         ) throws {
             var first = 0
             let count = keys.count
@@ -165,9 +163,9 @@
                 let goesOn = try visiting {
                     for row in 0..<rows.count {
                         last = Int(rows.number(row, 0))
-                        bytes += Int64(rows.bytes(row, 8).count)
+                        bytes += Int64(rows.bytes(row, VersionColumns.count).count)
                         let goesOn = try VersionColumns.visit(rows, row, from: 1) {
-                            try visit(first + last - 1, $1)
+                            try visit(first + last - 1, $0, $1)
                         }
                         guard goesOn else { return false }
                     }
@@ -175,7 +173,7 @@
                 }
                 guard goesOn else { return }
                 // A page that its bytes have ended goes on behind its last name.
-                first += bytes >= Self.pageBytesMax ? last : asked
+                first += bytes >= VersionColumns.pageBytesMax ? last : asked
             }
         }
 
@@ -216,7 +214,7 @@
                 zone: ZoneNumber(rows.number(row, 1)), name: name, position: rows.number(row, 3))
         }
 
-        func sources(
+        func readSources(
             of targets: [RecordName], in zone: ZoneNumber, kinds: ClosedRange<LinkKind>,
             after: RecordNumber, limit: Int
         ) throws -> [[LinkSource]] {
@@ -250,7 +248,9 @@
             }
         }
 
-        func links(of records: [RecordNumber], kinds: ClosedRange<LinkKind>) throws -> [[Link]] {
+        func readLinks(
+            of records: [RecordNumber], kinds: ClosedRange<LinkKind>
+        ) throws -> [[Link]] {
             var found = [[Link]](repeating: [], count: records.count)
             guard !records.isEmpty else { return found }
             let rows = try ask(

@@ -15,22 +15,25 @@
         }
 
         /// Asks for those of some names that nobody has asked for yet; one round trip, or none.
+        ///
+        /// Bodies come as far as the group has room for them.
         func learn(_ names: [RecordName], in zone: ZoneNumber) throws {
             let unknown = Set(names).filter { known(RecordKey(zone: zone, name: $0)) == nil }
             guard !unknown.isEmpty else { return }
             let asked = Array(unknown)
             for name in asked { group.known.note(nil, RecordKey(zone: zone, name: name)) }
-            let rows = try askByKey([
-                Query(
-                    """
-                    SELECT n.number, \(VersionColumns.whole)
-                    FROM unnest($3::bytea[]) WITH ORDINALITY AS n (name, number)
-                        CROSS JOIN LATERAL (
-                            SELECT * FROM records r
-                            WHERE r.store = $1 AND r.zone = $2 AND r.name = n.name OFFSET 0) r
-                    """, .number(store), .number(zone.value), .texts(asked.map(\.text)))
-            ])
-            guard let rows = rows.first else { return }
+            let query = Query(
+                """
+                SELECT n.number, \(VersionColumns.bounded(bytes: 4))
+                FROM \(VersionColumns.byNames)
+                """, .number(store), .number(zone.value), .texts(asked.map(\.text)),
+                .number(group.known.bodyBytesLeft))
+            let shares = sharesQueries(asked, in: zone)
+            let answers = try askByKey([query] + shares)
+            guard let rows = answers.first else { return }
+            for answer in answers.dropFirst() {
+                SharesOfNames.add(answer, to: &group.known.shares)
+            }
             for row in 0..<rows.count {
                 let name = asked[Int(rows.number(row, 0)) - 1]
                 group.known.note(
@@ -58,14 +61,25 @@
                 try learn(of.map(\.name), in: zone)
             }
             try learnFiles(of: versions)
-            return try versions.map(save)
+            let needsFormer = try !indexes().isEmpty || following().isOn
+            var left = LeftBodies(sendingChanges: true)
+            return try versions.indices.map { index in
+                let version = versions[index]
+                let zone = version.zone.number
+                var former = record(version.name, in: zone)
+                if needsFormer, let known = former, !known.hasBody {
+                    let further = versions[index...].lazy.filter { $0.zone.number == zone }
+                    former = try left.whole(known, further.map(\.name), in: zone, self)
+                }
+                return try save(version, in: version.zone, former: former)
+            }
         }
 
-        private func save(_ version: NewVersion) throws -> RecordNumber {
-            let zone = version.zone
+        private func save(
+            _ version: NewVersion, in zone: StoredZone, former: CurrentRecord?
+        ) throws -> RecordNumber {
             try requireTaken(version.position)
-            let former = record(version.name, in: zone.number)
-            try requireFormer(former, version)
+            try requirePrevious(former, version)
             let record = try former?.record ?? RecordNumber(group.take(\.record))
             let isTombstone = version.flags.contains(.tombstone)
             guard (0...255).contains(version.flags.rawValue) else {
@@ -77,13 +91,17 @@
             if let shortGUID = version.shortGUID { keep(shortGUID: shortGUID, of: record) }
             let current = CurrentRecord(
                 record: record, position: version.position, type: version.type,
-                flags: version.flags, body: version.body, isDamaged: false,
+                flags: version.flags, body: version.body, bytesCounted: version.body.count,
+                isDamaged: false,
                 hasFiles: version.files.map { !$0.isEmpty } ?? former?.hasFiles ?? false)
             job.save(
                 StoreChanges.Saved(current: current, deletedAt: isTombstone ? now : nil),
                 RecordKey(zone: zone.number, name: version.name))
             try keepUp(former, current, in: zone.number)
-            if let links = version.links { job.links[record] = links }
+            if let links = version.links {
+                job.links[record] = links
+                group.known.shares.link(links)
+            }
             try note(version, of: record, former: former)
             var sum = ZoneSum()
             sum.changed = version.position
@@ -94,7 +112,7 @@
         }
 
         /// A head leads to its version, and a name to one record.
-        private func requireFormer(_ former: CurrentRecord?, _ version: NewVersion) throws {
+        private func requirePrevious(_ former: CurrentRecord?, _ version: NewVersion) throws {
             guard let previous = version.previous else {
                 guard former == nil else {
                     throw BrokenInvariant(

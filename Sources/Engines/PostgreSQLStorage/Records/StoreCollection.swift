@@ -23,6 +23,7 @@
             try step.collectTombstones(olderThan: moment)
             try step.forgetZones(olderThan: moment)
             try step.forgetReceipts()
+            try step.forgetChanges()
             if step.rowsLeft > 0 { try step.settleSums() }
             return step.rowsLeft <= 0
         }
@@ -76,6 +77,18 @@
 
         /// Owners of one run; the others have their turn an hour later.
         private static let settledMax: Int64 = 1_000
+
+        /// Forgets changes that nobody waits for, of which a write forgets some only.
+        private mutating func forgetChanges() throws {
+            guard rowsLeft > 0 else { return }
+            let gone = try transaction.ask([
+                ChangeLog.forget(
+                    transaction.store, page: transaction.group.facts.progressPage,
+                    atMost: rowsLeft)
+            ])
+            // However few they were, their bodies may be all that a step should remove.
+            if gone[0].number(0, 0) > 0 { rowsLeft = 0 }
+        }
 
         private mutating func purgeDeletedZones() throws {
             while rowsLeft > 0 {

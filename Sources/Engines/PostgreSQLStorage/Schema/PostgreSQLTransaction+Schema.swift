@@ -9,9 +9,9 @@
             let stored = try wholeSchema()
             let former = stored.at(now)
             var made = wanted
-            made.formerTypes = former.formerTypes.filter { wanted.types[$0.key] == nil }
+            made.earlierTypes = former.earlierTypes.filter { wanted.types[$0.key] == nil }
             for (name, type) in former.types where wanted.types[name] == nil {
-                made.formerTypes[name] = type.number
+                made.earlierTypes[name] = type.number
             }
             for name in wanted.types.keys {
                 // A type of that name may have been before: it gets its number back.
@@ -34,7 +34,7 @@
                     VALUES ($1, $2, $3, $4, $5)
                     """, .number(store), .number(Int64(made.version)), .number(now), .text(who),
                     .text(difference.joined(separator: "\n"))))
-            keep(made, until: stored.heldUntil)
+            try keep(made, until: stored.heldUntil)
             for (name, type) in former.types {
                 try dropIndexes(type, for: wanted.types[name])
             }
@@ -44,12 +44,12 @@
             var made = try wholeSchema().schema
             made.leaving = parts
             job.statements += SchemaChange.queries(store, holding: parts, until: moment)
-            keep(made, until: moment)
+            try keep(made, until: moment)
         }
 
-        private func keep(_ made: Schema, until moment: Milliseconds) {
+        private func keep(_ made: Schema, until moment: Milliseconds) throws {
             job.schema = StoreFacts.KnownSchema(
-                revision: group.moveSchema(), schema: made, heldUntil: moment)
+                revision: try group.moveSchema(), schema: made, heldUntil: moment)
         }
 
         func assign(_ roles: Set<Int64>, to user: UserRecordName) throws {

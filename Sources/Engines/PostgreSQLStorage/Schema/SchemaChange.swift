@@ -48,7 +48,7 @@
         private mutating func replaceTypes(_ schema: Schema) {
             let rows =
                 schema.types.map { ($0.value.number, $0.key.text, Int64(0)) }
-                + schema.formerTypes.map { ($0.value, $0.key.text, Int64(1)) }
+                + schema.earlierTypes.map { ($0.value, $0.key.text, Int64(1)) }
             clear("record_types")
             queries.append(
                 Query(

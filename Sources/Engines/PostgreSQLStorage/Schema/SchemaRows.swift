@@ -28,7 +28,7 @@
         private init() {}
 
         /// - Parameter rows: what `queries` brought.
-        static func read(_ revision: Int64, _ rows: [Rows]) throws -> StoreFacts.KnownSchema {
+        static func read(_ revision: Revision, _ rows: [Rows]) throws -> StoreFacts.KnownSchema {
             guard rows.count == tables.count else { throw InvalidRow(table: "schema_changes") }
             var reading = SchemaRows()
             reading.schema.version = Int(clamping: rows[0].number(0, 0))
@@ -47,7 +47,7 @@
                 }
                 let number = rows.number(row, 0)
                 guard rows.number(row, 2) == 0 else {
-                    schema.formerTypes[name] = number
+                    schema.earlierTypes[name] = number
                     continue
                 }
                 names[number] = name

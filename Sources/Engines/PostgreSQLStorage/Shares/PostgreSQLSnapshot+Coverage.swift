@@ -5,16 +5,23 @@
 
     // Which records shares cover, and what is still to be worked through.
     extension PostgreSQLSnapshot {
-        func currentMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?] {
-            var found = [CurrentMembership?](repeating: nil, count: records.count)
-            guard !records.isEmpty else { return found }
-            let rows = try ask(
+        func readMemberships(of records: [RecordNumber]) throws -> [CurrentMembership?] {
+            guard !records.isEmpty else { return [] }
+            return try memberships(ask([membershipsQuery(records)])[0], of: records.count)
+        }
+
+        func membershipsQuery(_ records: [RecordNumber]) -> Query {
+            Query(
                 """
                 SELECT n.number, c.share, c.position
                 FROM unnest($2::bigint[]) WITH ORDINALITY AS n (record, number)
                     JOIN current_memberships c ON c.store = $1 AND c.record = n.record
                     JOIN shares s ON s.store = $1 AND s.share = c.share AND s.ended IS NULL
                 """, .number(store), .numbers(records.map(\.value)))
+        }
+
+        func memberships(_ rows: Rows, of count: Int) -> [CurrentMembership?] {
+            var found = [CurrentMembership?](repeating: nil, count: count)
             for row in 0..<rows.count {
                 found[Int(rows.number(row, 0)) - 1] = CurrentMembership(
                     share: ShareNumber(rows.number(row, 1)), position: rows.number(row, 2))
@@ -48,6 +55,28 @@
             WHERE before < $5
             """
 
+        /// Those of a viewer, one share after the other, up to the same bytes.
+        private static let changedInShares = """
+            SELECT * FROM (
+                SELECT t.*, sum(coalesce(octet_length(t.body), 0)) OVER (
+                    ORDER BY t.changed, t.granting, t.position ROWS UNBOUNDED PRECEDING)
+                    - coalesce(octet_length(t.body), 0) AS before
+                FROM (
+                    SELECT \(columns), \(VersionColumns.text),
+                        (g.granted <= $4 AND g.revoked IS NULL)::int, g.changed, g.share AS granting
+                    FROM grants g
+                        LEFT JOIN memberships t ON t.store = $1 AND t.share = g.share
+                            AND t.position > $4
+                        LEFT JOIN records r ON r.store = $1 AND r.record = t.record
+                            AND t.left_through IS NULL AND r.position = t.version
+                    WHERE g.store = $1 AND g.viewer = $2 AND g.zone = $3 AND g.changed > $4
+                    ORDER BY g.changed, g.share, t.position LIMIT $5)
+                    AS t (share, position, record, version, type, entered, left_through,
+                        of_record, at, of_type, flags, checksum, zone, deleted_at, body, stands,
+                        changed, granting)) AS page
+            WHERE before < $6
+            """
+
         func memberships(
             _ selections: [MembershipSelection], in zone: ZoneNumber
         ) throws -> [MembershipRun?] {
@@ -73,18 +102,8 @@
                     : Query(Self.memberships, key)
             case .viewer(let viewer, let after, let limit):
                 return Query(
-                    """
-                    SELECT \(Self.columns), \(VersionColumns.text),
-                        (g.granted <= $4 AND g.revoked IS NULL)::int
-                    FROM grants g
-                        LEFT JOIN memberships t ON t.store = $1 AND t.share = g.share
-                            AND t.position > $4
-                        LEFT JOIN records r ON r.store = $1 AND r.record = t.record
-                            AND t.left_through IS NULL AND r.position = t.version
-                    WHERE g.store = $1 AND g.viewer = $2 AND g.zone = $3 AND g.changed > $4
-                    ORDER BY g.changed, g.share, t.position LIMIT $5
-                    """, .number(store), .text(viewer.text), .number(zone.value), .number(after),
-                    .number(Int64(limit) + 1))
+                    Self.changedInShares, .number(store), .text(viewer.text), .number(zone.value),
+                    .number(after), .number(Int64(limit) + 1), .number(Self.runBytesMax))
             }
         }
 
@@ -109,17 +128,21 @@
         private func changedMemberships(_ rows: Rows, limit: Int) throws -> MembershipRun? {
             let run = MembershipRun(limit: limit)
             guard rows.count <= limit else { return nil }
+            var bytes: Int64 = 0
             for row in 0..<rows.count {
                 let stands = rows.number(row, Self.columnCount + VersionColumns.count) != 0
                 guard run.hasRoom, stands else { return nil }
                 // A grant may have changed without a membership.
                 guard !rows.isNull(row, 0) else { continue }
-                do { _ = try append(rows, row, to: run, withVersion: true) } catch is DamagedVersion
-                {
+                do {
+                    bytes += try append(rows, row, to: run, withVersion: true)
+                } catch is DamagedVersion {
                     // NB: who goes through the shares one by one gets as far as it.
                     return nil
                 }
             }
+            // Where its bytes have ended it, there may be more; the shares one by one have it in runs.
+            guard bytes < Self.runBytesMax else { return nil }
             run.end()
             return run
         }
@@ -146,7 +169,7 @@
             }
         }
 
-        func coverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?] {
+        func readCoverageWork(_ keys: [CoverageWorkKey]) throws -> [Position?] {
             guard !keys.isEmpty else { return [] }
             let select = "SELECT m.since FROM share_work_marks m"
             let queries = keys.map { key in

@@ -6,14 +6,17 @@
 
     // Who takes part in what, and what viewers have.
     extension PostgreSQLSnapshot {
-        func shares(_ keys: ShareKeys) throws -> [StoredShare?] {
+        func readShares(_ keys: ShareKeys) throws -> [StoredShare?] {
             switch keys {
             case .numbers(let numbers):
                 return try shares(numbers.map(\.value), "s.share = n.key")
             case .roots(let roots):
-                return try shares(roots.map(\.value), "s.root = n.key AND s.ended IS NULL")
+                return try shares(roots.map(\.value), Self.ofRoot)
             case .records(let records):
-                return try shares(records.map(\.value), "s.record = n.key AND s.ended IS NULL")
+                return try shares(records.map(\.value), Self.ofRecord)
+            case .rootsOrRecords(let records):
+                guard !records.isEmpty else { return [] }
+                return try ownShares(ask(ownQueries(records)), of: records.count)
             case .zones(let zones, let limit, let ofEach):
                 guard !zones.isEmpty else { return [] }
                 let rows = try ask(
@@ -31,15 +34,36 @@
             }
         }
 
-        private func shares(_ keys: [Int64], _ condition: String) throws -> [StoredShare?] {
-            var found = [StoredShare?](repeating: nil, count: keys.count)
-            guard !keys.isEmpty else { return found }
-            let rows = try ask(
+        /// The shares of which records are the roots, and those of which they are the share records.
+        func ownQueries(_ records: [RecordNumber]) -> [Query] {
+            [Self.ofRoot, Self.ofRecord].map { query(records.map(\.value), $0) }
+        }
+
+        /// What the answers to `ownQueries` say.
+        func ownShares(_ answers: [Rows], of count: Int) throws -> [StoredShare?] {
+            let found = try answers.map { try shares($0, of: count) }
+            return (0..<count).map { index in found.lazy.compactMap { $0[index] }.first }
+        }
+
+        private static let ofRoot = "s.root = n.key AND s.ended IS NULL"
+        private static let ofRecord = "s.record = n.key AND s.ended IS NULL"
+
+        private func query(_ keys: [Int64], _ condition: String) -> Query {
+            Query(
                 """
                 SELECT n.number, \(ShareColumns.share)
                 FROM unnest($2::bigint[]) WITH ORDINALITY AS n (key, number)
                     JOIN shares s ON s.store = $1 AND \(condition)
                 """, .number(store), .numbers(keys))
+        }
+
+        private func shares(_ keys: [Int64], _ condition: String) throws -> [StoredShare?] {
+            guard !keys.isEmpty else { return [] }
+            return try shares(ask([query(keys, condition)])[0], of: keys.count)
+        }
+
+        private func shares(_ rows: Rows, of count: Int) throws -> [StoredShare?] {
+            var found = [StoredShare?](repeating: nil, count: count)
             for row in 0..<rows.count {
                 found[Int(rows.number(row, 0)) - 1] = try StoredShare(
                     row: PostgreSQLCatalogRow(rows: rows, row: row), from: 1)
@@ -114,7 +138,7 @@
             }
         }
 
-        func grants(_ keys: [GrantKey]) throws -> [[StoredGrant]] {
+        func readGrants(_ keys: [GrantKey]) throws -> [[StoredGrant]] {
             guard !keys.isEmpty else { return [] }
             return try ask(keys.map(query)).map { try $0.all(StoredGrant.init(row:)) }
         }
@@ -141,7 +165,9 @@
             }
         }
 
-        func views(of viewer: UserRecordName, _ selection: ViewSelection) throws -> [StoredView] {
+        func readViews(
+            of viewer: UserRecordName, _ selection: ViewSelection
+        ) throws -> [StoredView] {
             let select = """
                 SELECT \(ShareColumns.view) FROM views v WHERE v.store = $1 AND v.viewer = $2
                 """
@@ -152,7 +178,7 @@
                     Query(
                         "\(select) AND v.zone = ANY ($3) ORDER BY v.zone",
                         key + [.numbers(zones.map(\.value))])
-                case .standing: Query("\(select) AND v.ended IS NULL ORDER BY v.zone", key)
+                case .current: Query("\(select) AND v.ended IS NULL ORDER BY v.zone", key)
                 case .changed(let position, let limit):
                     Query(
                         "\(select) AND v.changed > $3 ORDER BY v.changed LIMIT $4",

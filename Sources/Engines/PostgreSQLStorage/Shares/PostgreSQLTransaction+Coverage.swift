@@ -17,8 +17,9 @@
                 renew(record, previous, at: position, type: next.type)
             case (let previous?, nil):
                 leave(record, previous, at: position, left: membership.left)
-            case (nil, nil): break
+            case (nil, nil): return
             }
+            noteMove(membership)
         }
 
         /// Only into a share that stands.
@@ -98,6 +99,7 @@
 
         /// Notes the shares that work on a record's children concerns.
         func mark(_ children: MovedChildren, of record: RecordNumber) {
+            group.known.shares.forgetWork()
             guard !children.shares.isEmpty else { return }
             job.statements.append(
                 Query(
@@ -111,6 +113,7 @@
 
         /// Takes away the notes of the shares that work on a record's children concerned.
         func endCoverageWork(_ record: RecordNumber) {
+            group.known.shares.forgetWork()
             job.statements.append(
                 Query(
                     "DELETE FROM share_work_marks WHERE store = $1 AND record = $2",

@@ -8,19 +8,16 @@
     // Shares, participants and what viewers are granted.
     extension PostgreSQLTransaction {
         func keepsTrees(_ zone: ZoneNumber) throws -> Bool {
-            guard !isTreeless(zone) else { return false }
+            guard !job.trees.contains(zone), !group.changes.trees.contains(zone) else {
+                return true
+            }
+            if let known = group.known.sharing[zone] { return known.contains(.trees) }
             let rows = try ask(
-                "SELECT \(ZoneRows.keepsTrees) FROM zones z WHERE z.store = $1 AND z.zone = $2",
+                "SELECT \(ZoneRows.sharing) FROM zones z WHERE z.store = $1 AND z.zone = $2",
                 .number(store), .number(zone.value))
-            let found = rows.count == 1 && rows.number(0, 0) != 0
-            if !found { group.known.treeless.insert(zone) }
-            return found
-        }
-
-        /// Whether nothing in a zone is shared as a tree, as far as the group knows.
-        private func isTreeless(_ zone: ZoneNumber) -> Bool {
-            group.known.treeless.contains(zone) && !group.changes.trees.contains(zone)
-                && !job.trees.contains(zone)
+            let found = ZoneSharing(rawValue: rows.count == 1 ? rows.number(0, 0) : 0)
+            group.known.sharing[zone] = found
+            return found.contains(.trees)
         }
 
         func makeShare(
@@ -32,6 +29,7 @@
                 root: root, publicPermission: publicPermission, created: try takePosition(),
                 ended: nil)
             if root != nil { job.trees.insert(zone) }
+            group.known.shares.forget()
             job.statements.append(
                 Query(
                     """
@@ -44,6 +42,7 @@
         }
 
         func save(_ share: StoredShare) throws {
+            group.known.shares.forget()
             job.statements.append(
                 Query(
                     """
@@ -64,6 +63,7 @@
 
         func endShare(_ share: ShareNumber) throws {
             let position = try takePosition()
+            group.known.shares.forget()
             let values: [Value] = [
                 .number(store), .number(share.value), .number(position), .number(now),
             ]
@@ -110,6 +110,7 @@
 
         /// Takes a zone that is deleted at a position away from everybody who saw something of it.
         func endShares(of zone: ZoneNumber, at position: Position) {
+            if !isUnshared(zone) { group.known.shares.forget() }
             let values: [Value] = [
                 .number(store), .number(zone.value), .number(position), .number(now),
             ]
@@ -181,6 +182,7 @@
 
         func set(_ changes: [GrantChange], of share: ShareNumber) throws {
             guard !changes.isEmpty else { return }
+            group.known.shares.forgetSights()
             let answers = try ask([
                 Query(
                     """

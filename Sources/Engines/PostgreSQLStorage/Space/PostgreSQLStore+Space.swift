@@ -61,7 +61,7 @@
                 uniquingKeysWith: { $1 })
             let progress = try snapshot.progress()
             let rows = try snapshot.ask([IndexRows.query(number)])
-            let found = try IndexRows.read(progress.indexRevision, rows[0])
+            let found = try IndexRows.read(progress.revision(\.indexRevision), rows[0])
             let known = found.catalog.all.filter { names[$0.type] != nil }
                 .sorted { $0.number < $1.number }
             let counts = try snapshot.ask(known.map { entriesQuery($0) })

@@ -13,7 +13,10 @@
             let kind = try Self.workNumbers.number(of: task)
             if case .cover(let record, _) = task, let children { mark(children, of: record) }
             let row = WorkRow(task)
-            if case .cover(_, let zone) = task { job.trees.insert(zone) }
+            if case .cover(_, let zone) = task {
+                job.trees.insert(zone)
+                group.known.shares.forgetWork()
+            }
             job.statements.append(
                 Query(
                     """
@@ -29,8 +32,15 @@
             _ turn: inout WorkTurn, heldUntil moment: Milliseconds?
         ) throws -> StoredWork? {
             let holder = turn.holder
-            let work = try Self.workNumbers.next(&turn) {
-                try take($0, afterSubject: $1, holder)
+            // All that it may ask at once: others wait for the counter meanwhile.
+            var (look, questions) = (turn, [Query]())
+            Self.workNumbers.next(&look) {
+                questions.append(question($0, afterSubject: $1, holder))
+                return nil
+            }
+            var answers = try ask(questions).makeIterator()
+            let work = try Self.workNumbers.next(&turn) { number, _ in
+                try answers.next().flatMap { try Self.found(number, $0) }
             }
             if let moment, let work { hold(work, by: holder, until: moment) }
             return work
@@ -49,12 +59,17 @@
             ORDER BY subject, work LIMIT 1
             """
 
-        private func take(
+        private func question(
             _ number: Int64, afterSubject last: Int64, _ holder: WorkHolder
-        ) throws -> (subject: Int64, StoredWork)? {
-            let rows = try ask(
+        ) -> Query {
+            Query(
                 Self.takeText, .number(store), .number(number), .number(last), .number(now),
                 .number(holder.value))
+        }
+
+        private static func found(
+            _ number: Int64, _ rows: Rows
+        ) throws -> (subject: Int64, StoredWork)? {
             guard rows.count == 1 else { return nil }
             let row = WorkRow(
                 subject: rows.number(0, 1), item: rows.number(0, 2), name: rows.text(0, 3))
@@ -62,7 +77,7 @@
                 row.subject,
                 StoredWork(
                     number: WorkNumber(rows.number(0, 0)),
-                    task: try Self.workNumbers.task(number, row), cursor: rows.number(0, 4),
+                    task: try workNumbers.task(number, row), cursor: rows.number(0, 4),
                     failures: Int(rows.number(0, 5)))
             )
         }

@@ -4,8 +4,26 @@
     import Storage
     import StoredRows
 
+    /// What is shared in a zone.
+    struct ZoneSharing: OptionSet {
+        let rawValue: Int64
+        /// Something is.
+        static let shares = ZoneSharing(rawValue: 1)
+        /// Something is shared as a tree, or what shares cover is still worked on.
+        static let trees = ZoneSharing(rawValue: 2)
+    }
+
     /// Rows of owners and zones, and the questions that lead to them.
     enum ZoneRows {
+        /// The zones `z` that live under the names of owners and zones in `n`.
+        static let byNames = """
+            CROSS JOIN LATERAL (
+                    SELECT * FROM owners o
+                    WHERE o.store = $1 AND o.record_name = n.owner OFFSET 0) o
+                CROSS JOIN LATERAL (
+                    SELECT * FROM zones z WHERE z.store = $1 AND z.owner = o.owner
+                        AND z.name = n.zone AND z.deleted_at IS NULL OFFSET 0) z
+            """
         static let ownerColumns = "o.owner, o.record_name, o.used_bytes, o.whole_after"
         static let ownerColumnCount = 4
         static let columns = """
@@ -13,12 +31,17 @@
             (z.deleted_at IS NOT NULL)::int
             """
         static let columnCount = 7
-        /// Whether something in a zone is shared as a tree, or what shares cover there is still worked on.
-        static let keepsTrees = """
-            (EXISTS (SELECT 1 FROM shares s WHERE s.store = z.store AND s.zone = z.zone
-                    AND s.ended IS NULL AND s.root IS NOT NULL)
-                OR EXISTS (SELECT 1 FROM work w
-                    WHERE w.store = z.store AND w.kind = 1 AND w.subject = z.zone))::int
+        /// What is shared in a zone, as `ZoneSharing` has it.
+        ///
+        /// One share at most is of the whole zone, so of two one is of a tree.
+        static let sharing = """
+            (coalesce((
+                SELECT max(CASE WHEN s.root IS NULL THEN 1 ELSE 3 END) FROM (
+                    SELECT h.root FROM shares h
+                    WHERE h.store = z.store AND h.zone = z.zone AND h.ended IS NULL LIMIT 2) s), 0)
+                | 2 * EXISTS (
+                    SELECT 1 FROM work w
+                    WHERE w.store = z.store AND w.kind = 1 AND w.subject = z.zone)::int)::bigint
             """
 
         static func ownerQuery(_ store: Int64, _ key: OwnerKey) -> Query {

@@ -101,9 +101,7 @@ package final class SQLiteCatalog: SQLCatalog {
                 try commit(&writer)
                 return outcome
             } catch {
-                connection.resetStatements()
-                // NB: the first error is the one to tell; a transaction left open ends on closing.
-                if connection.isInTransaction { try? connection.execute("ROLLBACK") }
+                connection.rollBack()
                 if let error = error as? SQLiteError, error.kind == .full {
                     throw StorageFailure.full
                 }

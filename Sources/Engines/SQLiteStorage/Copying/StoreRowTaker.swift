@@ -26,24 +26,11 @@ final class StoreRowTaker {
         TakenRows(
             rows: try reader.rows(), last: { try self.reader.last() },
             append: { rows in
-                try self.transaction { try self.take(rows) }
+                try self.connection.transaction { try self.take(rows) }
             },
             clear: {
-                try self.transaction { try self.empty() }
+                try self.connection.transaction { try self.empty() }
             })
-    }
-
-    private func transaction(_ body: () throws -> Void) throws {
-        try connection.execute("BEGIN IMMEDIATE")
-        do {
-            try body()
-            try connection.execute("COMMIT")
-        } catch {
-            connection.resetStatements()
-            // NB: the first error is the one to tell; a transaction left open ends on closing.
-            if connection.isInTransaction { try? connection.execute("ROLLBACK") }
-            throw error
-        }
     }
 
     /// Removes all rows, those that every new store has as well.

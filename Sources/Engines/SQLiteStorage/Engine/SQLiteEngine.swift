@@ -95,11 +95,13 @@ package final class SQLiteEngine: StorageEngine {
         forget(key)
     }
 
-    package func remove(_ container: ContainerID, others: () throws -> Void) throws {
+    package func remove(
+        _ container: ContainerID, others: (_ goesOn: () -> Bool) throws -> Void
+    ) throws {
         try files.remove(container) { try sqliteCatalog.delete(container) }
         for environment in Environment.allCases { forget(StoreKey(container, environment)) }
         // Before the rest: where this fails, the files tell the next start what was left to do.
-        try others()
+        try others { true }
         try files.finishRemoval(of: container.folded)
     }
 
@@ -108,24 +110,30 @@ package final class SQLiteEngine: StorageEngine {
         _ = state.withLock { $0.lives.removeValue(forKey: key) }
     }
 
-    package func recover(others: (ContainerID) throws -> Void) throws {
+    package func recover(others: (StoreKey, _ goesOn: () -> Bool) throws -> Void) throws {
         // A reset that was cut off between two moves has its files beside their place.
         try ListPage.forEach(stores) { store in
             if !store.isThere { try files.finishReplacing(store.key) }
         }
         for aside in try files.names() where aside.hasSuffix(StoreFiles.asideSuffix) {
             let name = String(aside.dropLast(StoreFiles.asideSuffix.count))
-            // One made again under the name has its own files there, and finds the old ones by and by.
-            if let container = ContainerID(name),
-                try FileSystem.kind(of: files.location(of: container)) == nil
-            {
-                // NB: what does not answer keeps nobody from starting; the next start tries.
-                do { try others(container) } catch { continue }
-            }
+            // NB: what does not answer keeps nobody from starting; the next start tries.
+            do { try finishOthers(of: name, others) } catch { continue }
             try files.finishRemoval(of: name)
         }
         // NB: a copy that cannot be looked at stays until the next start.
         try? removeOldCopies()
+    }
+
+    private func finishOthers(
+        of name: String, _ others: (StoreKey, _ goesOn: () -> Bool) throws -> Void
+    ) throws {
+        guard let container = ContainerID(name) else { return }
+        for key in Environment.allCases.map({ StoreKey(container, $0) }) {
+            // One made again under the name has its own files there, and finds the old ones by and by.
+            guard try FileSystem.kind(of: files.location(of: key)) == nil else { continue }
+            try others(key) { true }
+        }
     }
 
     package func close() {

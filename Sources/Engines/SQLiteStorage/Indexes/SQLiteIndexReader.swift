@@ -280,7 +280,7 @@ struct EntryNumber {
 }
 
 /// The statements that read indexes, each prepared when a connection first needs it.
-struct IndexReadStatements {
+final class IndexReadStatements: LazyStatements {
     /// What a search calls the region of a `GlobeRing`.
     static let ring = "globe_ring"
 
@@ -301,57 +301,44 @@ struct IndexReadStatements {
         }
     }
 
-    let ofType: Statement
-    let all: Statement
-    let range: Statement
-    let rangeDescending: Statement
-    let countRange: Statement
-    let locations: LocationSearch
-    let locationsInRing: LocationSearch
-    let location: Statement
-    let words: Statement
-    let versionKey: Statement
-    let awaited: Statement
-    let last: Statement
-
-    init(_ connection: Connection) {
-        let index = "SELECT id, record_type, field, kind, state, filled_through FROM indexes"
-        ofType = connection.statement("\(index) WHERE record_type = ?1")
-        all = connection.statement("\(index) ORDER BY id")
-        // The latest entries are in a table of their own, and so are those that have gone. SQLite merges the three
-        // scans as it goes, where they are to be in order.
-        func entries(_ table: String) -> String {
-            """
-            SELECT value, record FROM \(table) WHERE field = ?1 AND zone = ?2
-            AND (value, record) > (?3, ?4) AND (value, record) < (?5, ?6)
-            """
-        }
-        let rows = """
-            \(entries("index_values")) UNION ALL \(entries("new_index_values"))
-            EXCEPT \(entries("gone_index_values"))
-            """
-        range = connection.statement("\(rows) ORDER BY value, record LIMIT ?7")
-        rangeDescending = connection.statement(
-            "\(rows) ORDER BY value DESC, record DESC LIMIT ?7")
-        countRange = connection.statement(
-            "SELECT count(*) FROM (\(rows) ORDER BY value, record LIMIT ?7)")
-        locations = LocationSearch(
-            "north >= ?4 AND south <= ?5 AND east >= ?6 AND west <= ?7", connection)
-        locationsInRing = LocationSearch("id MATCH \(Self.ring)(?4, ?5, ?6, ?7, ?8)", connection)
-        // The tree's own table of ids, which ends with the stored columns: the tree itself would look the
-        // entry's box up too, and prepare a statement for the columns each time.
-        location = connection.statement("SELECT * FROM index_locations_rowid WHERE rowid = ?1")
-        words = connection.statement(
-            """
-            SELECT rowid FROM index_words WHERE index_words MATCH ?1
-            AND rowid > ?2 AND rowid < ?3 ORDER BY rowid LIMIT ?4
-            """)
-        versionKey = connection.statement(
-            """
-            SELECT zone << \(SQLiteSnapshot.positionBits) | position FROM heads WHERE id = ?1
-            """)
-        awaited = connection.statement(
-            "SELECT 1 FROM late_entries WHERE zone = ?1 AND field = ?2 AND is_awaited LIMIT 1")
-        last = connection.statement("SELECT coalesce(max(id), 0) FROM heads")
+    private static let index =
+        "SELECT id, record_type, field, kind, state, filled_through FROM indexes"
+    lazy var ofType = connection.statement("\(Self.index) WHERE record_type = ?1")
+    lazy var all = connection.statement("\(Self.index) ORDER BY id")
+    // The latest entries are in a table of their own, and so are those that have gone. SQLite merges the three
+    // scans as it goes, where they are to be in order.
+    private static func entries(_ table: String) -> String {
+        """
+        SELECT value, record FROM \(table) WHERE field = ?1 AND zone = ?2
+        AND (value, record) > (?3, ?4) AND (value, record) < (?5, ?6)
+        """
     }
+    private static let rows = """
+        \(entries("index_values")) UNION ALL \(entries("new_index_values"))
+        EXCEPT \(entries("gone_index_values"))
+        """
+    lazy var range = connection.statement("\(Self.rows) ORDER BY value, record LIMIT ?7")
+    lazy var rangeDescending = connection.statement(
+        "\(Self.rows) ORDER BY value DESC, record DESC LIMIT ?7")
+    lazy var countRange = connection.statement(
+        "SELECT count(*) FROM (\(Self.rows) ORDER BY value, record LIMIT ?7)")
+    lazy var locations = LocationSearch(
+        "north >= ?4 AND south <= ?5 AND east >= ?6 AND west <= ?7", connection)
+    lazy var locationsInRing = LocationSearch(
+        "id MATCH \(Self.ring)(?4, ?5, ?6, ?7, ?8)", connection)
+    // The tree's own table of ids, which ends with the stored columns: the tree itself would look the
+    // entry's box up too, and prepare a statement for the columns each time.
+    lazy var location = connection.statement("SELECT * FROM index_locations_rowid WHERE rowid = ?1")
+    lazy var words = connection.statement(
+        """
+        SELECT rowid FROM index_words WHERE index_words MATCH ?1
+        AND rowid > ?2 AND rowid < ?3 ORDER BY rowid LIMIT ?4
+        """)
+    lazy var versionKey = connection.statement(
+        """
+        SELECT zone << \(SQLiteSnapshot.positionBits) | position FROM heads WHERE id = ?1
+        """)
+    lazy var awaited = connection.statement(
+        "SELECT 1 FROM late_entries WHERE zone = ?1 AND field = ?2 AND is_awaited LIMIT 1")
+    lazy var last = connection.statement("SELECT coalesce(max(id), 0) FROM heads")
 }

@@ -31,14 +31,14 @@ struct StoreProperties {
     /// - Returns: whether the file is new.
     func makeMissing(named name: [UInt8], random: (Int) -> [UInt8]) throws -> Bool {
         guard try value(Self.incarnationKey, { $0.int64(0) }) == nil else { return false }
-        try connection.execute("BEGIN IMMEDIATE")
-        try set(Self.incarnationKey) { $0.bind(Self.incarnation(random), at: 2) }
-        try set(Self.tokenKeyKey) { $0.bind(random(32), at: 2) }
-        try set(Self.nameHashKey) { $0.bind(random(NameHash.keyBytes), at: 2) }
-        if !name.isEmpty { try set(Self.nameKey) { $0.bind(name, at: 2) } }
-        try connection.prepare("INSERT INTO owners (id, record_name) VALUES (0, ?1)").run(
-            UserRecordName.publicOwner.text)
-        try connection.execute("COMMIT")
+        try connection.transaction {
+            try set(Self.incarnationKey) { $0.bind(Self.incarnation(random), at: 2) }
+            try set(Self.tokenKeyKey) { $0.bind(random(32), at: 2) }
+            try set(Self.nameHashKey) { $0.bind(random(NameHash.keyBytes), at: 2) }
+            if !name.isEmpty { try set(Self.nameKey) { $0.bind(name, at: 2) } }
+            try connection.prepare("INSERT INTO owners (id, record_name) VALUES (0, ?1)").run(
+                UserRecordName.publicOwner.text)
+        }
         return true
     }
 
@@ -114,7 +114,7 @@ struct StoreProperties {
         random: (Int) -> [UInt8]
     ) throws -> (life: NewLife, first: Position) {
         let last = try lastPosition()
-        let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 10
+        let further = randomNumber(bytes: 4, random) >> 10
         let life = NewLife(
             incarnation: Self.incarnation(random), previous: identity.incarnation,
             previousLast: last,
@@ -167,12 +167,12 @@ struct StoreProperties {
             previousLast: last,
             lostThrough: nil)
         // Two lives from one copy must not give out the same numbers either.
-        let further = random(4).reduce(0) { $0 << 8 | Position($1) } >> 2
-        try connection.execute("BEGIN IMMEDIATE")
-        try note(life, at: nil)
-        try set(Self.incarnationKey) { $0.bind(life.incarnation, at: 2) }
-        try move(to: last + Self.restoredGap + further)
-        try connection.execute("COMMIT")
+        let further = randomNumber(bytes: 4, random) >> 2
+        try connection.transaction {
+            try note(life, at: nil)
+            try set(Self.incarnationKey) { $0.bind(life.incarnation, at: 2) }
+            try move(to: last + Self.restoredGap + further)
+        }
     }
 
     /// Goes on where a store ended whose data is gone: its tokens are known, and have expired.
@@ -189,7 +189,7 @@ struct StoreProperties {
     }
 
     private static func incarnation(_ random: (Int) -> [UInt8]) -> Int64 {
-        random(7).reduce(0) { $0 << 8 | Int64($1) }
+        randomNumber(bytes: 7, random)
     }
 
     private func value<Value>(_ name: String, _ read: (Statement) -> Value) throws -> Value? {

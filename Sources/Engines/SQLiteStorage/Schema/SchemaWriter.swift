@@ -21,10 +21,10 @@ struct SchemaWriter {
         difference: [String]
     ) throws -> Schema {
         var new = wanted
-        new.formerTypes = old.formerTypes.filter { wanted.types[$0.key] == nil }
+        new.earlierTypes = old.earlierTypes.filter { wanted.types[$0.key] == nil }
         for (name, type) in old.types where wanted.types[name] == nil {
             try remove(type)
-            new.formerTypes[name] = type.number
+            new.earlierTypes[name] = type.number
         }
         for (name, type) in wanted.types {
             let previous = old.types[name]

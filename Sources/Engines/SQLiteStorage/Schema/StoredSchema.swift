@@ -35,7 +35,7 @@ struct StoredSchema {
                 throw InvalidRow(table: "record_types")
             }
             guard rows.int64(2) == 0 else {
-                schema.formerTypes[name] = rows.int64(0)
+                schema.earlierTypes[name] = rows.int64(0)
                 continue
             }
             names[rows.int64(0)] = name

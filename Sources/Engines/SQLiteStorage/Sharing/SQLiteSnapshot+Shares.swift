@@ -15,6 +15,11 @@ extension SQLiteSnapshot {
             try roots.map { try shares(statements.shareByRoot, $0.value).first }
         case .records(let records):
             try records.map { try shares(statements.shareByRecord, $0.value).first }
+        case .rootsOrRecords(let records):
+            try records.map {
+                try shares(statements.shareByRoot, $0.value).first
+                    ?? shares(statements.shareByRecord, $0.value).first
+            }
         case .zones(let zones, let limit, let ofEach):
             try zones.reduce(into: []) { found, zone in
                 let left = min(ofEach, limit - found.count)
@@ -116,7 +121,7 @@ extension SQLiteSnapshot {
                 statements.view.bind(zone.value, at: 2)
                 return try views(statements.view)
             }
-        case .standing: statement = statements.viewsStanding
+        case .current: statement = statements.currentViews
         case .changed(let position, let limit):
             statement = statements.viewsChanged
             statement.bind(position, at: 2)

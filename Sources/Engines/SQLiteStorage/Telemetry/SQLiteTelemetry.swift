@@ -149,20 +149,6 @@ package final class SQLiteTelemetry: SQLTelemetry {
 }
 
 extension Connection {
-    /// Runs what belongs together, or nothing of it.
-    fileprivate func transaction(_ body: () throws -> Void) throws {
-        try execute("BEGIN IMMEDIATE")
-        do {
-            try body()
-            try execute("COMMIT")
-        } catch {
-            resetStatements()
-            // NB: the first error is the one to tell; a transaction left open ends on closing.
-            if isInTransaction { try? execute("ROLLBACK") }
-            throw error
-        }
-    }
-
     /// Moves the log into the file, as far as nobody reads it.
     fileprivate func checkpoint() throws {
         let statement = try prepare("PRAGMA wal_checkpoint(PASSIVE)")

@@ -31,6 +31,7 @@ package struct Command: Sendable {
     /// The words that name it, such as `api-token create`.
     package let words: [String]
     package let summary: String
+    package let reach: CommandReach
     package let positionals: [CommandPositional]
     package let options: [CommandOption]
     /// What is asked on a terminal before it runs; elsewhere it then needs `--yes`.
@@ -46,8 +47,9 @@ package struct Command: Sendable {
     package let observes: [String: @Sendable () -> String]
 
     package init(
-        _ name: String, _ summary: String, positionals: [CommandPositional] = [],
-        options: [CommandOption] = [], question: String? = nil, showsFirst: Bool = false,
+        _ name: String, _ summary: String, reach: CommandReach = [],
+        positionals: [CommandPositional] = [], options: [CommandOption] = [],
+        question: String? = nil, showsFirst: Bool = false,
         isLong: Bool = false, readsStream: Bool = false,
         observes: [String: @Sendable () -> String] = [:], action: Action
     ) {
@@ -55,6 +57,7 @@ package struct Command: Sendable {
         self.readsStream = readsStream
         self.words = name.split(separator: " ").map(String.init)
         self.summary = summary
+        self.reach = reach
         self.positionals = positionals
         self.options =
             options

@@ -34,7 +34,7 @@ struct ConsoleDescription {
             ("name", .text(command.name)),
             ("path", .text("/console/api/" + command.words.joined(separator: "/"))),
             ("summary", .text(command.summary)),
-            ("may", .flag(CommandReach(of: command).allows(administrator.actor.rights))),
+            ("may", .flag(command.reach.allows(administrator.actor.rights))),
             ("whileActing", .text(CommandActing(of: command).rawValue)),
             ("asks", .flag(command.question != nil)),
         ] + (command.question.map { [("question", .text($0))] } ?? [])

@@ -7,14 +7,14 @@ import Storage
 extension Command {
     static let containers: [Command] = [
         Command(
-            "container create", "make a container",
+            "container create", "make a container", reach: .everywhere,
             positionals: [CommandPositional("ID", "1 to 128 of A-Z a-z 0-9 . -")],
             action: .data { invocation, administrator in
                 let made = try administrator.perform(CreateContainer(invocation.required("ID")))
                 return named(made.id.name, "made")
             }),
         Command(
-            "container list", "list the containers",
+            "container list", "list the containers", reach: [.looks, .own],
             options: CommandOption.list(searched: "ID"),
             action: .data { invocation, administrator in
                 let page = try administrator.perform(ListContainers(invocation.listRequest()))
@@ -58,7 +58,7 @@ extension Command {
                 return named(changed.id.name, "changed")
             }),
         Command(
-            "container delete", "delete a container with everything in it",
+            "container delete", "delete a container with everything in it", reach: .everywhere,
             positionals: [CommandPositional("ID", "the container")],
             question: "Delete the container and all data in it for ever?",
             action: .data { invocation, administrator in

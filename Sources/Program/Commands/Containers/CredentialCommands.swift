@@ -26,7 +26,7 @@ extension Command {
                     values: [("apiToken", .text(made.token))])
             }),
         Command(
-            "api-token list", "list the tokens' names",
+            "api-token list", "list the tokens' names", reach: [.looks, .own],
             options: CommandOption.list(searched: "name"),
             action: .data { invocation, administrator in
                 let page = try administrator.perform(ListAPITokens(invocation.listRequest()))
@@ -111,7 +111,7 @@ extension Command {
                 return CommandOutput(key.keyID, values: [("keyID", .text(key.keyID))])
             }),
         Command(
-            "server-key list", "list the keys",
+            "server-key list", "list the keys", reach: [.looks, .own],
             options: CommandOption.list(searched: "ID"),
             action: .data { invocation, administrator in
                 let page = try administrator.perform(ListServerKeys(invocation.listRequest()))

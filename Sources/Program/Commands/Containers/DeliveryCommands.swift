@@ -33,6 +33,7 @@ extension Command {
             }),
         Command(
             "push key list", "list the keys, and the server's own for browsers",
+            reach: [.looks, .own],
             action: .data { _, administrator in
                 let found = try administrator.perform(ListPushKeys())
                 let lines = found.keys.map { key in
@@ -101,7 +102,7 @@ extension Command {
             }),
         Command(
             "webhook list", "list the webhooks, what waits for them and what was given up",
-            positionals: CommandPositional.containerAndEnvironment,
+            reach: [.looks, .own], positionals: CommandPositional.containerAndEnvironment,
             action: .data { invocation, administrator in
                 let found = try administrator.perform(
                     ListWebhooks(of: invocation.containerAndEnvironment()))
@@ -129,6 +130,7 @@ extension Command {
             }),
         Command(
             "webhook dead-letters", "list what was given up for a webhook, the oldest first",
+            reach: [.looks, .own],
             positionals: CommandPositional.containerAndEnvironment + [webhookName],
             options: CommandOption.pages(),
             action: .data { invocation, administrator in

@@ -7,6 +7,7 @@ extension Command {
     static let identityProviders: [Command] = [
         Command(
             "identity-provider add", "let people sign in by way of an OpenID Connect provider",
+            reach: .everywhere,
             positionals: [
                 CommandPositional("NAME", "what people see on the button"),
                 CommandPositional("ISSUER", "its URL, exactly as it writes it"),
@@ -39,7 +40,7 @@ extension Command {
                     ])
             }),
         Command(
-            "identity-provider list", "list the providers",
+            "identity-provider list", "list the providers", reach: [.looks, .everywhere, .own],
             action: .data { _, administrator in
                 let providers = try administrator.perform(ListIdentityProviders())
                 return CommandOutput(
@@ -62,6 +63,7 @@ extension Command {
             }),
         Command(
             "identity-provider remove", "let nobody sign in by way of a provider any more",
+            reach: .everywhere,
             positionals: [CommandPositional("NAME", "what people see on the button")],
             action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")

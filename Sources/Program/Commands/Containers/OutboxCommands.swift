@@ -9,7 +9,7 @@ extension Command {
     static let outboxes: [Command] = [
         Command(
             "outbox list", "list for whom notices wait, since when, and what fails",
-            positionals: CommandPositional.containerAndEnvironment,
+            reach: [.looks, .person], positionals: CommandPositional.containerAndEnvironment,
             options: [
                 CommandOption(
                     "user", value: "EMAIL", "all devices and browsers of one user, and no others")
@@ -30,7 +30,7 @@ extension Command {
             }),
         Command(
             "push test", "send a notice of no change to all devices and browsers of a user",
-            positionals: CommandPositional.containerAndEnvironment + [email],
+            reach: .person, positionals: CommandPositional.containerAndEnvironment + [email],
             action: .data { invocation, administrator in
                 let kinds = try administrator.perform(
                     TestPush(

@@ -8,6 +8,7 @@ extension Command {
     static let schemas: [Command] = [
         Command(
             "schema export", "write a schema down, on standard output or into a file",
+            reach: [.looks, .own],
             positionals: [container, environment, CommandPositional.optionalFile],
             action: .data { invocation, administrator in
                 let text = try administrator.perform(
@@ -28,6 +29,7 @@ extension Command {
             }),
         Command(
             "schema validate", "say what an import would change, and whether it would be refused",
+            reach: [.looks, .own],
             positionals: [container, only(.development), file], options: [prune], isLong: true,
             action: .data { invocation, administrator in
                 let made = try administrator.perform(invocation.schemaImport(isMeant: false))
@@ -36,7 +38,7 @@ extension Command {
             }),
         Command(
             "schema check", "say in what a schema differs from a file; exit status 1 when it does",
-            positionals: [container, environment, file],
+            reach: [.looks, .own], positionals: [container, environment, file],
             action: .data { invocation, administrator in
                 let lines = try administrator.perform(invocation.schemaComparison()).lines
                 var output = changed(lines, none: "no difference")
@@ -46,6 +48,7 @@ extension Command {
         Command(
             "schema diff",
             "say what differs between a schema and a file, or production and development",
+            reach: [.looks, .own],
             positionals: [
                 container, environment,
                 CommandPositional("FILE", fileSummary, arity: .optional, kind: .contents),
@@ -56,7 +59,7 @@ extension Command {
                     none: "no difference")
             }),
         Command(
-            "schema deploy", "bring production what development's schema has",
+            "schema deploy", "bring production what development's schema has", reach: .looks,
             positionals: [container, only(.production)],
             options: [
                 CommandOption(
@@ -66,19 +69,19 @@ extension Command {
             action: .data { try deploy($0, by: $1) }),
         Command(
             "schema reset", "set development back to production's schema and delete its data",
-            positionals: [container, only(.development)],
+            reach: .looks, positionals: [container, only(.development)],
             question: "Delete all data of development, for ever?", showsFirst: true, isLong: true,
             action: .data { try reset($0, by: $1) }),
         Command(
             "schema history", "say who changed a schema, when, and in what; the latest first",
-            positionals: [container, environment],
+            reach: [.looks, .own], positionals: [container, environment],
             options: [
                 CommandOption("limit", value: "N", "how many changes; 50 when left out")
             ],
             action: .data { try history($0, by: $1) }),
         Command(
             "schema indexes", "list the indexes that queries have had made, and how far each is",
-            positionals: [container, environment],
+            reach: [.looks, .own], positionals: [container, environment],
             action: .data { invocation, administrator in
                 let found = try administrator.perform(
                     ListIndexes(of: invocation.schemaEnvironment()))

@@ -4,7 +4,7 @@ import CloudModel
 extension Command {
     static let subscriptions: [Command] = [
         Command(
-            "subscription list", "list who waits to hear of what",
+            "subscription list", "list who waits to hear of what", reach: [.looks, .person],
             positionals: CommandPositional.containerAndEnvironment,
             options: [
                 CommandOption("user", value: "EMAIL", "one user's alone")

@@ -7,7 +7,7 @@ extension Command {
     static let operators: [Command] = [
         Command(
             "operator create", "make somebody an operator, or give an operator other rights",
-            positionals: [operatorEmail],
+            reach: .everywhere, positionals: [operatorEmail],
             options: rightsOptions + [
                 CommandOption(
                     "password-stdin",
@@ -34,7 +34,7 @@ extension Command {
             }),
         Command(
             "operator invite", "invite somebody to make an account that is an operator's",
-            positionals: [operatorEmail], options: rightsOptions,
+            reach: .everywhere, positionals: [operatorEmail], options: rightsOptions,
             action: .data { invocation, administrator in
                 described(
                     try administrator.perform(
@@ -42,7 +42,7 @@ extension Command {
                             invocation.required("EMAIL"), rights: invocation.namedRights)))
             }),
         Command(
-            "operator list", "list the operators",
+            "operator list", "list the operators", reach: [.looks, .everywhere, .own],
             options: [
                 CommandOption(
                     "search", value: "PREFIX",
@@ -64,7 +64,7 @@ extension Command {
             }),
         Command(
             "operator remove", "take the role from an operator, at once; the account stays",
-            positionals: [operatorEmail],
+            reach: .everywhere, positionals: [operatorEmail],
             action: .data { invocation, administrator in
                 let account = try administrator.perform(
                     RemoveOperator(invocation.required("EMAIL")))
@@ -76,6 +76,7 @@ extension Command {
         Command(
             "operator-token create",
             "make a token for a script that acts as an operator; shown this once",
+            reach: .everywhere,
             options: [
                 CommandOption("name", value: "N", "what to revoke it by; made up when left out")
             ] + rightsOptions + [
@@ -103,7 +104,7 @@ extension Command {
             }),
         Command(
             "operator-token list", "list the tokens of scripts, without the tokens themselves",
-            options: CommandOption.list(searched: "name"),
+            reach: [.looks, .everywhere, .own], options: CommandOption.list(searched: "name"),
             action: .data { invocation, administrator in
                 let page = try administrator.perform(ListOperatorTokens(invocation.listRequest()))
                 let lines = page.items.map { token in
@@ -120,7 +121,7 @@ extension Command {
                     ], next: page.next, empty: "no operator tokens")
             }),
         Command(
-            "operator-token revoke", "end a token at once",
+            "operator-token revoke", "end a token at once", reach: .everywhere,
             positionals: [CommandPositional("NAME", "the token's name, as list shows it")],
             action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")

@@ -42,6 +42,7 @@ extension Command {
             }),
         Command(
             "alert list", "list the alerts, and when each was last told of",
+            reach: [.looks, .everywhere, .own],
             action: .data { _, administrator in
                 let alerts = try administrator.perform(ListAlerts())
                 return CommandOutput(
@@ -52,14 +53,15 @@ extension Command {
                     ])
             }),
         Command(
-            "alert remove", "end an alert", positionals: [alertName],
+            "alert remove", "end an alert", reach: .everywhere, positionals: [alertName],
             action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")
                 try administrator.perform(RemoveAlert(name))
                 return CommandOutput("alert \(name) removed", values: [("alert", .text(name))])
             }),
         Command(
-            "alert test", "tell of an alert once, whatever was counted", positionals: [alertName],
+            "alert test", "tell of an alert once, whatever was counted", reach: .everywhere,
+            positionals: [alertName],
             action: .data { invocation, administrator in
                 let name = try invocation.required("NAME")
                 let told = try administrator.perform(TestAlert(name))

@@ -8,6 +8,7 @@ extension Command {
     static let audit: [Command] = [
         Command(
             "audit list", "list what was done by whom to what is not theirs, and check the log",
+            reach: [.looks, .everywhere, .own],
             options: [
                 CommandOption(
                     "since", value: "TIME", "from a day such as 2026-11-21, or with T08:00:00Z")

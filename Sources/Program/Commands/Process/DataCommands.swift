@@ -68,7 +68,7 @@ extension Command {
                 return output
             }),
         Command(
-            "check", "read everything and say what is wrong",
+            "check", "read everything and say what is wrong", reach: [.looks, .everywhere, .own],
             options: [
                 CommandOption(
                     "remove-damaged", "first delete the records that are not what was written"),

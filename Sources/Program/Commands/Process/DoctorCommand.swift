@@ -3,7 +3,8 @@ import CProcess
 
 extension Command {
     static let doctor = Command(
-        "doctor", "look at disk, network, mail and backups, and say what to mend", isLong: true,
+        "doctor", "look at disk, network, mail and backups, and say what to mend",
+        reach: [.looks, .everywhere, .own], isLong: true,
         observes: ["clock": { MachineClock.state.rawValue }],
         action: .data { invocation, administrator in
             let clock = invocation.contents("clock").map { String(decoding: $0, as: UTF8.self) }

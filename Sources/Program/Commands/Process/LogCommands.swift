@@ -9,7 +9,7 @@ import Storage
 extension Command {
     static let logs: [Command] = [
         Command(
-            "logs", "show what the server did for whom, request by request",
+            "logs", "show what the server did for whom, request by request", reach: [.looks, .own],
             options: [
                 CommandOption("container", value: "ID", "one container's alone"),
                 CommandOption(
@@ -71,7 +71,7 @@ extension Command {
     private static func output(_ page: ListRequests.Outcome) -> CommandOutput {
         .page(
             lines: page.entries.map(\.line),
-            values: [("requests", .objects(page.entries.map(\.members)))],
+            values: [("requests", .encoded(page.entries.map(RequestJSON.object)))],
             next: page.next, empty: "no requests")
     }
 
@@ -98,39 +98,6 @@ extension RequestEntry {
         words.append(RequestJSON.id(self))
         return words.joined(separator: "  ")
     }
-
-    /// What `--json` tells of it.
-    var members: [(key: String, value: CommandOutput.Value)] {
-        var members: [(key: String, value: CommandOutput.Value)] = [
-            ("time", .text(Timestamp(time).text)), ("request", .text(RequestJSON.id(self))),
-        ]
-        for (key, value) in RequestJSON.texts(of: self) {
-            if let value { members.append(("\(key)", .text(value))) }
-        }
-        members.append(("status", .number(Int64(status))))
-        if let code { members.append(("code", .text(code))) }
-        if let reason { members.append(("reason", .text(reason))) }
-        if let dateAheadMilliseconds {
-            members.append(("dateAheadMilliseconds", .number(dateAheadMilliseconds)))
-        }
-        if !zones.isEmpty { members.append(("zones", .objects(zones.map(\.members)))) }
-        if !failures.isEmpty {
-            members.append(
-                (
-                    "failed",
-                    .objects(
-                        failures.map { failed in
-                            [("code", .text(failed.code))]
-                                + (failed.reason.map { [("reason", .text($0))] } ?? [])
-                                + [("count", .number(Int64(failed.count)))]
-                        })
-                ))
-        }
-        for (key, value) in RequestJSON.numbers(of: self) {
-            members.append(("\(key)", .number(Int64(value))))
-        }
-        return members
-    }
 }
 
 extension RequestEntry.Zone {
@@ -138,12 +105,5 @@ extension RequestEntry.Zone {
         let place = owner.map { "\($0)/\(name)" } ?? name
         guard let to else { return "zone \(place)" }
         return "zone \(place) \(from.map { "\($0)" } ?? "start")→\(to)\(moreComing ? "…" : "")"
-    }
-
-    fileprivate var members: [(key: String, value: CommandOutput.Value)] {
-        [("zoneName", .text(name))] + (owner.map { [("ownerRecordName", .text($0))] } ?? [])
-            + (from.map { [("from", .number($0))] } ?? [])
-            + (to.map { [("to", .number($0))] } ?? [])
-            + (moreComing ? [("moreComing", .flag(true))] : [])
     }
 }

@@ -5,7 +5,7 @@ extension Command {
     static let secrets: [Command] = [
         Command(
             "secrets reseal",
-            "seal all sealed secrets under the first key of security.keyFile",
+            "seal all sealed secrets under the first key of security.keyFile", reach: .everywhere,
             isLong: true,
             action: .data { _, administrator in
                 let outcome = try administrator.perform(ResealSecrets())

@@ -8,6 +8,7 @@ extension Command {
         Command(
             "server show",
             "say which version runs, since when, and how its backups and processes stand",
+            reach: [.looks, .everywhere, .own],
             action: .data { _, administrator in
                 let state = try administrator.perform(ShowServer())
                 let version =
@@ -28,6 +29,7 @@ extension Command {
         Command(
             "server settings",
             "list every setting as the server began with it, and where it was said",
+            reach: [.looks, .everywhere, .own],
             action: .data { _, administrator in
                 let settings = try administrator.perform(ListSettings())
                 return CommandOutput(
@@ -37,12 +39,13 @@ extension Command {
             }),
         Command(
             "server backup", "have the server make one of its backups now, without waiting for it",
+            reach: .everywhere,
             action: .data { _, administrator in
                 try administrator.perform(AskForBackup())
                 return CommandOutput("a backup is asked for; `server show` says what came of it")
             }),
         Command(
-            "server mail", "send a letter that says that letters come",
+            "server mail", "send a letter that says that letters come", reach: .everywhere,
             positionals: [CommandPositional("EMAIL", "who gets it")],
             action: .data { invocation, administrator in
                 let email = try invocation.required("EMAIL")

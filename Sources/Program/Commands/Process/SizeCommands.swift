@@ -10,7 +10,7 @@ extension Command {
     static let sizes: [Command] = [
         Command(
             "size", "say how much each container holds and takes, and what it could give back",
-            positionals: someEnvironments,
+            reach: [.looks, .own], positionals: someEnvironments,
             options: [
                 CommandOption("users", value: "N", "also who stores the most, so many of each")
             ], isLong: true,

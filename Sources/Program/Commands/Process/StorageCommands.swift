@@ -7,6 +7,7 @@ extension Command {
     static let storages: [Command] = [
         Command(
             "storage copy", "move containers to another server's data, or have them back",
+            reach: .everywhere,
             options: [
                 CommandOption(
                     "from", value: "URL", "sqlite:FOLDER or postgresql://…, this server's data",

@@ -6,7 +6,7 @@ extension Command {
     static let telemetry: [Command] = [
         Command(
             "telemetry show", "draw what happened in a container environment, and how fast",
-            positionals: CommandPositional.containerAndEnvironment,
+            reach: [.looks, .own], positionals: CommandPositional.containerAndEnvironment,
             options: [
                 CommandOption(
                     "hours", value: "N",

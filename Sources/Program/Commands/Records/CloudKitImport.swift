@@ -1,3 +1,4 @@
+import Accounts
 import Administration
 import CloudModel
 import Control
@@ -82,8 +83,7 @@ extension Invocation {
     fileprivate func sourceHost() throws -> String {
         var host = value("host") ?? CloudKitSource.host
         while host.hasSuffix("/") { host.removeLast() }
-        let rest = host.split(separator: "://", maxSplits: 1).last ?? ""
-        guard host.hasPrefix("https://") || host.hasPrefix("http://"), !rest.contains("/") else {
+        guard let url = WebURL(host), url.isHTTP, !url.hasUser, url.rest.isEmpty else {
             throw misuse("--host takes https:// and a name, without a path")
         }
         return host

@@ -7,7 +7,7 @@ extension Command {
     /// What operators do with the records of one database.
     static let records: [Command] = [
         Command(
-            "zone list", "list the zones of a database",
+            "zone list", "list the zones of a database", reach: [.looks, .person],
             positionals: CommandPositional.database, options: [CommandOption.user],
             action: .data { invocation, administrator in
                 let zones = try administrator.perform(
@@ -18,7 +18,7 @@ extension Command {
             }),
         Command(
             "record list", "list the records of a zone, those that changed last first",
-            positionals: CommandPositional.database,
+            reach: [.looks, .person], positionals: CommandPositional.database,
             options: CommandOption.database + [
                 CommandOption("type", value: "T", "records of this type alone"),
                 CommandOption("search", value: "PREFIX", "those alone whose names begin so"),
@@ -31,7 +31,7 @@ extension Command {
                             invocation.listRequest(usual: recordsUsual))), invocation)
             }),
         Command(
-            "record get", "look records up by their names",
+            "record get", "look records up by their names", reach: [.looks, .person],
             positionals: CommandPositional.database + [CommandPositional.recordNames],
             options: CommandOption.database,
             action: .data { invocation, administrator in
@@ -42,7 +42,7 @@ extension Command {
                     invocation)
             }),
         Command(
-            "record query", "find records by what is in them",
+            "record query", "find records by what is in them", reach: [.looks, .person],
             positionals: CommandPositional.database,
             options: CommandOption.database + [
                 CommandOption("type", value: "T", "the type of the records", isRequired: true),
@@ -62,7 +62,7 @@ extension Command {
                             invocation.listRequest(usual: recordsUsual))), invocation)
             }),
         Command(
-            "record save", "save records as record get prints them",
+            "record save", "save records as record get prints them", reach: .person,
             positionals: CommandPositional.database + [
                 CommandPositional(
                     "FILE", "JSON: one record, an array, or one a line; - for standard input",
@@ -85,7 +85,7 @@ extension Command {
                             mode: mode)), invocation)
             }),
         Command(
-            "record delete", "delete records by their names",
+            "record delete", "delete records by their names", reach: .person,
             positionals: CommandPositional.database + [CommandPositional.recordNames],
             options: CommandOption.database,
             question: "Delete the records, and those that refer to them with DELETE_SELF?",
@@ -111,10 +111,15 @@ extension Command {
         _ page: RecordsPage, _ invocation: Invocation
     ) throws -> CommandOutput {
         let records = try invocation.shown(page.records)
+        let damaged = page.damaged > 0
+        let leftOut =
+            "left out, as not what was written: \(page.damaged); lenticular check says more"
         var output = CommandOutput.page(
-            lines: try RecordTable(records).lines,
-            values: [("records", .encoded(records))], next: page.next, empty: "no records")
-        output.status = page.failed == 0 ? 0 : 1
+            lines: try RecordTable(records).lines + (damaged ? [leftOut] : []),
+            values: [("records", .encoded(records))]
+                + (damaged ? [("damaged", .number(Int64(page.damaged)))] : []),
+            next: page.next, empty: "no records")
+        output.status = page.failed > 0 || damaged ? 1 : 0
         return output
     }
 }

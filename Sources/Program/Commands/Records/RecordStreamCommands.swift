@@ -9,7 +9,7 @@ extension Command {
     static let recordStreams: [Command] = [
         Command(
             "record changes", "follow what changed in a zone, page by page",
-            positionals: CommandPositional.database,
+            reach: [.looks, .person], positionals: CommandPositional.database,
             options: CommandOption.database + [
                 CommandOption("since", value: "TOKEN", "go on where another page has ended"),
                 CommandOption("follow", "go on with what comes, until it is interrupted"),
@@ -37,6 +37,7 @@ extension Command {
             }),
         Command(
             "record asset", "write the file that a field of a record names to standard output",
+            reach: [.looks, .person],
             positionals: CommandPositional.database + [
                 CommandPositional("NAME", "the record's name"),
                 CommandPositional("FIELD", "the field's name"),

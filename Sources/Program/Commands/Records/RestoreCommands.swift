@@ -7,6 +7,7 @@ extension Command {
     static let restores: [Command] = [
         Command(
             "record restore", "take records out of a backup, beside what is there",
+            reach: [.looks, .everywhere],
             positionals: CommandPositional.containerAndEnvironment + [
                 CommandPositional(
                     "DATABASE", "public or private",
@@ -33,6 +34,7 @@ extension Command {
             }),
         Command(
             "zone restore", "take a zone out of a backup, beside what is there",
+            reach: [.looks, .everywhere],
             positionals: CommandPositional.containerAndEnvironment + [
                 CommandPositional("ZONE", "the zone's name")
             ],
@@ -49,6 +51,7 @@ extension Command {
             }),
         Command(
             "user restore", "take a user's private zones out of a backup, beside what is there",
+            reach: [.looks, .everywhere],
             positionals: [CommandPositional("EMAIL", "the address that names the account")],
             options: [CommandOption("container", value: "ID", "of one container alone")]
                 + CommandOption.restore,

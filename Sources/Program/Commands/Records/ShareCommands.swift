@@ -7,6 +7,7 @@ extension Command {
     static let shares: [Command] = [
         Command(
             "share list", "list a user's shares, their own and those joined, with who takes part",
+            reach: [.looks, .person],
             positionals: CommandPositional.containerAndEnvironment + [email],
             action: .data { invocation, administrator in
                 let found = try administrator.perform(
@@ -18,7 +19,7 @@ extension Command {
                     values: [("shares", .encoded(found))])
             }),
         Command(
-            "share accept", "join a share on behalf of a user, by its link",
+            "share accept", "join a share on behalf of a user, by its link", reach: .person,
             positionals: CommandPositional.containerAndEnvironment + [
                 email, CommandPositional("LINK", "the share's address, or the last part of it"),
             ],

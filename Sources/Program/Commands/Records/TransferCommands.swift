@@ -6,7 +6,7 @@ extension Command {
     /// What takes records of a whole environment in and out.
     static let transfers: [Command] = [
         Command(
-            "export", "write records to a file",
+            "export", "write records to a file", reach: [.looks, .person],
             positionals: CommandPositional.containerAndEnvironment + [
                 CommandPositional(
                     "FILE", "a file that is not there yet, or an export that goes on",
@@ -22,6 +22,7 @@ extension Command {
             action: .streamed { try export($0, by: $1, to: $2) }),
         Command(
             "import", "save the records of a file that export has written, or of CloudKit",
+            reach: .person,
             positionals: CommandPositional.containerAndEnvironment + [
                 CommandPositional(
                     "FILE",

@@ -6,6 +6,7 @@ extension Command {
     static let users: [Command] = [
         Command(
             "user create", "make a person's account; the address counts as verified",
+            reach: .everywhere,
             positionals: [CommandPositional("EMAIL", "the address that names the account")],
             options: [
                 CommandOption("given-name", value: "G", "the given name"),
@@ -26,7 +27,7 @@ extension Command {
                 return described(account, "made")
             }),
         Command(
-            "user list", "list the accounts",
+            "user list", "list the accounts", reach: [.looks, .own],
             options: CommandOption.list(searched: "e-mail address or phone number"),
             action: .data { invocation, administrator in
                 let page = try administrator.perform(ListAccounts(invocation.listRequest()))
@@ -51,6 +52,7 @@ extension Command {
             }),
         Command(
             "user verify", "note that a further e-mail address or phone number is the user's own",
+            reach: .everywhere,
             positionals: [
                 CommandPositional("EMAIL", "the address that names the account"),
                 CommandPositional("ADDRESS", "the e-mail address or phone number"),
@@ -63,6 +65,7 @@ extension Command {
             }),
         Command(
             "user delete", "delete an account with its private data in every container",
+            reach: .everywhere,
             positionals: [CommandPositional("EMAIL", "the address that names the account")],
             question: "Delete the user and all private data for ever?",
             action: .data { invocation, administrator in

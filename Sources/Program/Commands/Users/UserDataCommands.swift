@@ -11,6 +11,7 @@ extension Command {
     static let userData: [Command] = [
         Command(
             "user export", "write all that is kept of a user to a file",
+            reach: [.looks, .everywhere],
             positionals: [
                 CommandPositional("EMAIL", "the address that names the account"),
                 CommandPositional("FILE", "a ZIP file that is not there yet", kind: .path),
@@ -39,6 +40,7 @@ extension Command {
             }),
         Command(
             "user erase", "erase an account with all that every container keeps of it",
+            reach: .everywhere,
             positionals: [CommandPositional("EMAIL", "the address that names the account")],
             options: [
                 CommandOption(

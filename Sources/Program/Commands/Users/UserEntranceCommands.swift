@@ -6,6 +6,7 @@ extension Command {
     static let userEntrances: [Command] = [
         Command(
             "user password", "set a user's password, and sign them out everywhere",
+            reach: .everywhere,
             positionals: [CommandPositional("EMAIL", "the address that names the account")],
             options: [
                 CommandOption(
@@ -22,6 +23,7 @@ extension Command {
             }),
         Command(
             "user second-factor", "say whether a user is asked for codes, or end that",
+            reach: [.looks, .own],
             positionals: [CommandPositional("EMAIL", "the address that names the account")],
             options: [
                 CommandOption("remove", "ask the user for nothing but the password any more")
@@ -45,7 +47,7 @@ extension Command {
                     ])
             }),
         Command(
-            "user invite", "invite somebody to create an account",
+            "user invite", "invite somebody to create an account", reach: .everywhere,
             positionals: [
                 CommandPositional(
                     "EMAIL", "the e-mail address or phone number that the account is to have")

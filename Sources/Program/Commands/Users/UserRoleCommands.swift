@@ -5,6 +5,7 @@ extension Command {
     static let userRoles: [Command] = [
         Command(
             "user named", "say whose account is behind a user record name of a container",
+            reach: [.looks, .own],
             positionals: [
                 CommandPositional("CONTAINER", "the container's ID"),
                 CommandPositional("USERRECORDNAME", "how the container knows them"),
@@ -24,6 +25,7 @@ extension Command {
             }),
         Command(
             "user apps", "list the apps that know a user, what each stores, and their roles",
+            reach: [.looks, .own],
             positionals: [CommandPositional("EMAIL", "the address that names the account")],
             action: .data { invocation, administrator in
                 let apps = try administrator.perform(ListUserApps(of: invocation.required("EMAIL")))

@@ -5,6 +5,7 @@ extension Command {
     static let userSync: [Command] = [
         Command(
             "user sync", "say why a user's devices show old data, and what to do",
+            reach: [.looks, .own],
             positionals: [CommandPositional("EMAIL", "the address that names the account")]
                 + CommandPositional.containerAndEnvironment,
             action: .data { invocation, administrator in

@@ -16,6 +16,7 @@ extension Command {
             action: .data { try create($0, by: $1) }),
         Command(
             "web-token list", "list who is signed in, without the tokens themselves",
+            reach: [.looks, .own],
             positionals: CommandPositional.containerAndEnvironment
                 + [CommandPositional("EMAIL", "the user's e-mail address", arity: .optional)],
             options: CommandOption.list(searched: "token ID"),

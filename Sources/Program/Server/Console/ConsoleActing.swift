@@ -65,7 +65,7 @@ struct ConsoleActing: Sendable {
     }
 
     /// Whether what a caller has begun on somebody's behalf may go on, looked at about once a second.
-    func standing(
+    func validity(
         _ entry: ActingSessions.Entry, of caller: ConsoleCaller, _ request: ConsoleRequest,
         now: @escaping @Sendable () -> Milliseconds
     ) -> @Sendable () -> Bool {

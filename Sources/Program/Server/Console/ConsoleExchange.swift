@@ -11,7 +11,7 @@ final class ConsoleExchange: ConsoleStream, BodySink {
         var isGone = false
         var hasBegun = false
         /// Whether it may go on, which is asked again and again.
-        var isStanding: @Sendable () -> Bool = { true }
+        var isValid: @Sendable () -> Bool = { true }
     }
 
     private let reply: HTTPReply
@@ -41,13 +41,13 @@ final class ConsoleExchange: ConsoleStream, BodySink {
     }
 
     var isGone: Bool {
-        let (isGone, isStanding) = state.withLock { ($0.isGone, $0.isStanding) }
-        return isStopped() || isGone || !isStanding()
+        let (isGone, isValid) = state.withLock { ($0.isGone, $0.isValid) }
+        return isStopped() || isGone || !isValid()
     }
 
     /// Ends it as if its client had gone, once a condition does not hold any more.
-    func hold(while isStanding: @escaping @Sendable () -> Bool) {
-        state.withLock { $0.isStanding = isStanding }
+    func hold(while isValid: @escaping @Sendable () -> Bool) {
+        state.withLock { $0.isValid = isValid }
     }
 
     /// Whether anything was sent.

@@ -38,9 +38,11 @@ extension CatalogRefusal {
         switch self {
         case .containerUnknown, .apiTokenUnknown, .serverKeyUnknown, .pushKeyUnknown,
             .accountUnknown, .webTokenUnknown, .identityProviderUnknown, .operatorUnknown,
-            .operatorTokenUnknown:
+            .operatorTokenUnknown, .letterLinkUnknown, .browserSessionUnknown, .signInCodeUnknown:
             true
-        case .containerExists, .nameTaken, .addressTaken, .identityTaken, .passkeyTaken: false
+        case .containerExists, .nameTaken, .addressTaken, .identityTaken, .passkeyTaken,
+            .passwordChanged:
+            false
         }
     }
 }

@@ -27,7 +27,7 @@ struct ConsolePages: Sendable {
     private static let icon = "icon"
     /// What the first paint needs, so that no file waits for another one.
     private static let modules = [
-        "app.js", "api.js", "json.js", "address.js", "parts.js", "lit-core.min.js",
+        "app.js", "api.js", "address.js", "parts.js", "lit-core.min.js",
     ]
 
     private let files: [String: File]

@@ -81,16 +81,8 @@ struct ConsoleRequest: Sendable {
 
     /// Whether it was sent by a program or a page of this address, with JSON, and so not by a form elsewhere.
     var isOfOwnPage: Bool {
-        let headers = http.headers
-        if let site = headers["sec-fetch-site"], site != "same-origin", site != "none" {
-            return false
-        }
-        if let origin = headers["origin"] {
-            guard let host = headers["host"],
-                origin == "http://\(host)" || origin == "https://\(host)"
-            else { return false }
-        }
-        let type = headers["content-type"]?.prefix { $0 != ";" }.lowercased()
+        guard http.headers.areOfOwnPage(orByPerson: true) else { return false }
+        let type = http.headers["content-type"]?.prefix { $0 != ";" }.lowercased()
         return http.body.isEmpty || type == "application/json"
     }
 

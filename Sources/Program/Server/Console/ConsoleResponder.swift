@@ -248,7 +248,7 @@ final class ConsoleResponder: Responder {
             let stream: any ConsoleStream = exchange ?? NoConsoleStream()
             if let entry {
                 exchange?.hold(
-                    while: acting.standing(entry, of: caller, request, now: clock.now))
+                    while: acting.validity(entry, of: caller, request, now: clock.now))
             }
             let answer = access.answer(
                 ask, administrator(caller.actor, entry?.acting), stream)

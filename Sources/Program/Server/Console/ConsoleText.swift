@@ -1,10 +1,10 @@
 /// A file of the console as browsers get it: without what only readers of its source need.
 enum ConsoleText {
-    /// Leaves out indentation, empty lines, and lines that are comments; of a script also the spaces that its language
-    /// does not need.
+    /// Leaves out indentation, empty lines, and lines that are comments; of a script also the spaces and line breaks that
+    /// its language does not need.
     ///
-    /// Every other line stays a line. A text of several lines in a source is markup, in which indentation means nothing, or
-    /// says by itself where its lines begin.
+    /// A text of several lines in a source is markup, in which indentation means nothing, or says by itself where its lines
+    /// begin.
     static func served(_ bytes: [UInt8], of name: String) -> [UInt8] {
         guard name.hasSuffix(".js") || name.hasSuffix(".css") else { return bytes }
         var served: [UInt8] = []

@@ -1,4 +1,5 @@
-/// A script without the spaces around its signs; strings, templates and regular expressions stay as they are.
+/// A script without the spaces around its signs, and without the line breaks within its brackets and after its semicolons;
+/// strings, templates and regular expressions stay as they are.
 ///
 /// It takes a `/` for the beginning of a regular expression by the sign before it, and knows no comments but those that
 /// end with their line: the console's own scripts are written so.
@@ -29,11 +30,17 @@ struct ScriptText {
             braces.append(false)
             copy()
         case UInt8(ascii: "}"):
+            joinLine()
             copy()
             if braces.popLast() == true { copyTemplate() }
         case UInt8(ascii: "/") where next == UInt8(ascii: "/"):
             while at < source.count, source[at] != UInt8(ascii: "\n") { at += 1 }
         case UInt8(ascii: "/") where beginsExpression: copyExpression()
+        case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "."):
+            joinLine()
+            copy()
+        case UInt8(ascii: "\n"):
+            if let last = compact.last, "{([,;".utf8.contains(last) { at += 1 } else { copy() }
         case UInt8(ascii: " "):
             if let next, isNeeded(before: next) { copy() } else { at += 1 }
         default: copy()
@@ -46,6 +53,11 @@ struct ScriptText {
         guard at < source.count else { return }
         compact.append(source[at])
         at += 1
+    }
+
+    /// Before what no line has to begin with.
+    private mutating func joinLine() {
+        if compact.last == UInt8(ascii: "\n") { compact.removeLast() }
     }
 
     private mutating func copyQuoted(until end: UInt8) {

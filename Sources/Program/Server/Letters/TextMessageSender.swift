@@ -4,7 +4,6 @@ import Configuration
 import Control
 import Cryptography
 import Delivery
-import Dispatch
 import Files
 import HTTPClient
 import JSON
@@ -76,42 +75,29 @@ final class TextMessageSender: LetterSender {
         body.raw(",\"text\":")
         body.string(text.body)
         body.raw("}")
-        let signature =
-            key.map {
-                WebhookSignature.headers(
-                    identifier: text.identifier ?? UniqueID.random(random),
-                    seconds: clock.now() / 1_000,
-                    body: body.bytes, keys: [$0])
-            } ?? []
+        let signature = key.map { key in
+            WebhookSignature.headers(
+                identifier: text.identifier ?? UniqueID.random(random),
+                seconds: clock.now() / 1_000, body: body.bytes, keys: [key])
+        }
+        guard let signature = signature ?? [] else {
+            throw Failure.notTaken("the message cannot be signed")
+        }
         let headers: [(name: String, value: String)] = [
             ("Content-Type", "application/json"),
             ("User-Agent", "lenticular/\(ProgramVersion.text)"),
         ]
-        let arrived = DispatchSemaphore(value: 0)
-        let arrival = Arrival()
-        traffic.requests.send(
-            OutgoingRequest(
-                method: "POST", url: url, namedBy: .operators, headers: headers + signature,
-                body: body.bytes,
-                millisecondsMax: Self.millisecondsMax, isRepeatable: false)
-        ) { result in
-            arrival.result.withLock { $0 = result }
-            arrived.signal()
+        let answer: OutgoingAnswer
+        do {
+            answer = try traffic.requests.answer(
+                to: OutgoingRequest(
+                    method: "POST", url: url, namedBy: .operators, headers: headers + signature,
+                    body: body.bytes, millisecondsMax: Self.millisecondsMax, isRepeatable: false),
+                withinSeconds: Self.secondsMax)
+        } catch { throw Failure.notTaken("\(error)") }
+        guard (200..<300).contains(answer.status) else {
+            throw Failure.notTaken("answered with \(answer.status)")
         }
-        guard arrived.wait(timeout: .now() + .seconds(Self.secondsMax)) == .success,
-            let result = arrival.result.withLock({ $0 })
-        else { throw Failure.notTaken("no answer") }
-        switch result {
-        case .failure(let failure): throw Failure.notTaken("\(failure)")
-        case .success(let answer):
-            guard (200..<300).contains(answer.status) else {
-                throw Failure.notTaken("answered with \(answer.status)")
-            }
-        }
-    }
-
-    private final class Arrival: Sendable {
-        let result = Mutex<Result<OutgoingAnswer, ClientFailure>?>(nil)
     }
 
     private static func key(_ file: String) throws -> [UInt8]? {

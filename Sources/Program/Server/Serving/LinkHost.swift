@@ -1,3 +1,4 @@
+import Accounts
 import HTTP
 import Synchronization
 
@@ -14,8 +15,7 @@ final class LinkHost: Sendable {
 
     /// - Parameter baseURL: what links begin with.
     init(of baseURL: String, _ log: Log) {
-        let host = baseURL.firstRange(of: "://").map { baseURL[$0.upperBound...] } ?? baseURL[...]
-        expected = Array(host.lowercased().utf8)
+        expected = Array((WebURL(baseURL)?.site ?? baseURL).lowercased().utf8)
         self.log = log
     }
 

@@ -1,8 +1,9 @@
 import Accounts
 import Configuration
-import Dispatch
+import Control
 import HTTPClient
 import Network
+import Storage
 import Synchronization
 
 /// Asks identity providers, by way of the one check of where the server may send to.
@@ -59,25 +60,29 @@ final class ProviderRequests: ProviderFetch {
             body: Array((form ?? "").utf8), millisecondsMax: Self.millisecondsMax,
             // A code is good once.
             isRepeatable: form == nil)
-        let arrived = DispatchSemaphore(value: 0)
-        let arrival = Arrival()
-        requests.send(request) { result in
-            arrival.result.withLock { $0 = result }
-            arrived.signal()
-        }
-        guard arrived.wait(timeout: .now() + .seconds(Self.waitSecondsMax)) == .success,
-            let result = arrival.result.withLock({ $0 })
-        else { throw .unreachable("no answer") }
-        switch result {
-        case .failure(let failure): throw .unreachable("\(failure)")
-        case .success(let answer):
-            guard answer.status == 200 else { throw .unreachable("status \(answer.status)") }
-            return answer.body
-        }
+        let answer: OutgoingAnswer
+        do {
+            answer = try requests.answer(to: request, withinSeconds: Self.waitSecondsMax)
+        } catch { throw .unreachable("\(error)") }
+        guard answer.status == 200 else { throw .unreachable("status \(answer.status)") }
+        return answer.body
     }
+}
 
-    private final class Arrival: Sendable {
-        let result = Mutex<Result<OutgoingAnswer, ClientFailure>?>(nil)
+extension OutgoingRequests {
+    /// Sends a request and waits for its answer.
+    ///
+    /// - Parameter seconds: longer than the request may take, so that nobody waits for ever.
+    /// - Throws: what says in one line why there is none.
+    func answer(
+        to request: OutgoingRequest, withinSeconds seconds: Int
+    ) throws -> OutgoingAnswer {
+        let pending = Pending<OutgoingAnswer>()
+        send(request) { result in pending.end(result.mapError { $0 }) }
+        guard let answer = try pending.wait(withinSeconds: seconds) else {
+            throw CommandFailure("no answer")
+        }
+        return answer
     }
 }
 

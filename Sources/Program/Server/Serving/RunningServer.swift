@@ -36,6 +36,8 @@ package final class RunningServer: Sendable {
     /// Nil where nothing is counted for charts.
     let telemetry: TelemetryRounds?
     private let accountDeletions: AccountDeletions
+    private let removals: UnfinishedRemovals
+    private let abandonedUploads: AbandonedUploads
     /// Nil where backups are off.
     private let backups: BackupRounds?
     private let providerRequests: ProviderRequests
@@ -65,8 +67,7 @@ package final class RunningServer: Sendable {
         let readiness = Readiness { stores.diskTrouble }
         let keeper = try Self.requestKeeper(of: folder, in: metrics, log)
         telemetry = try TelemetryRounds(folder, log: log, in: metrics)
-        let recorder = RequestRecorder(
-            configuration, metrics, log, keeper: keeper, telemetry)
+        let recorder = RequestRecorder(configuration, metrics, log, keeper: keeper, telemetry)
         tls = try configuration.makeTLS()
         let wire = try Self.wire(configuration, tls: tls, folder.clock, log)
         let binding = try Self.bound(wire)
@@ -84,8 +85,7 @@ package final class RunningServer: Sendable {
             configuration, limits: folder.limits, clock: folder.clock, log: log,
             senders: senders.byKind, telemetry: telemetry?.recorder,
             hasEnded: DestinationSessions(catalog: folder.catalog, clock: folder.clock).hasEnded)
-        Self.observe(work.counts, in: metrics)
-        Self.observeNotices(of: work, protocolResponder, in: metrics)
+        Self.observe(work, protocolResponder, in: metrics)
         Self.observeAssets(of: protocolResponder, in: metrics)
         Self.observeWork(of: protocolResponder, in: metrics)
         stores.reports.observe { log.tell($1, of: $0) }
@@ -102,6 +102,8 @@ package final class RunningServer: Sendable {
         folder.providerAccess.attach(providerRequests)
         accountDeletions = AccountDeletions(
             folder, log: log, intervalSeconds: configuration.retention.upkeepSeconds)
+        removals = UnfinishedRemovals(stores, log: log)
+        abandonedUploads = AbandonedUploads(folder, log: log)
         backups = try BackupRounds.begin(folder, metrics: metrics, log: log)
         stores.observeOpening { work.worker($0, $1, $2) }
         upkeep.begin()
@@ -243,6 +245,8 @@ package final class RunningServer: Sendable {
         upkeep.stop()
         protocolResponder.noteLastUses()
         accountDeletions.stop()
+        removals.stop()
+        abandonedUploads.stop()
         backups?.stop()
         telemetry?.stop()
         folder.providerAccess.attach(nil)
@@ -316,9 +320,10 @@ package final class RunningServer: Sendable {
         }
     }
 
-    private static func observeNotices(
-        of work: StoreWork, _ protocolResponder: ProtocolResponder, in metrics: Metrics
+    private static func observe(
+        _ work: StoreWork, _ protocolResponder: ProtocolResponder, in metrics: Metrics
     ) {
+        observe(work.counts, in: metrics)
         metrics.counter("lenticular_notices_queued_total", "Notices put into outboxes.") {
             Double(work.noticeCounts.queued)
         }

@@ -5,10 +5,8 @@ import Configuration
 import Control
 import Cryptography
 import Delivery
-import Dispatch
 import HTTPClient
 import Storage
-import Synchronization
 import Telemetry
 
 extension DataFolder {
@@ -67,27 +65,20 @@ extension DataFolder {
         let signature = WebhookSignature.headers(
             identifier: identifier, seconds: clock.now() / 1_000, body: body,
             keys: rule.signingKeys(secrets))
-        let told = Mutex<Result<OutgoingAnswer, ClientFailure>?>(nil)
-        let isTold = DispatchSemaphore(value: 0)
-        traffic.requests.send(
-            OutgoingRequest(
-                method: "POST", url: url, namedBy: .operators,
-                headers: [
-                    ("Content-Type", "application/json"),
-                    ("User-Agent", "lenticular/\(ProgramVersion.text)"),
-                ] + signature, body: body, isRepeatable: false)
-        ) { result in
-            told.withLock { $0 = result }
-            isTold.signal()
-        }
-        _ = isTold.wait(timeout: .now() + .seconds(Self.postSecondsMax))
+        guard let signature else { throw CommandFailure("there is no key to sign it by") }
+        let request = OutgoingRequest(
+            method: "POST", url: url, namedBy: .operators,
+            headers: [
+                ("Content-Type", "application/json"),
+                ("User-Agent", "lenticular/\(ProgramVersion.text)"),
+            ] + signature, body: body, isRepeatable: false)
+        let answer: OutgoingAnswer
         // Only the host is said: what follows may be a secret.
-        switch told.withLock({ $0 }) {
-        case .success(let answer) where (200..<300).contains(answer.status): return
-        case .success(let answer):
+        do {
+            answer = try traffic.requests.answer(to: request, withinSeconds: Self.postSecondsMax)
+        } catch { throw CommandFailure("\(url.origin.host): \(error)") }
+        guard (200..<300).contains(answer.status) else {
             throw CommandFailure("\(url.origin.host) answered with \(answer.status)")
-        case .failure(let failure): throw CommandFailure("\(url.origin.host): \(failure)")
-        case nil: throw CommandFailure("\(url.origin.host): no answer")
         }
     }
 }

@@ -240,7 +240,10 @@ struct BatchWriter {
         let deletion = WaitingDeletion(
             key: key, previous: previous, head: head, zone: zone, body: body)
         previousRecords[key] = .deleted(head.record, at: head.position)
-        guard previous.flags.contains(.share) else { return deletions.append(deletion) }
+        // A damaged one does not say whether it is a share's.
+        guard previous.flags.contains(.share) || previous.isDamaged else {
+            return deletions.append(deletion)
+        }
         try writeDeletions()
         let root = try end(head.record)
         deletions.append(deletion)

@@ -6,7 +6,7 @@ struct PlannedTree {
     private let context: BatchContext
     private let view: BatchView
     /// The records at which new shares of the batch begin.
-    private let taken: [RecordKey: RecordName]
+    let taken: [RecordKey: RecordName]
 
     init(
         _ context: BatchContext, _ view: BatchView, taken: [RecordKey: RecordName] = [:]
@@ -38,16 +38,17 @@ struct PlannedTree {
         var next: RecordKey? = record
         while let current = next {
             guard seen.insert(current).inserted else { return current }
-            guard seen.count <= most else {
-                throw Fault.limitExceeded(
-                    "parent: the record or a shared one would have more than "
-                        + "\(most) parents above it")
-            }
+            guard seen.count <= most else { throw Self.tooDeep(most) }
             try context.takeStep()
             guard try visit(current) else { return nil }
             next = try parent(of: current)
         }
         return nil
+    }
+
+    static func tooDeep(_ most: Int) -> Fault {
+        .limitExceeded(
+            "parent: the record or a shared one would have more than \(most) parents above it")
     }
 
     private func parent(of record: RecordKey) throws -> RecordKey? {
@@ -108,34 +109,19 @@ struct PlannedTree {
 
     /// A root that lies below a record.
     func root(below record: RecordKey) throws -> RecordKey? {
-        var roots = Array(taken.keys)
-        for share in try activeShares() {
-            guard let root = share.root, let location = try context.locationsOfShares()[root]
-            else { continue }
-            roots.append(RecordKey(zone: location.zone, name: location.name))
-        }
-        for root in roots where root != record {
-            var found = false
-            try climb(from: root) { ancestor in
-                found = ancestor == record
-                return !found
-            }
-            if found { return root }
-        }
-        return nil
+        guard try !taken.isEmpty || context.hasShares(record.zone) else { return nil }
+        return try RootsBelow(context: context, view: view, tree: self).first(below: record)
     }
 
     func activeShares() throws -> [StoredShare] {
-        try context.shares.filter { try !ends($0) }
+        let shares = try context.shares
+        _ = try context.locationsOfShares(shares.map(\.record))
+        return try shares.filter { try !ends($0) }
     }
 
     /// Whether the batch ends a standing share.
     func ends(_ share: StoredShare) throws -> Bool {
-        let location =
-            try share.zone == context.zone.number
-            ? context.locationsOfShares()[share.record]
-            : context.stored.location(of: share.record)
-        guard let location else { return false }
+        guard let location = try context.location(of: share) else { return false }
         return view.isDeleted(RecordKey(zone: location.zone, name: location.name))
     }
 }

@@ -52,8 +52,12 @@ package struct BrowseRecords {
             guard let stored = try storedZone(snapshot) else { return Page() }
             var walk = Walk(last: before ?? .max)
             while walk.page.records.count < limit, walk.rows < Self.rowsMax, !walk.isAtEnd {
+                let damaged = walk.page.damaged
                 let found = try step(stored, number, &walk, snapshot)
-                try append(found, limit, lookup, snapshot, &walk)
+                if try append(found, limit, lookup, snapshot, &walk) {
+                    // The damaged record behind them, too.
+                    walk.page.damaged = damaged
+                }
             }
             if !walk.isAtEnd { walk.page.next = walk.last }
             return walk.page
@@ -101,10 +105,11 @@ package struct BrowseRecords {
         return found
     }
 
+    /// - Returns: whether some are left for the next page.
     private func append(
         _ found: [(record: RecordNumber, position: Position)], _ limit: Int,
         _ lookup: LookupRecords, _ snapshot: any StoreSnapshot, _ walk: inout Walk
-    ) throws {
+    ) throws -> Bool {
         let locations = try snapshot.locations(of: found.map(\.record))
         let scanned = walk.last
         var names: [String] = []
@@ -121,5 +126,6 @@ package struct BrowseRecords {
             // NB: the caller may not see it, or it is damaged; a lookup by its name says which.
             if case .success(let body) = body { walk.page.records.append(body) }
         }
+        return isCut
     }
 }

@@ -80,7 +80,7 @@ package struct FetchDatabaseChanges {
             return [.owner(owner.number)]
         }
         var parts: Set<StorePart> = [.person(user)]
-        for view in try snapshot.views(of: user, .standing) { parts.insert(.zone(view.zone)) }
+        for view in try snapshot.views(of: user, .current) { parts.insert(.zone(view.zone)) }
         return parts
     }
 

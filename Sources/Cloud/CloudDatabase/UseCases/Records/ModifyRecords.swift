@@ -313,9 +313,7 @@ package struct ModifyRecords: Sendable {
         _ transaction: any StoreTransaction
     ) throws -> [RecordOutcome]? {
         guard database.scope == .shared, let owner = zone.owner,
-            let user = database.caller.userRecordName,
-            let stored = try transaction.zone(named: zone.name, ofOwnerNamed: owner),
-            try transaction.view(of: user, in: stored.number)?.ended != nil
+            let user = database.caller.userRecordName
         else { return nil }
         let names = operations.compactMap { decoded -> RecordName? in
             guard case .operation(let operation) = decoded, operation.kind.deletes else {
@@ -323,7 +321,10 @@ package struct ModifyRecords: Sendable {
             }
             return operation.name
         }
-        guard names.count == operations.count, !names.isEmpty else { return nil }
+        guard names.count == operations.count, !names.isEmpty,
+            let stored = try transaction.zone(named: zone.name, ofOwnerNamed: owner),
+            try transaction.view(of: user, in: stored.number)?.ended != nil
+        else { return nil }
         let records = try transaction.heads(of: names, in: stored.number)
             .compactMap { $0?.record }
         let shares = try transaction.shares(.records(records)).compactMap { $0?.number }

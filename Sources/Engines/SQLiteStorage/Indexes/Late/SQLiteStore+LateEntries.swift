@@ -76,7 +76,8 @@ extension SQLiteSnapshot {
             return LateEntries(
                 row, position: position, isWanted: false, previous: [], present: [], entriesMax: 1)
         }
-        let isWanted = index.isKept(row.record)
+        // Also of an index that leaves: the work that empties it takes out what the record says by then.
+        let isWanted = index.holds(row.record)
         return LateEntries(
             row, position: position, isWanted: isWanted,
             previous: try storedIndexes.previousEntries(of: row, in: index),

@@ -137,7 +137,7 @@ extension SQLiteTransaction {
             try writer.late.remove(row)
             return nil
         }
-        guard late.isWanted == index.isKept(row.record),
+        guard late.isWanted == index.holds(row.record),
             try late.position == location(of: row.record)?.position
         else { return nil }
         let step = late.step(entriesMax: entriesMax)
@@ -168,9 +168,4 @@ extension SQLiteTransaction {
         try writer.values.finish()
         try orderEntries(of: writer)
     }
-}
-
-extension StoredIndex {
-    /// Whether the index is to have a record's entries.
-    func isKept(_ record: RecordNumber) -> Bool { state != .leaving && holds(record) }
 }

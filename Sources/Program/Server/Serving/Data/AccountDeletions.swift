@@ -63,7 +63,9 @@ final class AccountDeletions: Sendable {
         }
     }
 
+    /// Begins the deletion before the ledger has it: what is noted there is erased again after each restore.
     private func end(_ ending: AccountEnding, by lease: LeaderLease) throws {
+        guard try folder.accountUseCases.endings.begin(ending) else { return }
         try folder.noteErasure(of: ending.account, publicRecords: ending.publicRecords)
         try folder.audit.note(
             AuditEntry(

@@ -55,6 +55,7 @@ struct AssetLocations: Sendable {
 
     /// What names the folder that processes share as `containers`, in that folder.
     static let markName = ".lenticular-assets"
+    private static let folderPrefix = "folder "
 
     /// Names where a data folder's assets are, so that processes on one database see whether they share them; empty where
     /// no other process can have the data.
@@ -66,16 +67,37 @@ struct AssetLocations: Sendable {
         guard s3.bucket.isEmpty else { return "s3 \(s3.endpoint)/\(s3.bucket)/\(s3.prefix)" }
         let containers = "\(folder)/containers"
         try FileSystem.makeFolder(containers)
-        return "folder \(try FolderName.read(markName, in: containers, random))"
+        return folderPrefix + (try FolderName.read(markName, in: containers, random))
+    }
+
+    /// Refuses a folder of assets that is not the one which a database's processes have used so far, as while the file
+    /// system is not mounted that has it.
+    ///
+    /// - Parameter name: by `name(_:of:random:)`.
+    /// - Throws: `CommandFailure`, and what the catalog reports.
+    static func requireSame(
+        _ name: String, of folder: String, as catalog: any CatalogStorage
+    ) throws {
+        guard name.hasPrefix(folderPrefix) else { return }
+        let own = String(name.dropFirst(folderPrefix.count))
+        let known = try catalog.secret(
+            LocalSecret.assetsMark.rawValue, orStore: Array(own.utf8))
+        guard known != Array(own.utf8) else { return }
+        throw CommandFailure(
+            "\(folder)/containers is not the folder that the database knows for its assets: is it mounted? Its mark "
+                + "\(markName) says \(own), and the database's is \(String(decoding: known, as: UTF8.self)). Where all "
+                + "files are in this folder, write that into its mark.")
     }
 
     /// The name of a database's processes for themselves: of the first data folder that was asked.
-    private static func owner(
+    @discardableResult
+    static func owner(
         _ folder: String, _ random: RandomSource, of catalog: any CatalogStorage
     ) throws(AssetFailure) -> String {
         let own = try owner(folder, random)
         do {
-            let name = try catalog.secret(ownerName, orStore: Array(own.utf8))
+            let name = try catalog.secret(
+                LocalSecret.bucketOwner.rawValue, orStore: Array(own.utf8))
             return String(decoding: name, as: UTF8.self)
         } catch {
             throw .system(call: ownerName, reason: "\(error)")
@@ -191,6 +213,25 @@ struct AssetLocations: Sendable {
             key: self.key, ownership: ownership, sendsClientsThere: s3.downloads == .redirected)
     }
 
+    /// Removes what uploads on their way into a bucket have left in a data folder; there is nothing to do without a bucket.
+    ///
+    /// - Parameters:
+    ///   - moment: of those that have had no more bytes since.
+    ///   - goesOn: asked before each container.
+    func removeAbandonedUploads(
+        in folder: String, begunBefore moment: Milliseconds, while goesOn: () -> Bool
+    ) throws {
+        let containers = "\(folder)/containers"
+        guard bucket != nil, try FileSystem.kind(of: containers) != nil else { return }
+        for container in try FileSystem.names(in: containers).compactMap({ ContainerID($0) }) {
+            guard goesOn() else { return }
+            for environment in Environment.allCases {
+                try backupStorage(of: StoreKey(container, environment), in: folder)
+                    .removeAbandoned(begunBefore: moment)
+            }
+        }
+    }
+
     /// The assets of a store in a copy of a data folder: always files beside the store.
     func backupStorage(of key: Stores.Key, in folder: String) -> any AssetBlobStore {
         folderStorage(of: key, in: folder, freeBytesMin: 0) { 0 }
@@ -207,6 +248,19 @@ struct AssetLocations: Sendable {
 
     /// Where assets lie below a data folder or a copy of one; a container has one folder, whatever its name's case.
     static func path(of key: StoreKey, in folder: String) -> String {
-        "\(folder)/containers/\(key.container.folded)/\(key.environment.rawValue)/assets"
+        "\(self.folder(of: key.container, in: folder))/\(key.environment.rawValue)/assets"
+    }
+
+    private static func folder(of container: ContainerID, in folder: String) -> String {
+        "\(folder)/containers/\(container.folded)"
+    }
+
+    /// Removes the folders of a container in which nothing is left.
+    static func removeFolders(of container: ContainerID, in folder: String) {
+        let path = self.folder(of: container, in: folder)
+        for environment in Environment.allCases {
+            FileSystem.removeEmptyFolder("\(path)/\(environment.rawValue)")
+        }
+        FileSystem.removeEmptyFolder(path)
     }
 }

@@ -128,15 +128,16 @@ struct DataBackup {
         let isAgain =
             try FileSystem.kind(of: restoring) != nil
             && !factory.hasData()
+        let hasContainers = try !containers(in: path).isEmpty
         let foreign = try FileSystem.names(in: path).filter {
-            !ownNames.contains($0)
-                && !(isAgain && ($0 == containersName || $0.hasPrefix(factory.words.catalog)))
+            !ownNames.contains($0) && !($0 == containersName && (isAgain || !hasContainers))
+                && !(isAgain && $0.hasPrefix(factory.words.catalog))
         }
         guard foreign.isEmpty else {
             throw CommandFailure("\(path) is not empty; restore takes an empty data folder")
         }
         try source.requireBackup()
-        if isAgain { try FileSystem.removeTree("\(path)/\(containersName)") }
+        if isAgain { try removeContainers(in: path) }
         do {
             // It says that what lies beside it is not whole.
             try FileSystem.removeTree(restoring)
@@ -167,10 +168,22 @@ struct DataBackup {
 
     /// Removes what a failed restore has made; `restoring` last, so that it stays when something else cannot go.
     private static func undo(_ path: String, _ factory: any EngineFactory) throws {
-        if try !factory.hasData() {
-            try FileSystem.removeTree("\(path)/\(containersName)")
-        }
+        if try !factory.hasData() { try removeContainers(in: path) }
         try FileSystem.removeTree(restoringPath(in: path))
+    }
+
+    /// What a folder of containers has beside the mark of one that processes share.
+    private static func containers(in path: String) throws -> [String] {
+        let folder = "\(path)/\(containersName)"
+        guard try FileSystem.kind(of: folder) != nil else { return [] }
+        return try FileSystem.names(in: folder).filter { $0 != AssetLocations.markName }
+    }
+
+    /// Removes the containers, and their folder where it has no mark and no file system is mounted there.
+    private static func removeContainers(in path: String) throws {
+        let folder = "\(path)/\(containersName)"
+        for name in try containers(in: path) { try FileSystem.removeTree("\(folder)/\(name)") }
+        FileSystem.removeEmptyFolder(folder)
     }
 
     /// The assets of a copied store's rows that its storage does not list, or not in full length.

@@ -5,12 +5,10 @@ import Audit
 import CloudModel
 import Control
 import Delivery
-import Dispatch
 import HTTPClient
 import Network
 import RequestRecords
 import Storage
-import Synchronization
 import Telemetry
 
 extension DataFolder: ServerData {
@@ -71,15 +69,10 @@ extension DataFolder: ServerData {
     package func sendOnce(_ notice: OutgoingNotice) throws -> DeliveryOutcome {
         let traffic = try OutgoingTraffic(configuration)
         defer { traffic.stop() }
-        let told = Mutex<DeliveryOutcome?>(nil)
-        let isTold = DispatchSemaphore(value: 0)
-        NoticeSenders.webhooks(self, traffic).send(notice) { outcome in
-            told.withLock { $0 = outcome }
-            isTold.signal()
-        }
+        let pending = Pending<DeliveryOutcome>()
+        NoticeSenders.webhooks(self, traffic).send(notice) { pending.end(.success($0)) }
         // Each request has a deadline.
-        isTold.wait()
-        return told.withLock { $0 } ?? .later(reason: "nothing was told")
+        return try pending.wait()
     }
 
     package func sourceRequests() throws -> any SourceRequests {

@@ -26,6 +26,7 @@ extension DataFolder {
         _ process: ProcessEnvironment
     ) throws -> Restored {
         let problems = try restoreFiles(from: source, at: moment, configuration, process)
+        try shareOwner(configuration, process)
         guard try !ErasureLedger(in: configuration.data).entries().isEmpty else {
             return Restored(problems: problems, erasedAgain: 0)
         }
@@ -37,6 +38,24 @@ extension DataFolder {
             let left = "people who were erased since are erased again at the next start: \(failure)"
             return Restored(problems: problems + [left], erasedAgain: 0)
         }
+    }
+
+    /// Has all processes of a restored database own the bucket as this folder does, which has brought the files there.
+    private static func shareOwner(
+        _ configuration: ServerConfiguration, _ process: ProcessEnvironment
+    ) throws {
+        guard configuration.storage.engine != .sqlite, !configuration.s3.bucket.isEmpty else {
+            return
+        }
+        let (path, random) = (configuration.data, process.random)
+        let factory = try configuration.engineFactory(for: path) { random.bytes($0) }
+        var options = EngineOptions(
+            clock: process.clock, random: { random.bytes($0) }, report: { _, _ in },
+            onIndeterminate: { _ in })
+        options.assets = try AssetLocations.name(configuration, of: path, random: random)
+        let engine = try factory.open(options)
+        defer { engine.close() }
+        try AssetLocations.owner(path, random, of: engine.catalog)
     }
 
     private static func eraseAgain(

@@ -96,9 +96,9 @@ package final class DataFolder: Sendable {
             catalog: catalog, random: random, secrets: secrets,
             settings: configuration.accountsSettings,
             signUp: SignUpMode(configuration.accounts.signUp),
-            letterKinds: configuration.letterKinds,
-            publicBaseURL: configuration.baseURL, note: Self.ownersNote(in: audit),
-            failed: { failedSignIns.note($0) },
+            letterKinds: configuration.letterKinds, publicBaseURL: configuration.baseURL,
+            processCount: { [engine] in engine.processes.count },
+            note: Self.ownersNote(in: audit), failed: { failedSignIns.note($0) },
             export: { [personalFiles] in try personalFiles.make(of: $0) }, fetch: providerAccess)
         pushKeys = PushKeys(catalog: catalog, secrets: secrets)
         webTokens = try WebTokens(
@@ -128,6 +128,7 @@ package final class DataFolder: Sendable {
             if let secrets {
                 try SecretKeys.requireShared(secrets, configuration, of: path, with: engine)
             }
+            try AssetLocations.requireSame(options.assets, of: path, as: engine.catalog)
             return engine
         } catch {
             engine.close()

@@ -34,13 +34,20 @@ final class CopyTarget {
             _ = try SecretKeys.open(configuration, of: path, random: random)
             try SecretKeys.add(
                 keysOf: source.configuration, in: source.path, to: configuration)
-            locations = try AssetLocations(
-                configuration, of: path, clock: source.clock, random: random)
             var options = EngineOptions(
                 clock: source.clock, random: { random.bytes($0) }, report: { _, _ in },
                 onIndeterminate: { _ in })
             options.assets = try AssetLocations.name(configuration, of: path, random: random)
-            engine = try factory.open(options)
+            let engine = try factory.open(options)
+            do {
+                try AssetLocations.requireSame(options.assets, of: path, as: engine.catalog)
+                locations = try AssetLocations(
+                    configuration, of: path, clock: source.clock, random: random, sharing: engine)
+            } catch {
+                engine.close()
+                throw error
+            }
+            self.engine = engine
         } catch StorageFailure.unavailable(.unreachable(let words)) {
             throw CommandFailure(
                 "\(factory.words.location(.catalog)) does not answer: \(words)")

@@ -98,7 +98,7 @@ extension ServerConfiguration {
             var settings = PostgreSQLEngine.Settings(try connection(to: storage.postgresURL))
             settings.sessionsMax = postgres.sessionsMax
             if !postgres.standbyURL.isEmpty {
-                settings.standby = try connection(to: postgres.standbyURL)
+                settings.standby = try connection(to: postgres.standbyURL, isStandby: true)
             }
             if !postgres.listenURL.isEmpty {
                 settings.listening = try connection(to: postgres.listenURL)
@@ -118,8 +118,12 @@ extension ServerConfiguration {
             }
         }
 
-        private func connection(to url: String) throws(CommandFailure) -> ConnectionOptions {
+        /// - Parameter isStandby: whether a server will do that takes no writes.
+        private func connection(
+            to url: String, isStandby: Bool = false
+        ) throws(CommandFailure) -> ConnectionOptions {
             var connection = ConnectionOptions(address: url)
+            connection.takesStandby = isStandby
             // By the name alone nobody knows who answers there.
             if PostgresAddress(url)?.isLocal != true {
                 connection.defaults["sslmode"] = "verify-full"

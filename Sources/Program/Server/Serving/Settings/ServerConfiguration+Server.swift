@@ -153,6 +153,11 @@ extension ServerConfiguration {
         return options
     }
 
+    /// After so long without another byte nobody goes on with an upload, nor does one that still comes in pause for so long.
+    var abandonedUploadMilliseconds: Milliseconds {
+        Milliseconds(max(assets.graceSeconds, assetOptions.resumeSeconds)) * 1_000
+    }
+
     /// The limits on credentials.
     var accountsSettings: AccountsSettings {
         var settings = AccountsSettings()

@@ -1,4 +1,5 @@
 import Dispatch
+import Storage
 import Synchronization
 
 /// Keeps values open that are costly to keep.
@@ -53,6 +54,8 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             }
             // What was done with the value comes before it is closed.
             let (_, left) = entry.uses.subtract(1, ordering: .releasing)
+            // A lease ends once. Where one did twice, nobody knows who uses the value, and it is closed as unused no more.
+            if left < 0 { entry.uses.store(.max / 2, ordering: .releasing) }
             assert(left >= 0, "a lease ends once: nobody closes what another uses")
         }
 
@@ -208,16 +211,9 @@ final class LeaseCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Blocks: never on an event loop.
     func wait(for key: Key, isIncidental: Bool = false) throws -> Lease {
         if !isIncidental, let known = lease(key) { return known }
-        let done = DispatchSemaphore(value: 0)
-        let outcome = Mutex<Result<Lease, any Error>>(.failure(Closed()))
-        return try withExtendedLifetime(outcome) {
-            open(key, isIncidental: isIncidental) { result in
-                outcome.withLock { $0 = result }
-                done.signal()
-            }
-            done.wait()
-            return try outcome.withLock { $0 }.get()
-        }
+        let pending = Pending<Lease>()
+        open(key, isIncidental: isIncidental) { pending.end($0) }
+        return try pending.wait()
     }
 
     private static func lease(of entry: Entry, isIncidental: Bool) -> Lease {

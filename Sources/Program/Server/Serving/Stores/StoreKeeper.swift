@@ -13,8 +13,8 @@ final class StoreKeeper: Sendable {
     private struct StoreResources {
         let notices: CommitNotices
         let assetStore: AssetStore
-        /// Whether what an earlier process was at has been removed.
-        var isClean = false
+        /// Whether this process has opened it, so that what is on its way there may be its own.
+        var wasOpened = false
     }
 
     private struct State {
@@ -70,8 +70,9 @@ final class StoreKeeper: Sendable {
             ?? StoreResources(
                 notices: CommitNotices(), assetStore: AssetStore(storage(of: key)))
         let store = try engine.open(key, notices: resources.notices)
-        // What an earlier process was at; this one has not begun, nor is another at something there.
-        if !resources.isClean, engine.processes.count == 1 {
+        // What an earlier process was at; this one has not begun, nor is another at something there. Beside others it is
+        // removed once it is old, where assets are collected and by `AbandonedUploads`.
+        if !resources.wasOpened, engine.processes.count == 1 {
             do { try resources.assetStore.storage.removeUnfinished() } catch {
                 _ = engine.close(key, isUnused: true)
                 throw error
@@ -81,7 +82,7 @@ final class StoreKeeper: Sendable {
             // Another caller may have asked for the assets meanwhile.
             let assetStore = state.resources[key]?.assetStore ?? resources.assetStore
             state.resources[key] = StoreResources(
-                notices: resources.notices, assetStore: assetStore, isClean: true)
+                notices: resources.notices, assetStore: assetStore, wasOpened: true)
             return (state.worker, assetStore)
         }
         let seen: OpenStore
@@ -127,6 +128,21 @@ final class StoreKeeper: Sendable {
     /// The bytes of assets of a container environment.
     func storage(of key: Stores.Key) -> any AssetBlobStore {
         assetLocations.storage(of: key, in: folder)
+    }
+
+    /// As `AssetLocations.removeAbandonedUploads`, of the data folder.
+    func removeAbandonedUploads(
+        begunBefore moment: Milliseconds, while goesOn: () -> Bool
+    ) throws {
+        try assetLocations.removeAbandonedUploads(in: folder, begunBefore: moment, while: goesOn)
+    }
+
+    /// Removes the files of assets of a store that is gone, and the folders in which they were.
+    ///
+    /// - Parameter goesOn: as of `AssetBlobStore.removeEverything`.
+    func removeAssets(of key: Stores.Key, while goesOn: () -> Bool) throws {
+        try storage(of: key).removeEverything(while: goesOn)
+        AssetLocations.removeFolders(of: key.container, in: folder)
     }
 
     /// Sets the closure that hears of each store that is opened from now on, and answers who does its work.

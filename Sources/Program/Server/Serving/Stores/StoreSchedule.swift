@@ -97,8 +97,9 @@ final class StoreSchedule: Sendable {
             state.due[key] = due
             state.unsaved[key] = due
         }
-        // Work must not wait for longer because the process ends; upkeep may.
-        if nextWork != nil { save() }
+        // Work must not wait for longer because the process ends; upkeep may. And of several processes the one that closes
+        // last knows best: what is saved later must not be older.
+        if nextWork != nil || engine.processes.count > 1 { save() }
     }
 
     func forget(_ key: Stores.Key) {

@@ -72,11 +72,9 @@ final class StoreWork: Sendable {
         }
         self.delivery = delivery
         self.clock = clock
-        let assets = configuration.assets
-        graceMilliseconds = Milliseconds(assets.graceSeconds) * 1_000
+        graceMilliseconds = Milliseconds(configuration.assets.graceSeconds) * 1_000
         trashMilliseconds = Milliseconds(configuration.retention.assetTrashHours) * 3_600_000
-        abandonedMilliseconds =
-            Milliseconds(max(assets.graceSeconds, configuration.assetOptions.resumeSeconds)) * 1_000
+        abandonedMilliseconds = configuration.abandonedUploadMilliseconds
     }
 
     /// Who does a store's work.

@@ -47,25 +47,38 @@ extension Stores {
 
     /// Finishes resets and deletions that a crash cut short.
     func recover() throws {
-        try engine.recover { container in
-            for environment in Environment.allCases {
-                try keeper.storage(of: Key(container, environment)).removeEverything()
+        try engine.recover { try keeper.removeAssets(of: $0, while: $1) }
+    }
+
+    /// Takes up what has failed of deletions since the start; only where processes share the data.
+    ///
+    /// - Throws: the last failure, once everything was tried.
+    func finishDeletions(while goesOn: () -> Bool) throws {
+        var failure: (any Error)?
+        try engine.recover { key, hasTurn in
+            do { try keeper.removeAssets(of: key) { goesOn() && hasTurn() } } catch {
+                failure = error
+                throw error
             }
         }
+        if let failure, goesOn() { throw failure }
     }
+
+    private static let unreachable = "database unreachable"
 
     /// What is wrong with the disk or the database, in a word; nil when nothing is.
     ///
     /// Does not block. A store whose disk is full, or whose database does not answer, then looks whether that is still
     /// so. While it says so, perhaps nobody sends it a write that would find this out.
     var diskTrouble: String? {
+        guard engine.processes.isLeased else { return Self.unreachable }
         var trouble: String?
         for store in open {
             switch store.condition {
             case .well: continue
             case .failed: return "disk failed"
             case .full: trouble = "disk full"
-            case .unreachable: trouble = "database unreachable"
+            case .unreachable: trouble = Self.unreachable
             }
             store.write(cost: 1, frees: false, { _ in }, completion: { _ in })
         }

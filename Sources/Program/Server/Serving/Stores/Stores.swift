@@ -136,13 +136,12 @@ package final class Stores: Sendable {
             taken.append(key)
             if let opened { keeper.close(key, opened, isUnused: false) }
         }
-        let assets = keys.map { keeper.storage(of: $0) }
-        try engine.remove(container) {
+        try engine.remove(container) { goesOn in
             for key in keys {
                 keeper.forget(key)
                 search.forget(key)
             }
-            for storage in assets { try storage.removeEverything() }
+            for key in keys { try keeper.removeAssets(of: key, while: goesOn) }
         }
     }
 

@@ -1,15 +1,16 @@
-import CloudModel
 import SQLite
-import Testing
 
 /// Changes versions of a store behind the server's back, as a disk that decays does.
-struct StoreDecay {
-    typealias Row = (key: Int64, content: [UInt8])
+package struct StoreDecay {
+    package typealias Row = (key: Int64, content: [UInt8])
 
     let store: String
 
+    /// - store: the path of a store's file.
+    package init(store: String) { self.store = store }
+
     /// The rows of the store's versions, in the order of their keys.
-    func rows() throws -> [Row] {
+    package func rows() throws -> [Row] {
         let connection = try Connection(path: store, mode: .readOnly)
         return try withExtendedLifetime(connection) {
             let rows = try connection.prepare("SELECT key, content FROM version_rows ORDER BY key")
@@ -20,7 +21,7 @@ struct StoreDecay {
     }
 
     /// The present version of a record; the deletion of one that is gone.
-    func row(of name: String) throws -> Row {
+    private func row(of name: String) throws -> Row {
         let connection = try Connection(path: store, mode: .readOnly)
         return try withExtendedLifetime(connection) {
             let row = try connection.prepare(
@@ -30,12 +31,12 @@ struct StoreDecay {
                 """)
             defer { row.reset() }
             row.bind(text: [UInt8](name.utf8), at: 1)
-            try #require(try row.step(), "no record '\(name)'")
+            guard try row.step() else { throw NoRecord(name: name) }
             return (row.int64(0), [UInt8](row.bytes(1)))
         }
     }
 
-    func put(_ content: [UInt8], _ key: Int64) throws {
+    package func put(_ content: [UInt8], _ key: Int64) throws {
         let connection = try Connection(path: store, mode: .readWrite)
         try withExtendedLifetime(connection) {
             let statement = try connection.prepare(
@@ -47,11 +48,16 @@ struct StoreDecay {
     }
 
     /// Changes a bit of a row.
-    func damage(_ row: Row, at location: Int? = nil) throws {
+    package func damage(_ row: Row, at location: Int? = nil) throws {
         var content = row.content
         content[location ?? content.count / 2] ^= 1
         try put(content, row.key)
     }
 
-    func damage(_ name: String) throws { try damage(row(of: name)) }
+    /// Changes a bit of a record's present version.
+    package func damage(_ name: String) throws { try damage(row(of: name)) }
+
+    private struct NoRecord: Error {
+        let name: String
+    }
 }
