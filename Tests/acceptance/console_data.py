@@ -505,7 +505,7 @@ class Data(Run):
         writer = csv.DictWriter(text, rows[0].keys())
         writer.writeheader()
         writer.writerows(rows[:1])
-        page.locator("input[type=file]").set_input_files(
+        page.get_by_label("Import", exact=True).set_input_files(
             {"name": "cities.csv", "mimeType": "text/csv", "buffer": text.getvalue().encode()})
         page.get_by_text("1 records are saved").wait_for()
         assert self.stored(rows[0]["recordName"], "population") == 4711
@@ -517,7 +517,7 @@ class Data(Run):
         """An import that is broken off says what was saved and what was not; it goes on, and nobody leaves it unseen."""
         lines = [{"recordName": f"brought-{number}", "recordType": "Brought", "fields": {"n": {
             "value": "none" if number == 7 else number, "type": "STRING" if number == 7 else "INT64"}}} for number in range(150)]
-        chosen = page.locator("input[type=file]")
+        chosen = page.get_by_label("Import", exact=True)
         progress = page.get_by_label("Progress")
         saves = []
 

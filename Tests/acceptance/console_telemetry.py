@@ -70,6 +70,8 @@ class Telemetry(Run):
         page.get_by_role("cell", name="records/query").first.wait_for()
         assert page.locator("logs-screen tbody tr").count() == 3
         page.go_back()
+        # The logs have a field of that name, too.
+        page.locator("telemetry-screen .chart canvas").first.wait_for()
         page.get_by_role("textbox", name="Operation").fill("records/query")
         page.get_by_role("button", name="Show").click()
         page.wait_for_url("**operation=records%2Fquery**")
