@@ -113,10 +113,10 @@ class Input(Run):
                     lines.write(json.dumps({"recordName": f"many-{number}", "recordType": "Note", "fields": {
                         "title": {"value": str(number)}}}) + "\n")
             page.goto(f"{self.base}/console/data?{AT}&type=Note")
-            page.locator("input[type=file]").set_input_files(path)
+            page.get_by_label("Import", exact=True).set_input_files(path)
             page.get_by_text("import the file again to go on").wait_for()
             self.server.start()
-            page.locator("input[type=file]").set_input_files(path)
+            page.get_by_label("Import", exact=True).set_input_files(path)
             page.get_by_text("200 records are saved, and 100 were read before.").wait_for()
         page.unroute_all(behavior="wait")
         assert len(saves) == 4, len(saves)
@@ -138,6 +138,8 @@ class Input(Run):
         page.get_by_role("alert").get_by_text("cannot be reached").first.wait_for()
         for label, value in typed.items():
             assert self.field(label).input_value() == value, f"{name}: {label}"
+        # What is said first may be of another request, which the page makes by itself.
+        page.locator("main, dialog[open]").last.get_by_role("button", name=send, exact=True, disabled=False).wait_for()
         self.server.start()
         self.send(send, answer)
         if done is None:
