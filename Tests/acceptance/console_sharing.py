@@ -155,9 +155,8 @@ class Sharing(Run):
 
     def a_zone(self):
         """A whole zone is shared, and no more."""
-        page = self.open()
         self.share("Home", {"recordName": "cloudkit.zoneshare"})
-        page.reload()
+        page = self.open()
         sheet = self.open_sheet(page, "Home")
         sheet.get_by_label("E-mail address or phone number").fill("bob@example.org")
         sheet.get_by_role("button", name="Invite", exact=True).click()
