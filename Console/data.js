@@ -86,6 +86,7 @@ class DataScreen extends RecordBatches {
   async look(more = false) {
     if (more && (this.loading || !this.next)) return;
     this.stop();
+    this.loading = false;
     if (!more) [this.records, this.next] = [null, undefined];
     this.failure = null;
     if (!this.isReady || this.values.view === 'changes') return;
@@ -102,8 +103,8 @@ class DataScreen extends RecordBatches {
       this.next = page.after;
       this.damaged = (more ? this.damaged : 0) + (page.damaged ?? 0);
       if (!more) say(`${many(page.records.length, 'record')}${page.after ? ', and more' : ''}`);
-    }, failure => { this.failure = failure; });
-    this.loading = false;
+      this.loading = false;
+    }, failure => { [this.failure, this.loading] = [failure, false]; });
   }
 
   fields() {
@@ -154,7 +155,7 @@ class DataScreen extends RecordBatches {
           ${this.#databases(database)}${this.#zoneList()}${this.#typeList()}</details></aside>
         <div class="content">${this.#views()}${view === 'changes' ? this.#changes() : html`${this.#query()}${this.#body()}`}</div></div>`}
       ${record || this.values.new ? html`<record-panel .target=${this.target} .name=${record ?? ''}
-        .type=${this.values.type} .schema=${this.schema}
+        .type=${this.values.type} .schema=${this.schema ?? (this.aroundFailure && new Map())}
         @changed=${event => this.changed(event.detail)} @gone=${({detail: {name, target}}) => this.lost(name, target)}></record-panel>` : nothing}`;
   }
 
@@ -172,7 +173,8 @@ class DataScreen extends RecordBatches {
   }
 
   #buttons() {
-    if (!this.isReady || this.aroundFailure) return nothing;
+    if (!this.isReady) return nothing;
+    if (this.aroundFailure) return this.told();
     const count = this.selected.size;
     // What is under way is one thing at a time.
     return html`<div class="row tools">

@@ -112,7 +112,7 @@ class RecordPanel extends Asking {
 
   get #fields() {
     const {record, added} = this.state;
-    const known = (this.schema?.get(record.recordType) ?? []).filter(({isSystem}) => !isSystem);
+    const known = (this.known?.get(record.recordType) ?? []).filter(({isSystem}) => !isSystem);
     const more = Object.entries(record.fields ?? {}).filter(([name]) => !known.some(field => field.name === name))
       .map(([name, {type}]) => ({name, type: type ?? 'STRING'}));
     return [...known, ...more, ...added];
@@ -120,6 +120,8 @@ class RecordPanel extends Asking {
 
   render() {
     const {record, failure, tab = 'fields'} = this.state;
+    // Fields stand in the schema's order, and stay where somebody types, while it is read again.
+    this.known = this.schema ?? this.known;
     return html`<dialog class="record" aria-labelledby="record-title" @cancel=${event => {
         event.preventDefault();
         this.#close();
@@ -134,7 +136,7 @@ class RecordPanel extends Asking {
           button('→', () => history.forward(), {label: 'Forward'})}`}
         ${button('Close', () => this.#close())}</div></div>
       ${!record && failure ? problem(failure, this.#isNew ? null : () => this.load())
-        : !record ? waiting('Looking for the record…') : html`
+        : !record || !this.#isNew && !this.known ? waiting('Looking for the record…') : html`
         ${this.#about(record)}
         ${tabs('View', [['fields', 'Fields'], ['json', 'JSON']], tab, 'view', key => this.#turn(key))}
         <form @submit=${submitted(() => this.#save())}><div id="view" role="tabpanel" aria-labelledby=${`tab-${tab}`}>${
@@ -169,7 +171,7 @@ class RecordPanel extends Asking {
     return html`${this.#isNew ? html`<div class="field"><label for="record-type">Record type</label>
         <input id="record-type" list="known-types" required autocomplete="off" .value=${record.recordType ?? ''}
           @change=${event => this.set({record: {...record, recordType: event.target.value.trim()}})}>
-        <datalist id="known-types">${[...this.schema?.keys() ?? []].map(name => html`<option value=${name}></option>`)}</datalist></div>
+        <datalist id="known-types">${[...this.known?.keys() ?? []].map(name => html`<option value=${name}></option>`)}</datalist></div>
       <div class="field"><label for="record-name">Name</label><input id="record-name" autocomplete="off" autofocus
         aria-describedby="record-name-hint" .value=${this.state.newName ?? ''}
         @change=${event => { this.state.newName = event.target.value.trim(); }}>
@@ -213,7 +215,17 @@ class RecordPanel extends Asking {
     const isLong = isList(kind) || kind === 'BYTES' || kind === 'STRING' && (text.length > 80 || text.includes('\n'));
     const canEdit = may('record save') && !/^ENCRYPTED/.test(kind);
     const isDate = kind === 'TIMESTAMP' && isMoment(stored?.value ?? 0);
-    const input = ({target: {value}}) => this.set({edited: {...edited, [name]: value === before ? undefined : value}});
+    const input = ({target}) => {
+      const {value, selectionStart: at} = target;
+      this.set({edited: {...edited, [name]: value === before ? undefined : value}});
+      // A text that has got long has another element.
+      this.updateComplete.then(() => {
+        const now = this.querySelector(`#${id}`);
+        if (now === target) return;
+        now.focus();
+        now.setSelectionRange(at, at);
+      });
+    };
     return html`<div class="field">${label}
       ${isLong ? html`<textarea id=${id} rows=${Math.min(12, Math.max(2, text.split('\n').length))} .value=${text}
           ?readonly=${busy || !canEdit} spellcheck="false" aria-invalid=${wrong[name] ? 'true' : nothing} @input=${input}></textarea>`
@@ -288,7 +300,7 @@ class RecordPanel extends Asking {
     if (!may('record save')) return nothing;
     return html`<div class="row sticky"><button ?disabled=${this.state.busy}>${this.state.busy ? 'Saving…' : 'Save'}</button>
       ${this.#isNew ? nothing : button('Copy as new', () => this.#copy(), {kind: 'second'})}
-      ${!this.#isNew && may('record delete') ? button('Delete…', () => this.#delete(), {kind: 'danger'}) : nothing}</div>`;
+      ${!this.#isNew && may('record delete') ? button('Delete…', () => this.#delete(), {kind: 'danger', disabled: this.state.busy}) : nothing}</div>`;
   }
 
   async #copy() {

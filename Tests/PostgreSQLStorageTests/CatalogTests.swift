@@ -79,7 +79,7 @@
         func silence() throws {
             let location = try PostgreSQLLocation()
             defer { location.remove() }
-            let stopped = try PostgreSQLCatalog(location.connection, silenceSecondsMax: 1)
+            let stopped = try PostgreSQLCatalog(location.connection, silenceSecondsMax: 5)
             let catalog = try location.openCatalog()
             let (first, second) = try (Self.container("first"), Self.container("second"))
             #expect(throws: StorageFailure.self) {

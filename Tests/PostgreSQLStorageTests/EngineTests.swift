@@ -108,8 +108,7 @@
             let second = try engine()
             // The first lives, and does what is due there.
             #expect(try isLeftOpen(second) == false)
-            let connection = try Connection(location.connection(of: "a"))
-            try LivingProcesses(connection).end(first.process)
+            first.close()
             #expect(try isLeftOpen(second) == true)
             _ = try second.open(key, notices: CommitNotices())
             _ = second.close(key, isUnused: true)

@@ -17,12 +17,10 @@
         init() throws { location = try PostgreSQLLocation() }
 
         /// A store whose sessions begin with a statement.
-        private func fixture(
-            _ setting: String = "SET deadlock_timeout = '2s'"
-        ) throws -> GroupFixture {
+        private func fixture() throws -> GroupFixture {
             try GroupFixture(location) {
                 $0.groups.fullProbeSeconds = 0
-                $0.connection.settings.append(setting)
+                $0.connection.settings.append("SET deadlock_timeout = '5s'")
             }
         }
 
@@ -122,7 +120,7 @@
             defer { location.remove() }
             let options = location.connection
             #expect(PostgreSQLEngine.Settings(options).silenceSecondsMax == 15)
-            let fixture = try GroupFixture(location) { $0.silenceSecondsMax = 1 }
+            let fixture = try GroupFixture(location) { $0.silenceSecondsMax = 5 }
             let wide = try #require(ZoneName("wide"))
             let user = try #require(GroupFixture.user)
             #expect(throws: StorageFailure.self) {
@@ -150,20 +148,11 @@
             try fixture.save(["a"])
             let (other, watch) = try (connect(), connect())
             // The group's session looks for it first.
-            _ = try other.run("SET deadlock_timeout = '60s'")
+            _ = try other.run("SET deadlock_timeout = '600s'")
             _ = try other.run("BEGIN")
             _ = try other.run("LOCK TABLE records IN SHARE MODE")
-            let outcome = Awaited<StorageFailure?>()
-            fixture.write(["b"]) { result in
-                if case .failure(let error) = result {
-                    outcome.tell(error as? StorageFailure)
-                } else {
-                    outcome.tell(nil)
-                }
-            }
-            try Wait.until {
-                try watch.run("SELECT count(*) FROM pg_locks WHERE NOT granted").number(0, 0) > 0
-            }
+            let outcome = outcome(of: ["b"], fixture)
+            try Wait.until { try watch.run("SELECT pid \(Self.whoWaits)").count > 0 }
             _ = try other.run("SELECT * FROM progress FOR UPDATE")
             #expect(try outcome.value() == .conflict)
             _ = try other.run("COMMIT")
@@ -172,23 +161,47 @@
             #expect(try fixture.store.problems() == [])
         }
 
+        /// By one that takes longer than `statement_timeout` allows PostgreSQL does the same.
         @Test(
-            "A statement that takes longer than the server allows is told to try again",
+            "A statement that the server ends is told to try again",
             arguments: [
                 "progress", "records", "records IN SHARE MODE", "group_marks IN SHARE MODE",
             ])
-        func timeout(_ lock: String) throws {
+        func ended(_ lock: String) throws {
             defer { location.remove() }
-            let fixture = try fixture("SET statement_timeout = '200ms'")
+            let fixture = try fixture()
             try fixture.save(["a"])
-            let other = try connect()
+            let (other, watch) = try (connect(), connect())
             _ = try other.run("BEGIN")
             _ = try other.run("LOCK TABLE \(lock)")
-            #expect(throws: StorageFailure.unavailable(.busy)) { try fixture.save(["b"]) }
+            let outcome = outcome(of: ["b"], fixture)
+            try Wait.until {
+                try watch.run("SELECT pg_cancel_backend(pid) \(Self.whoWaits)").count > 0
+            }
+            #expect(try outcome.value() == .unavailable(.busy))
             _ = try other.run("COMMIT")
             try fixture.save(["b", "c"])
             #expect(try fixture.names() == 3)
             #expect(try fixture.store.problems() == [])
+        }
+
+        /// The sessions of this database that wait for a lock.
+        private static let whoWaits =
+            "FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+
+        /// What a save fails with that goes on by itself; nil where it does not.
+        private func outcome(
+            of names: [String], _ fixture: GroupFixture
+        ) -> Awaited<StorageFailure?> {
+            let outcome = Awaited<StorageFailure?>()
+            fixture.write(names) { result in
+                if case .failure(let error) = result {
+                    outcome.tell(error as? StorageFailure)
+                } else {
+                    outcome.tell(nil)
+                }
+            }
+            return outcome
         }
 
         /// Another client of the database.

@@ -83,7 +83,7 @@
             /// One that says, or counts, how many rows it has changed, or finds nothing under the keys that it is asked
             /// for, stands for as many as the body saves at most: 64.
             func wasteful(_ body: () throws -> Void) throws -> [String] {
-                _ = try connection.run("SELECT 1 FROM pg_stat_statements_reset()")
+                try connection.forgetStatements()
                 try body()
                 let found = try connection.run(
                     """
@@ -250,6 +250,17 @@
             let pages = try reader.run(
                 "SELECT pg_relation_size('progress') / current_setting('block_size')::bigint")
             #expect(pages.number(0, 0) > 150, "the versions are there")
+        }
+    }
+
+    extension Connection {
+        /// Has the server forget which statements of this database it has counted.
+        func forgetStatements() throws {
+            _ = try run(
+                """
+                SELECT 1 FROM pg_stat_statements_reset(
+                    0, (SELECT oid FROM pg_database WHERE datname = current_database()), 0)
+                """)
         }
     }
 #endif

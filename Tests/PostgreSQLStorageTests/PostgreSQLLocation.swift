@@ -62,6 +62,7 @@
         private func options(_ database: String) -> ConnectionOptions {
             var options = ConnectionOptions(address: server.address(of: database))
             options.settings = ["SET search_path = stores, public"]
+            options.connectSecondsMax = 600
             return options
         }
 

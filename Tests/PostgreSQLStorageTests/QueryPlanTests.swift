@@ -101,7 +101,7 @@
 
         /// The statements that looked at more pages than a page of a query explains, while a body ran.
         func wasteful(pagesMax: Int, _ body: () throws -> Void) throws -> [String] {
-            _ = try connection.run("SELECT 1 FROM pg_stat_statements_reset()")
+            try connection.forgetStatements()
             try body()
             let found = try connection.run(
                 """

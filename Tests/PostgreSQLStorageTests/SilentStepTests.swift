@@ -48,12 +48,12 @@
                 if isDue { proxy.fallSilent() }
             }
 
-            /// Leads by the proxy, and waits two seconds for an answer.
+            /// Leads by the proxy, and waits five seconds for an answer.
             func change(_ settings: inout PostgreSQLEngine.Settings) {
                 settings.connection.address =
                     settings.connection.address.replacing(folder, with: proxy.folder)
-                settings.connection.answerMillisecondsMax = 2_000
-                settings.connection.connectSecondsMax = 2
+                settings.connection.answerMillisecondsMax = 5_000
+                settings.connection.connectSecondsMax = 5
             }
 
             func change(_ options: inout EngineOptions) {

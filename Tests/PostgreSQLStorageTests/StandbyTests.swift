@@ -107,7 +107,7 @@
             let engine = try PostgreSQLLocation(on: server).engine {
                 $0.onIndeterminate = { _ in ends.add(1, ordering: .relaxed) }
             } settings: {
-                $0.connection.answerMillisecondsMax = 2_000
+                $0.connection.answerMillisecondsMax = 10_000
             }
             defer { engine.close() }
             let watch = try Self.waitForNobody(server)

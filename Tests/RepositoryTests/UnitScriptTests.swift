@@ -73,7 +73,7 @@ struct UnitScriptTests {
                 sleep 1000 &
                 echo $! >"$folder/left"
                 wait
-                """, silentSeconds: 2)
+                """, silentSeconds: 5)
         #expect(found.status != 0)
         #expect(found.text.contains("\nTest \"A thing that waits\""), "\(found.text)")
         #expect(!found.text.contains("\nTest \"A thing that ends\""), "\(found.text)")
@@ -87,17 +87,17 @@ struct UnitScriptTests {
     func slow() throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let found = try run(
-            build: "sleep 3",
+            build: "sleep 9",
             tests: """
                 for number in 1 2 3 4 5 6; do
                     echo "◇ Test $number started."
-                    sleep 0.7
-                    echo "✔ Test $number passed after 0.700 seconds."
+                    sleep 2
+                    echo "✔ Test $number passed after 2 seconds."
                 done
                 sleep 1000 &
                 echo $! >"$folder/left"
-                echo '✔ Test run with 6 tests passed after 4.2 seconds.'
-                """, silentSeconds: 2)
+                echo '✔ Test run with 6 tests passed after 12 seconds.'
+                """, silentSeconds: 8)
         #expect(found.status == 0 && found.text.contains("Test run with 6 tests"), "\(found.text)")
         #expect(try !isRunning("left"), "what a test has started is still there")
     }

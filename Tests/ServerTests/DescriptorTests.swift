@@ -33,7 +33,8 @@ struct DescriptorTests {
     func few() throws {
         let folder = try TemporaryFolder()
         let server = try ServerProcess(
-            data: folder.path("data"), under: ["/bin/sh", "-c", "ulimit -n 64; exec \"$@\"", "sh"])
+            data: folder.path("data"), environment: ["LENTICULAR_HTTP_IDLE_SECONDS_MAX": "3600"],
+            under: ["/bin/sh", "-c", "ulimit -n 64; exec \"$@\"", "sh"])
         let port = try #require(server.address.split(separator: ":").last)
         let tea = "iCloud.org.example.Tea"
         #expect(try server.command("container", "create", tea).status == 0)

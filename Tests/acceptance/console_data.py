@@ -517,8 +517,8 @@ class Data(Run):
         """An import that is broken off says what was saved and what was not; it goes on, and nobody leaves it unseen."""
         lines = [{"recordName": f"brought-{number}", "recordType": "Brought", "fields": {"n": {
             "value": "none" if number == 7 else number, "type": "STRING" if number == 7 else "INT64"}}} for number in range(150)]
-        chosen = page.get_by_label("Import", exact=True)
-        progress = page.get_by_label("Progress")
+        chosen, progress = page.get_by_label("Import", exact=True), page.get_by_label("Progress")
+        schema = page.locator("schema-screen").get_by_role("heading", name="Record types")  # Of two screens.
         saves = []
 
         def second(route):
@@ -528,7 +528,7 @@ class Data(Run):
 
         page.route("**/api/record/save", second)
         page.get_by_role("link", name="Schema", exact=True).click()
-        page.get_by_role("heading", name="Record types").wait_for()
+        schema.wait_for()
         page.go_back()
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "brought.jsonl")
@@ -550,7 +550,7 @@ class Data(Run):
             progress.wait_for()
             page.go_forward()
             question.get_by_role("button", name="Leave").click()
-            page.get_by_role("heading", name="Record types").wait_for()
+            schema.wait_for()
             page.go_back()
             page.unroute("**/api/record/save")
             chosen.set_input_files(path)
@@ -739,7 +739,7 @@ class Data(Run):
         dialog.get_by_label("The record as the server has it").fill(json.dumps(text))
         self.look(page, "record-json")
         dialog.get_by_role("button", name="Save").click()
-        page.wait_for_function("() => JSON.parse(document.querySelector('#json').value).fields.population.value === 10")
+        self.until(page, "atlantis", "population", 10)
         assert self.stored("atlantis", "name") == "Atlantis under water"
         dialog.get_by_role("button", name="Delete").click()
         page.get_by_role("button", name="Delete", exact=True).last.click()

@@ -38,7 +38,7 @@ FORMS = [
 
 
 class Input(Run):
-    parts = ("prepare", "forms", "link", "file")
+    parts = ("prepare", "forms", "link", "file", "typing", "around")
     looks = 0
 
     def prepare(self):
@@ -113,6 +113,7 @@ class Input(Run):
                     lines.write(json.dumps({"recordName": f"many-{number}", "recordType": "Note", "fields": {
                         "title": {"value": str(number)}}}) + "\n")
             page.goto(f"{self.base}/console/data?{AT}&type=Note")
+            page.get_by_role("heading", name="Zones").wait_for()
             page.get_by_label("Import", exact=True).set_input_files(path)
             page.get_by_text("import the file again to go on").wait_for()
             self.server.start()
@@ -123,6 +124,54 @@ class Input(Run):
         assert all(self.stored(f"many-{number}", "title") == str(number) for number in (0, 99, 100, 199, 200, 299))
         say("an import goes on where it stopped")
 
+    def held(self, path):
+        """Holds back what the page asks for by a path from now on."""
+        held = []
+        self.screen.route(f"**/api/{path}", lambda route: held.append(route))
+        return held
+
+    def first(self, held):
+        while not held:
+            self.screen.wait_for_timeout(50)
+        return held[0]
+
+    def typing(self):
+        """Keys go where somebody types, however late the schema comes and however long a text gets."""
+        page, text = self.screen, "and more of it " * 10
+        schema = self.held("schema/export")
+        page.goto(f"{self.base}/console/data?{AT}&type=Note&record=fresh")
+        page.wait_for_function("() => document.querySelector('record-panel')?.state.record")
+        dialog, title = page.get_by_role("dialog"), self.field("title STRING")
+        assert dialog.get_by_text("Looking for the record…").count() == 1 and title.count() == 0
+        self.first(schema).continue_()
+        title.press("End")
+        page.keyboard.type(text)
+        assert title.input_value() == NAUGHTY[0] + text, title.input_value()
+        saves = self.held("record/save")
+        dialog.get_by_role("button", name="Save").click()
+        dialog.get_by_role("button", name="Delete…", disabled=True).wait_for()
+        self.first(saves).continue_()
+        self.shown(page, "title", NAUGHTY[0] + text)
+        page.unroute_all()
+        say("keys go where somebody types")
+
+    def around(self):
+        """How far an import is stays to be seen where the zones beside cannot be had."""
+        page = self.screen
+        zones, saves = self.held("zone/list"), self.held("record/save")
+        page.goto(f"{self.base}/console/data?{AT}&type=Note")
+        page.get_by_label("Import", exact=True).set_input_files({
+            "name": "one.jsonl", "mimeType": "application/json",
+            "buffer": json.dumps({"recordName": "one", "recordType": "Note", "fields": {"title": {"value": "1"}}}).encode()})
+        self.first(saves)
+        self.first(zones).abort()
+        page.get_by_role("alert").get_by_text("cannot be reached").first.wait_for()
+        assert page.get_by_label("Progress").count() == 1
+        saves[0].continue_()
+        page.get_by_text("1 records are saved").wait_for()
+        page.unroute_all()
+        say("an import is seen to its end")
+
     def sent_again(self, name, path, opens, typed, send, answer, done):
         page = self.screen
         page.goto(f"{self.base}/console/{path}")
@@ -132,6 +181,7 @@ class Input(Run):
             page.get_by_role("button", name=word, exact=True).click()
         for label, value in typed.items():
             self.field(label).fill(value)
+        page.wait_for_function("() => !document.querySelector('.waiting')")
         self.server.process.kill()
         self.server.process.wait()
         self.send(send, answer)

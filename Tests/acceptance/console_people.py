@@ -202,7 +202,6 @@ class People(Run):
         page.clock.fast_forward(11 * 60_000)
         assert banner.count() == 1
         assert page.evaluate(STOP_ACTING)
-        assert banner.count() == 1
         asked = self.told(page)
         page.clock.fast_forward(11 * 60_000)
         banner.wait_for(state="detached")

@@ -56,7 +56,7 @@ class Schema(Run):
         page.get_by_label("New field").focus()
         page.keyboard.type("due")
         page.keyboard.press("Tab")
-        page.keyboard.type("timestamp")
+        page.keyboard.press("t")
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")
         page.keyboard.press("Enter")

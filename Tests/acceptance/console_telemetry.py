@@ -9,6 +9,7 @@ from console import CONTAINER, PASSWORD, Run, held
 
 SCHEMA = 'DEFINE SCHEMA RECORD TYPE Trip ( "___recordID" REFERENCE QUERYABLE, to STRING );'
 COUNTED_SECONDS = 300
+MARKS = ("schema changed", "server started", "backup")
 
 
 class Telemetry(Run):
@@ -30,15 +31,16 @@ class Telemetry(Run):
         self.server.command("server", "backup")
 
     def counted(self, page, wanted):
-        """What was asked is counted minute by minute: looks again until so many requests, and a mark, are shown."""
+        """What was asked is counted minute by minute: looks again until so many requests, and all marks, are shown."""
         until = time.monotonic() + COUNTED_SECONDS
         while True:
             page.wait_for_function("() => document.querySelector('telemetry-screen')?.before")
             told, marks = page.evaluate("""() => {
               const {told, marks} = document.querySelector('telemetry-screen');
-              return [told, marks.length];
+              return [told, marks.map(({words}) => words)];
             }""")
-            if told and told["total"]["requests"] >= wanted and marks:
+            if told and told["total"]["requests"] >= wanted and all(
+                    any(mark in words for words in marks) for mark in MARKS):
                 return told
             assert time.monotonic() < until, (told, marks)
             page.wait_for_timeout(1000)
@@ -54,7 +56,7 @@ class Telemetry(Run):
         assert page.locator(".about dd").first.inner_text().startswith(f"{total:,} "), page.locator(".about").inner_text()
         before = page.evaluate("document.querySelector('telemetry-screen').before")
         assert before["to"] <= told["from"] and before["total"]["requests"] == 0, (before["to"], told["from"])
-        for mark in ("schema changed", "server started", "backup"):
+        for mark in MARKS:
             page.get_by_label("What happened meanwhile").get_by_text(mark).first.wait_for()
         self.look(page, "telemetry")
         row = page.get_by_role("row", name="records/query")
@@ -104,7 +106,7 @@ class Telemetry(Run):
         over = page.locator(".chart .u-over").first
         # The charts are drawn anew when the time before has come.
         page.wait_for_function("() => document.querySelector('telemetry-screen')?.before")
-        over.wait_for()
+        page.wait_for_function("() => getComputedStyle(document.querySelector('.chart .u-over')).position === 'absolute'")
         over.scroll_into_view_if_needed()
         box = over.bounding_box()
         page.mouse.move(box["x"] + box["width"] * 0.25, box["y"] + 40)

@@ -206,6 +206,7 @@ class Kills:
                 for use in self.uses:
                     use.require_all(self.there)
             kill(self.there)
+            self.killed_at = time.monotonic()
             self.destinations += 1
 
     # MARK: The end

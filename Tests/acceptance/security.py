@@ -21,8 +21,6 @@ from server import BINARY, Server, free_port
 from sign_in import CONTAINER, PAGE, PASSWORD
 from viewer import PHONE, Viewer, driven
 
-TIMEOUT_MS = 30_000
-
 
 def time_code(secret, moment=None):
     """The code that an authenticator app shows (RFC 6238)."""
@@ -40,9 +38,7 @@ class Run(Viewer):
         super().__init__(server, "localhost")
 
     def context(self, browser, **more):
-        context = browser.new_context(viewport=PHONE, **more)
-        context.set_default_timeout(TIMEOUT_MS)
-        return context
+        return browser.new_context(viewport=PHONE, **more)
 
     def sign_in(self, page, email, password=PASSWORD):
         page.goto(f"{self.base}/sign-in")

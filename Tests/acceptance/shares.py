@@ -211,8 +211,6 @@ class Run(Viewer):
         link = f"{self.base}/share/{owner.lookup('trip')['shortGUID']}"
         context = browser.new_context(viewport=PHONE)
         page, other = context.new_page(), phone.new_page()
-        for each in (page, other):
-            each.set_default_timeout(300_000)
         wrong = []
         page.on("pageerror", lambda error: wrong.append(str(error)))
         page.on("console", lambda message: message.type == "error" and wrong.append(message.text))

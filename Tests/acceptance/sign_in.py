@@ -95,6 +95,8 @@ class Run(Viewer):
         assert seen["messages"] == [[self.base, "ckSession,ckWebAuthToken"]], seen
         assert seen["first"] == "Ann" and seen["zones"] == 1 and seen["header"], seen
         # Opened again, the page asks for nothing but whether to go on.
+        if not popup.is_closed():
+            popup.wait_for_event("close")
         page.reload()
         with context.expect_page() as opened:
             page.click("#in")

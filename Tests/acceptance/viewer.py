@@ -11,14 +11,28 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import sync_playwright
 
 PHONE = {"width": 390, "height": 780}
+TIMEOUT_MS = 300_000
+
+
+def patient(browser):
+    """The browser, whose pages wait for as long as a busy machine takes."""
+    def waits(make):
+        def made(*arguments, **options):
+            context_or_page = make(*arguments, **options)
+            context_or_page.set_default_timeout(TIMEOUT_MS)
+            return context_or_page
+        return made
+
+    browser.new_context, browser.new_page = waits(browser.new_context), waits(browser.new_page)
+    return browser
 
 
 @contextlib.contextmanager
 def driven(program):
     """A browser that the script drives."""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = patient(playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]))
         yield browser
         browser.close()
 

@@ -148,7 +148,6 @@ class Run(Viewer):
     def page(self, browser, address="/?as=ann", site=None, **options):
         """A page that has to keep to its policy, with a list of what goes wrong there."""
         context = browser.new_context(viewport=PHONE, **options)
-        context.set_default_timeout(SECONDS_MAX * 1000)
         page = context.new_page()
         page.goto((site or self.site) + address)
         self.until(page, "window.app?.isReady")
@@ -406,7 +405,9 @@ class Run(Viewer):
           frame.src = '%s/healthz';
           document.body.append(frame);
         })""" % self.base)
-        beside = next(each for each in page.frames if each.url.endswith("/healthz"))
+        # That a frame of another site has come is told apart.
+        while not (beside := next((each for each in page.frames if each.url.endswith("/healthz")), None)):
+            page.wait_for_timeout(50)
         beside.evaluate("""() => {
           const sheet = parent.frames[0];
           sheet.postMessage({jsonrpc: '2.0', id: 5, method: 'close'}, '*');

@@ -23,7 +23,7 @@ from playwright.sync_api import sync_playwright
 from chromium import with_chromium
 from listener import Listener
 from server import Server, free_port
-from viewer import Viewer
+from viewer import Viewer, patient
 from web_client import AppPage
 
 CONTAINER = "iCloud.org.example.Store"
@@ -300,7 +300,13 @@ def woken_worker(world, site, browser):
         services: {{authTokenStore: {{getToken: () => '{world.token(name)}', putToken() {{}}}}}},
         containers: [{{containerIdentifier: '{CONTAINER}', environment: 'development',
           apiTokenAuth: {{apiToken: '{world.api}'}}}}]}}).getDefaultContainer();
-      syncOnPush({{open: () => LenticularStore.open({{container}}), notification: {{title: 'News'}}}});"""
+      const page = new BroadcastChannel('page');
+      async function open() {{
+        const store = await LenticularStore.open({{container}});
+        store.on('status', ({{state}}) => {{ if (state === 'current') page.postMessage(state); }});
+        return store;
+      }}
+      syncOnPush({{open, notification: {{title: 'News'}}}});"""
     context = browser.new_context(permissions=["notifications"])
     page = context.new_page()
     control = context.new_cdp_session(page)
@@ -315,8 +321,11 @@ def woken_worker(world, site, browser):
     sync(other)
     front = context.new_page()
     front.bring_to_front()
+    # While it does this no other may open the store: who is the first does it for both.
+    page.evaluate("() => { window.told = new Promise(done => { new BroadcastChannel('page').onmessage = () => done(); }); }")
     control.send("ServiceWorker.deliverPushMessage", {
         "origin": world.site, "registrationId": registrations[0]["registrationId"], "data": ""})
+    page.evaluate("() => window.told")
     found = page.evaluate("""async () => {
       const {CloudKit} = await import('/cloudkit.js');
       const {LenticularStore} = await import('/store.js');
@@ -530,7 +539,7 @@ def main(program):
         server.command("container", "create", CONTAINER)
         world = World(server, site)
         with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=program, args=ARGUMENTS)
+            browser = patient(playwright.chromium.launch(executable_path=program, args=ARGUMENTS))
             if FIGURES:
                 found = figures(world, browser)
                 if len(sys.argv) > 2:

@@ -241,7 +241,8 @@ class Deliveries:
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--servers", type=int, default=3)
+    # One more than there are leases: one is left, whoever holds them.
+    parser.add_argument("--servers", type=int, default=4)
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--writers", type=int, default=4)
     parser.add_argument("--seed", type=int, default=0)

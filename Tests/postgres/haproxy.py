@@ -13,6 +13,8 @@ global
 defaults
     mode http
     timeout connect 5s
+    # A server that is slow to say that it is ready is no server that has ended: that one refuses at once.
+    timeout check 30s
     timeout client 75s
     timeout server 75s
 frontend proxy
@@ -25,7 +27,7 @@ backend servers
     option http-server-close
     option redispatch 1
     retries 5
-    retry-on conn-failure
+    retry-on conn-failure empty-response
     option httpchk GET /readyz
     http-check expect status 200
     default-server check inter 200ms fall 1 rise 1

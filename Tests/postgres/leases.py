@@ -29,7 +29,7 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 ZONE = {"zoneID": {"zoneName": "Shelf"}}
 # Five seconds until a process is taken for dead, and ten until another has gone on: with room for a busy machine, and for what
 # waited to be told before.
-TAKEOVER_SECONDS_MAX = 60
+TAKEOVER_SECONDS_MAX = 180
 HEARD_SECONDS_MAX = 180
 BATCH = 200
 

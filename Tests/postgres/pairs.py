@@ -13,6 +13,7 @@ import threading
 from persons import App, Person
 from rights import Rights
 from servers import must
+from tasks import Waiting
 
 THREADS = 8
 # How many of 200 pairs are of each kind.
@@ -36,7 +37,8 @@ class Pairs:
         self.app = App(servers[0])
 
     def run(self, count):
-        threads = [Thread(self, number, -(-count // THREADS)) for number in range(THREADS)]
+        self.left_max = count * LEFT_PERCENT_MAX / 100
+        self.threads = threads = [Thread(self, number, -(-count // THREADS)) for number in range(THREADS)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -89,8 +91,9 @@ class Thread(Rights, threading.Thread):
                     self.pair(kind, f"{kind}-{self.number}-{number}")
                 except Again:
                     self.left += 1
-                    if self.left * 100 > self.count * LEFT_PERCENT_MAX:
-                        raise RuntimeError(f"{self.left} pairs were told to try again; {self.reached}") from None
+                    left = sum(thread.left for thread in self.pairs.threads)
+                    if left > self.pairs.left_max:
+                        raise RuntimeError(f"{left} pairs were told to try again; {self.reached}") from None
         except Exception as error:
             self.failure = error
 
@@ -135,12 +138,9 @@ class Thread(Rights, threading.Thread):
         """What one who waited was answered a moment ago is no answer to the same question after another change."""
         self.catch_up(reader)
         asked = {"zones": [self.zone | {"syncToken": self.token}], "waitSeconds": WAIT_SECONDS}
-        answers = []
-        waiting = threading.Thread(target=lambda: answers.append(self.names(reader, asked)))
-        waiting.start()
+        waiting = Waiting(lambda: self.names(reader, asked))
         self.save(writer, self.record(f"{name}-before"))
-        waiting.join()
-        if not answers or answers[0] is None:
+        if waiting.answer() is None:
             raise Again
         self.save(writer, self.record(name))
         names = self.names(reader, asked)

@@ -11,14 +11,13 @@ A pooler that keeps no sessions is refused.
 import argparse
 import subprocess
 import tempfile
-import threading
 import time
 from pathlib import Path
 
 from pgbouncer import PgBouncer
 from postgresql import PostgreSQL, url
 from servers import Server, leases, must, provision, until
-from tasks import Task, finish
+from tasks import Task, Waiting, finish
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 ZONE = {"zoneID": {"zoneName": "Pooled"}}
@@ -85,20 +84,13 @@ class Check:
         """One waits for changes, which the other makes: it is told while it waits."""
         for number, (writer, reader) in enumerate((self.servers, self.servers[::-1])):
             _, token = read_all(self.caller, reader)
-            found = {}
-
-            def wait():
-                found.update(must(lambda: page(self.caller, reader, token, wait=30)))
-
-            waiting = threading.Thread(target=wait)
-            waiting.start()
+            waiting = Waiting(lambda: must(lambda: page(self.caller, reader, token, wait=30)))
             # Once it waits; it would be told in any case.
             time.sleep(0.2)
-            began = time.monotonic()
             self.save(writer, f"{name}{number}")
-            waiting.join()
+            began = time.monotonic()
+            names = [record["recordName"] for record in waiting.answer()["records"]]
             took = time.monotonic() - began
-            names = [record["recordName"] for record in found["records"]]
             assert names == [f"{name}{number}"] and took < 10, (names, took)
 
     def sees(self):

@@ -1,4 +1,4 @@
-"""What scripts have go on in threads of its own, until they end it."""
+"""What scripts have go on in threads of its own."""
 
 import threading
 
@@ -19,6 +19,27 @@ class Task(threading.Thread):
                 self.step()
         except Exception as error:
             self.failure = error
+
+
+class Waiting(threading.Thread):
+    """Asks beside what else is done."""
+
+    def __init__(self, ask):
+        super().__init__(daemon=True)
+        self.ask, self.failure = ask, None
+        self.start()
+
+    def run(self):
+        try:
+            self.found = self.ask()
+        except Exception as error:
+            self.failure = error
+
+    def answer(self):
+        self.join()
+        if self.failure:
+            raise self.failure
+        return self.found
 
 
 def finish(tasks):

@@ -11,7 +11,8 @@
         let handle: OpaquePointer
         private let cancellation: Cancellation
         let warnings: Warnings
-        private let options: ConnectionOptions
+        /// How long an answer may take, and as long again once the server was asked to stop.
+        package var answerMillisecondsMax: Int
         /// What each prepared text is called.
         private var prepared: [String: String] = [:]
         private var preparedCount = 0
@@ -55,7 +56,7 @@
             handle = made
             cancellation = Cancellation(made)
             warnings = Warnings()
-            self.options = options
+            answerMillisecondsMax = options.answerMillisecondsMax
             PQsetNoticeReceiver(
                 made,
                 { context, result in
@@ -297,9 +298,9 @@
         private func receive() throws -> [Rows] {
             roundTrips += 1
             let limit =
-                deadline ?? .now() + .milliseconds(options.answerMillisecondsMax)
+                deadline ?? .now() + .milliseconds(answerMillisecondsMax)
             var wait = AnswerWait(
-                handle, until: limit, grace: .milliseconds(options.answerMillisecondsMax),
+                handle, until: limit, grace: .milliseconds(answerMillisecondsMax),
                 cancellation)
             defer { wait.settle() }
             do {

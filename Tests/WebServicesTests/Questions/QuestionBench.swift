@@ -44,8 +44,11 @@ final class QuestionBench {
             })
     }
 
-    /// What a request asks.
+    /// What a request asks; from now on, what is queued behind requests is left undone, which asks, too.
     func asked(_ request: () throws -> Answer) throws -> [String] {
+        AttachedWork.stop(of: counted)
+        // A step that had begun is over behind this.
+        try counted.writeAndWait { _ in }
         counted.questions.forget()
         let answer = try request()
         #expect(answer.status == 200, "\(answer.text)")

@@ -7,6 +7,7 @@ import subprocess
 
 from chromium import with_chromium
 from playwright.sync_api import Error, sync_playwright
+from viewer import patient
 
 FOLDER = os.path.dirname(os.environ["MACHINE"])
 
@@ -25,8 +26,8 @@ def main(program):
     shutil.copy(os.path.join(os.environ["REPOSITORY"], "Examples/shopping.html"), ".")
     pages = subprocess.Popen(["python3", "-m", "http.server", "8000", "--bind", "127.0.0.1"])
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = patient(playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]))
         page = browser.new_page()
         address = "http://127.0.0.1:8000/shopping.html#container=iCloud.org.example.Shopping"
         while True:

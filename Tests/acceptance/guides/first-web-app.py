@@ -8,6 +8,7 @@ from base64 import b64encode
 
 from chromium import with_chromium
 from playwright.sync_api import sync_playwright
+from viewer import patient
 
 ADDRESS = f"http://127.0.0.1:8000/shopping.html#apiToken={os.environ['API_TOKEN']}"
 WINDOW = {"width": 360, "height": 330}
@@ -45,8 +46,8 @@ def keep(browser, *pages):
 
 def main(program):
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = patient(playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]))
         laptop, phone = signed_in(browser, True), signed_in(browser, False)
         for what in ("Tea", "Bread", "Apples"):
             laptop.get_by_label("What to buy").fill(what)

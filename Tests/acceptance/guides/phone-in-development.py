@@ -8,6 +8,7 @@ import urllib.request
 
 from chromium import with_chromium
 from playwright.sync_api import sync_playwright
+from viewer import patient
 
 FOLDER = os.path.dirname(os.environ["MACHINE"])
 SECONDS_MAX = 60
@@ -30,8 +31,8 @@ def main(program):
     urllib.request.urlopen("https://mylaptop.local:8443/readyz", timeout=SECONDS_MAX, context=trust)
     token, link = tokens_and_link()
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        browser = patient(playwright.chromium.launch(
+            executable_path=program, args=["--no-sandbox", "--disable-dev-shm-usage"]))
         # Python has looked at the certificates: this browser has no list of authorities to add one to.
         page = browser.new_context(ignore_https_errors=True).new_page()
         page.goto(link)

@@ -73,6 +73,8 @@ export class Server {
       binary, ['serve', '--data', this.#data, '--listen', `127.0.0.1:${port}`],
       {stdio: ['ignore', 'pipe', 'inherit'], env: {
         ...process.env, LENTICULAR_METRICS_LISTEN: '', LENTICULAR_PUSH_POLL_SECONDS: '2',
+        // A query that a busy machine held up comes out as any other.
+        LENTICULAR_LIMITS_INDEX_WAIT_MILLISECONDS: '30000', LENTICULAR_LIMITS_QUERY_MILLISECONDS_MAX: '600000',
       }});
     process.on('exit', () => this.#process.kill('SIGKILL'));
     for await (const line of createInterface({input: this.#process.stdout})) {

@@ -85,6 +85,13 @@ final class ReleaseServer {
     /// Without what configures servers: these have their own flags.
     private static let environment = ProcessInfo.processInfo.environment
         .filter { !$0.key.hasPrefix("LENTICULAR_") }
+        .merging(waits) { $1 }
+
+    /// A query that a busy machine held up comes out as any other.
+    private static let waits = [
+        "LENTICULAR_LIMITS_INDEX_WAIT_MILLISECONDS": "30000",
+        "LENTICULAR_LIMITS_QUERY_MILLISECONDS_MAX": "600000",
+    ]
 
     /// How many ports are tried: one may be somebody else's.
     private static let portsMax = 5

@@ -17,7 +17,7 @@
         /// How long a read waits for the first answer, and again until a session is given up that does not stop asking.
         ///
         /// One that is silent must not hold up feeds, nor the threads that other reads need.
-        fileprivate static let answerMilliseconds = 1_000
+        fileprivate let answerMilliseconds: Int
 
         let sessions: ConnectionPool
         private let awayUntil = Mutex<DispatchTime?>(nil)
@@ -33,10 +33,15 @@
         /// - Parameters:
         ///   - options: of the stores' sessions, with the standby's address.
         ///   - max: how many reads go on at the same time.
-        package init(_ options: ConnectionOptions, max: Int) {
+        ///   - answerMilliseconds: how long it may take to say how far it is; twice that to connect.
+        package init(
+            _ options: ConnectionOptions, max: Int, answerMilliseconds: Int = 1_000
+        ) {
+            self.answerMilliseconds = answerMilliseconds
             var options = StoreSessions.options(options)
-            options.connectSecondsMax = min(options.connectSecondsMax, 2)
-            options.answerMillisecondsMax = Self.answerMilliseconds
+            options.connectSecondsMax = min(
+                options.connectSecondsMax, answerMilliseconds * 2 / 1_000)
+            options.answerMillisecondsMax = answerMilliseconds
             sessions = ConnectionPool(ServerConnector(options), max: max, waitSecondsMax: 1)
         }
 
@@ -99,7 +104,7 @@
                 do {
                     value = try read(on: standby.sessions, stop) { snapshot in
                         let limit = snapshot.connection.deadline
-                        snapshot.limit(milliseconds: StandbyReads.answerMilliseconds)
+                        snapshot.limit(milliseconds: standby.answerMilliseconds)
                         let reached = try snapshot.progress()
                         snapshot.connection.deadline = limit
                         standby.noteThere()
