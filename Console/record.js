@@ -73,6 +73,8 @@ class RecordPanel extends Asking {
 
   get #isNew() { return !this.name; }
 
+  get #isThere() { return this.state.record && (this.#isNew || this.known); }
+
   disconnectedCallback() {
     super.disconnectedCallback();
     this.#searches.end();
@@ -91,7 +93,7 @@ class RecordPanel extends Asking {
   asks() { return [this.name, this.target]; }
 
   async load() {
-    this.state = {};
+    [this.known, this.order, this.state] = [null, new Set(), {}];
     if (this.#isNew) return this.#show({recordType: this.type, fields: {}});
     await this.ask(async signal => {
       const {records: [record]} = await run('record get', {...this.target, name: [this.name]}, {signal});
@@ -115,13 +117,16 @@ class RecordPanel extends Asking {
     const known = (this.known?.get(record.recordType) ?? []).filter(({isSystem}) => !isSystem);
     const more = Object.entries(record.fields ?? {}).filter(([name]) => !known.some(field => field.name === name))
       .map(([name, {type}]) => ({name, type: type ?? 'STRING'}));
-    return [...known, ...more, ...added];
+    const all = [...known, ...more, ...added];
+    // Somebody may type where a field stands: it stays there, whatever comes.
+    for (const {name} of all) this.order.add(name);
+    return [...this.order].flatMap(name => all.find(field => field.name === name) ?? []);
   }
 
   render() {
     const {record, failure, tab = 'fields'} = this.state;
-    // Fields stand in the schema's order, and stay where somebody types, while it is read again.
-    this.known = this.schema ?? this.known;
+    // While it is read again, and where that fails, the schema before goes on.
+    if (this.schema?.size || !this.known) this.known = this.schema;
     return html`<dialog class="record" aria-labelledby="record-title" @cancel=${event => {
         event.preventDefault();
         this.#close();
@@ -136,7 +141,7 @@ class RecordPanel extends Asking {
           button('→', () => history.forward(), {label: 'Forward'})}`}
         ${button('Close', () => this.#close())}</div></div>
       ${!record && failure ? problem(failure, this.#isNew ? null : () => this.load())
-        : !record || !this.#isNew && !this.known ? waiting('Looking for the record…') : html`
+        : !this.#isThere ? waiting('Looking for the record…') : html`
         ${this.#about(record)}
         ${tabs('View', [['fields', 'Fields'], ['json', 'JSON']], tab, 'view', key => this.#turn(key))}
         <form @submit=${submitted(() => this.#save())}><div id="view" role="tabpanel" aria-labelledby=${`tab-${tab}`}>${
@@ -217,13 +222,13 @@ class RecordPanel extends Asking {
     const isDate = kind === 'TIMESTAMP' && isMoment(stored?.value ?? 0);
     const input = ({target}) => {
       const {value, selectionStart: at} = target;
-      this.set({edited: {...edited, [name]: value === before ? undefined : value}});
+      this.set({edited: {...edited, [name]: value === before ? undefined : value}, opened: new Set([...opened, name])});
       // A text that has got long has another element.
       this.updateComplete.then(() => {
-        const now = this.querySelector(`#${id}`);
+        const now = document.getElementById(id);
         if (now === target) return;
-        now.focus();
-        now.setSelectionRange(at, at);
+        now?.focus();
+        now?.setSelectionRange(at, at);
       });
     };
     return html`<div class="field">${label}
@@ -336,7 +341,7 @@ class RecordPanel extends Asking {
 
   async #save(over) {
     const {record, tab, text, json, busy} = this.state;
-    if (busy || !record) return;
+    if (busy || !this.#isThere) return;
     let whole;
     if (tab === 'json' && json !== text) {
       try { whole = parse(json); } catch (error) {

@@ -153,6 +153,26 @@ class Input(Run):
         self.first(saves).continue_()
         self.shown(page, "title", NAUGHTY[0] + text)
         page.unroute_all()
+        # A field that the schema has further up by now, and a schema that cannot be had.
+        dialog.locator("summary", has_text="Add a field").click()
+        dialog.get_by_label("Name of the field").fill("alpha")
+        dialog.get_by_role("button", name="Add", exact=True).click()
+        self.field("alpha STRING").fill("first")
+        for number, ends in enumerate(("continue_", "abort")):
+            schema = self.held("schema/export")
+            if ends == "continue_":
+                dialog.get_by_role("button", name="Save").click()
+            else:
+                page.evaluate("() => { document.querySelector('data-screen').lookAround(); }")
+            self.first(schema)
+            title.press("End")
+            page.keyboard.type(f"{number}")
+            getattr(schema[0], ends)()
+            page.wait_for_function("() => ['schema', 'aroundFailure'].some(name => document.querySelector('data-screen')[name])")
+            page.keyboard.type(f"{number}")
+            page.unroute_all()
+        assert title.input_value() == NAUGHTY[0] + text + "0011", title.input_value()
+        assert self.field("alpha STRING").input_value() == "first"
         say("keys go where somebody types")
 
     def around(self):

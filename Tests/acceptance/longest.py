@@ -170,7 +170,9 @@ class Longest:
         while not told:
             # Nothing is told of a wait that has come to its end.
             waits.request("GET", courier["webcourierURL"][courier["webcourierURL"].index("/courier/"):])
-            told = waits.getresponse().read()
+            answer = waits.getresponse()
+            assert answer.status == 200, answer.status
+            told = answer.read()
         assert json.loads(told)["ck"]["qry"]["rid"] == "short", told
         waits.close()
 

@@ -65,11 +65,18 @@ def main():
             began = time.monotonic()
             words, settings = command(name, database)
             before = used(database)
-            done = subprocess.run(words, env=environment | settings, stdin=subprocess.DEVNULL)
+            process = subprocess.Popen(words, env=environment | settings, stdin=subprocess.DEVNULL)
+            try:
+                status = process.wait()
+            except KeyboardInterrupt:
+                # The script is interrupted as well, and says where it was.
+                print(f"{name} is interrupted", flush=True)
+                process.wait(timeout=50)
+                raise
             took = time.monotonic() - began
             where = "PostgreSQL with a standby" if os.environ.get("TEST_POSTGRES_STANDBY") == "1" else "PostgreSQL"
-            print(f"{'passed' if done.returncode == 0 else 'FAILED'} {name} on {where} ({took:.0f} s)", flush=True)
-            if done.returncode != 0:
+            print(f"{'passed' if status == 0 else 'FAILED'} {name} on {where} ({took:.0f} s)", flush=True)
+            if status != 0:
                 failed.append(name)
             elif not used(database) - before:
                 failed.append(f"{name} (its servers made no tables in a database)")

@@ -137,8 +137,8 @@ def prove(asked, words, log_folder=None):
             before = [len(writer.acknowledged) for writer in writers]
             database.make_room()
             began = time.monotonic()
-            # It may be about to end.
-            until("each saves again", writers, lambda: database.stands() and all(
+            # Without room for its log it may be about to end.
+            until("each saves again", writers, lambda: (log_folder or database.stands()) and all(
                 len(writer.acknowledged) > count for writer, count in zip(writers, before)))
             took = time.monotonic() - began
             finish(writers)

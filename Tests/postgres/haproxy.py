@@ -27,7 +27,7 @@ backend servers
     option http-server-close
     option redispatch 1
     retries 5
-    retry-on conn-failure empty-response
+    retry-on conn-failure
     option httpchk GET /readyz
     http-check expect status 200
     default-server check inter 200ms fall 1 rise 1
