@@ -518,7 +518,7 @@ class Data(Run):
         lines = [{"recordName": f"brought-{number}", "recordType": "Brought", "fields": {"n": {
             "value": "none" if number == 7 else number, "type": "STRING" if number == 7 else "INT64"}}} for number in range(150)]
         chosen, progress = page.get_by_label("Import", exact=True), page.get_by_label("Progress")
-        schema = page.locator("schema-screen").get_by_role("heading", name="Record types")  # Of two screens.
+        schema = page.locator("schema-screen").get_by_role("heading", name="Record types")  # Data has one, too.
         saves = []
 
         def second(route):
